@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run dev test nightly load faults pictures coverage lint models clean
+.PHONY: run dev test nightly load faults pictures messages coverage lint models clean
 
 run: $(VENV)/web.stamp
 	@$(BIN)/python manage.py up
@@ -48,6 +48,10 @@ pictures: $(VENV)/dev.stamp
 
 # Several GB: lets models score benchmarks. `make run` then starts a worker for that too.
 models: $(VENV)/models.stamp
+
+# Brings the catalogues of the annotators' languages (annotation/locale) up to date with the texts of the pages.
+messages: $(VENV)/dev.stamp
+	@$(BIN)/python -m tests.catalogues
 
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """Fetch and permission in one step.
 
-A link is found by its token, or there is nothing (404). A study is there for its members and for superusers: to other
-staff nothing says that it exists (404); to a member whose role does not reach, a sentence says what it takes (403).
+An unknown link token is a 404. A study exists only for its members and superusers: other staff get a 404, and members
+whose role is not sufficient get a 403 with a sentence that names the required role.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from benchmarks.permissions import check_staff, guards
 
 @dataclass(frozen=True)
 class Desk:
-    """Whoever holds the token sits here: the annotator, the stage they are in and their seat there, how many screens
-    of it they have done, the id of its newest instructions.
+    """The holder of a token: the annotator, their stage and seat in it, the number of its screens they have done, and
+    the id of its newest instructions.
     """
 
     annotator: Annotator
@@ -54,7 +54,7 @@ def desk(token: str) -> Desk:
 
 
 def invited(invite: str) -> tuple[Study, Stage | None]:
-    """The study that a link invites to, and the stage where it is to one stage alone."""
+    """The study that a link invites to, and the stage if it invites only to one."""
     study = Study.objects.filter(invite=invite).first()
     if study is not None:
         return study, None
@@ -65,13 +65,13 @@ def invited(invite: str) -> tuple[Study, Stage | None]:
 
 
 def whole_number(text: str | None, most_digits: int) -> int | None:
-    """A number in an address or a form. None for anything else, and for one with more digits."""
+    """A number from a URL or form. None for anything else, and for one with too many digits."""
     return int(text) if text and len(text) <= most_digits and text.isascii() and text.isdecimal() else None
 
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 RANK = {role: rank for rank, role in enumerate(Role)}
-TAKES = {Role.MANAGER: "a manager of this study", Role.OWNER: "an owner of this study"}
+TAKES = {Role.MANAGER: "its managers and owners", Role.OWNER: "its owners"}
 
 
 def reaches(role: str, needed: Role) -> bool:
@@ -79,12 +79,12 @@ def reaches(role: str, needed: Role) -> bool:
 
 
 def needed(request: HttpRequest, look: Role = Role.VIEWER, change: Role = Role.MANAGER) -> Role:
-    """What a page that shows and changes takes for this request."""
+    """The role required for this request on a page that both shows and changes data."""
     return look if request.method in SAFE else change
 
 
 def _mine(rows: QuerySet, user, way: str = "") -> QuerySet:
-    """Rows of studies that somebody on the staff may look at, each with their `role` there; superusers own all.
+    """Rows of studies that a staff user may view, each with their `role` in it; superusers own all.
 
     `way` leads from a row to its study: `study__`.
     """
@@ -96,7 +96,7 @@ def _mine(rows: QuerySet, user, way: str = "") -> QuerySet:
 
 def _check(study: Study, role: str, needs: Role) -> None:
     if not reaches(role, needs):
-        raise PermissionDenied(f"You are a {role} of this study, and this takes {TAKES[needs]}.")
+        raise PermissionDenied(f"You are a {role} of this study. Only {TAKES[needs]} can do this.")
     study.may = May(manage=reaches(role, Role.MANAGER), own=reaches(role, Role.OWNER))
 
 
@@ -105,21 +105,21 @@ def studies_for(user) -> QuerySet[Study]:
 
 
 def study_for(user, pk: int, needs: Role = Role.VIEWER) -> Study:
-    """A study with its benchmark, and `may`; for members whose role reaches what it needs."""
+    """A study with its benchmark, and `may`, for members whose role is sufficient."""
     study = get_object_or_404(_mine(Study.objects.select_related("benchmark"), user), pk=pk)
     _check(study, study.role, needs)
     return study
 
 
 def _of_study(rows: QuerySet, user, needs: Role, **wanted):
-    """A row with the study as `study_for` gives it."""
+    """A row with its study as returned by `study_for`."""
     row = get_object_or_404(_mine(rows.select_related("study__benchmark"), user, "study__"), **wanted)
     _check(row.study, row.role, needs)
     return row
 
 
 def stage_for(user, study: int, position: str | int = 1, needs: Role = Role.VIEWER) -> Stage:
-    """A study's stage. `position` may come from an address as it is; what is no position is the first."""
+    """A study's stage. `position` may be raw URL text; anything invalid means the first stage."""
     number = whole_number(str(position), 4)
     wanted = 1 if number is None else number
     return _of_study(Stage.objects.all(), user, needs, study=study, position=wanted)
@@ -144,7 +144,7 @@ def flag_for(user, pk: int, needs: Role = Role.MANAGER) -> Flag:
 
 
 def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
-    """A finished export of that study. It has the right answers of checks and practice, which are for managers."""
+    """A finished export of that study. It has the correct answers of checks and practice, so only managers get it."""
     found = study_for(user, study, needs)
     return get_object_or_404(Job, pk=job, kind="export", state="done", params__study=found.pk)
 
@@ -158,6 +158,6 @@ def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
 @guards("release")
 @guards("reckon")
 def guard_job(user, job: Job, change: bool) -> None:
-    """A study's jobs are its members': viewers look, managers cancel."""
+    """A study's jobs belong to its members: viewers may see them, managers may cancel them."""
     study = job.params.get("study") or get_object_or_404(Stage, pk=job.params["stage"]).study_id
     study_for(user, study, Role.MANAGER if change else Role.VIEWER)

@@ -5,6 +5,12 @@ The lowest layer: it imports nothing of the project, and every room may import i
 
 REASON_LENGTH = 500  # characters
 
+
+def gettext_noop(text: str) -> str:
+    """The English text as it is: marks it for the catalogues (annotation/locale), where pure rooms have no Django."""
+    return text
+
+
 _WORDS = {
     "no_image_fits": "no image fits",
     "cannot_judge": "cannot judge",

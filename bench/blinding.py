@@ -1,6 +1,6 @@
 """Law 4 by measure: 10,000 screens through the real pages, and classifiers that look for a tell in all of them.
 
-    python -m bench.blinding [--screens 10000] [--only checks|sides]       (about half an hour)
+    python -m bench.blinding [--screens 10000] [--only checks|sides|protocols]       (about an hour)
 
 1. Which screens are checks: half in a pool, half among batches. The area under the curve must lie in 0.47–0.53; a blind
    guess has a standard error of 0.006 there.
@@ -8,12 +8,15 @@
    blind guess has a standard error of 0.5 % there, so one run in twenty would fail by chance; therefore the database's
    random numbers are seeded, and what is new in each run (tokens, times) is left out here, so that the figure is the
    same in every run. With tokens and times it must lie in 50 ± 2 %.
+3. In each protocol a ninth of the screens: at which place an option stood; and, where there can be checks, as many more
+   screens: which are checks. Within four standard errors of a blind guess.
 
 Starts servers of its own in a temporary place. docs/guide/checks.md says what is looked at.
 """
 
 import argparse
 import json
+import math
 import sys
 import time
 
@@ -70,12 +73,51 @@ def look_for_sides(screens: int) -> dict:
     return {"screens": len(seen), "first_place": first, "accuracy": same, "with_tokens_and_times": every, "ok": ok}
 
 
+def look_in_each_protocol(screens: int) -> dict:
+    from annotation.protocols.registry import PROTOCOLS
+
+    found = {name: look_in(name, screens // len(PROTOCOLS)) for name in PROTOCOLS}
+    return {**found, "ok": all(one["ok"] for looks in found.values() for one in looks.values())}
+
+
+def look_in(protocol: str, screens: int) -> dict:
+    from annotation.models import Strategy
+    from tests.annotation.judging import visible_features
+    from tests.builders.every_protocol import CHECKED
+
+    start, per, found = time.monotonic(), 48, {}
+    annotators, questions = max(5, round(screens / per)), visible_features.QUESTIONS.get(protocol, 1)
+    visible_features.seed(1)
+    if protocol != "verify":  # it has no options
+        stage = visible_features.stage_with_sides(protocol, per // questions, annotators)
+        seen = visible_features.collect(stage, annotators, per, PLAIN)
+        places = visible_features.first_place(seen)
+        chance = 1 / (max(places) + 1)
+        limit = 4 * math.sqrt(chance * (1 - chance) / len(seen))
+        found["place"] = judged(visible_features.accuracy(seen, places), chance, limit, len(seen))
+    if protocol in CHECKED:
+        given = {"items": 36 // questions, "known": 12 // questions, "protocol": protocol}
+        stage = visible_features.stage_with_checks(Strategy.EVERYONE, **given)
+        seen = visible_features.collect(stage, annotators, per, PLAIN)
+        labels = visible_features.is_check(seen)
+        others = len(labels) - sum(labels)
+        limit = 4 * math.sqrt((len(labels) + 1) / (12 * sum(labels) * others))
+        found["check"] = judged(visible_features.auc(seen, labels), 0.5, limit, len(seen))
+    timed(protocol, seen, start)
+    return found
+
+
+def judged(found: dict[str, float], blind: float, limit: float, screens: int) -> dict:
+    ok = all(abs(one - blind) <= limit for one in found.values())
+    return {"screens": screens, "found": found, "blind": blind, "limit": limit, "ok": ok}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--screens", type=int, default=10_000)
-    parser.add_argument("--only", choices=["checks", "sides"])
+    parser.add_argument("--only", choices=["checks", "sides", "protocols"])
     options = parser.parse_args()
-    looks = {"checks": look_for_checks, "sides": look_for_sides}
+    looks = {"checks": look_for_checks, "sides": look_for_sides, "protocols": look_in_each_protocol}
     with winnow(durable=False):
         from django.conf import settings
         from django.core.management import call_command

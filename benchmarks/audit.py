@@ -6,7 +6,7 @@ from benchmarks.models import Event
 
 
 def named(thing: Model) -> str:
-    """`study:4`: how events and `by=` name a row."""
+    """`study:4`: a row's name in events and `by=`."""
     return f"{thing._meta.model_name}:{thing.pk}"
 
 

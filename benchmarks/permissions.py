@@ -1,6 +1,6 @@
 """Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission.
 
-Benchmarks are open to all staff. A job is its maker's, unless whoever runs jobs of its kind says otherwise (`guards`).
+Benchmarks are open to all staff. A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ Guard = Callable[..., None]
 
 
 class HtmxRequest(HttpRequest):
-    """As `django_htmx`'s middleware leaves it."""
+    """A request as processed by `django_htmx`'s middleware."""
 
     htmx: HtmxDetails
 
 
 class StaffRequest(HtmxRequest):
-    """As a view behind `staff_only` gets it."""
+    """A request in a view behind `staff_only`."""
 
     user: User
 
@@ -51,7 +51,9 @@ def staff_only(view: Callable) -> Callable:
 
 
 def client_address(request: HttpRequest) -> str:
-    """Who asks: behind WINNOW_PROXIES proxies, whom the outermost of them saw; what stands before that is anybody's."""
+    """The client's address: behind WINNOW_PROXIES proxies, the one seen by the outermost; anything before can be
+    forged.
+    """
     seen = [one.strip() for one in request.headers.get("X-Forwarded-For", "").split(",") if one.strip()]
     proxies = settings.TRUSTED_PROXIES
     return seen[-proxies] if 0 < proxies <= len(seen) else request.META.get("REMOTE_ADDR", "")
@@ -59,7 +61,7 @@ def client_address(request: HttpRequest) -> str:
 
 def check_staff(user) -> None:
     if not (user.is_active and user.is_staff):
-        raise PermissionDenied("You are logged in, and this needs somebody who manages Winnow. Ask an admin for it.")
+        raise PermissionDenied("Your account may not manage Winnow. Ask an admin for access.")
 
 
 def benchmark_for(user, pk: int) -> Benchmark:
@@ -68,8 +70,8 @@ def benchmark_for(user, pk: int) -> Benchmark:
 
 
 def guards(kind: str) -> Callable[[Guard], Guard]:
-    """Decorator of `guard(user, job, change)`, asked for jobs of this kind: it raises Http404 or PermissionDenied where
-    the user may not look, or with `change` where they may not cancel.
+    """Decorator for `guard(user, job, change)`, called for jobs of this kind: it raises Http404 or PermissionDenied if
+    the user may not view the job, or with `change` may not cancel it.
     """
 
     def keep(guard: Guard) -> Guard:

@@ -1,4 +1,4 @@
-"""Reads that are used twice: each takes a queryset and returns one."""
+"""Shared reads: each takes a queryset and returns one."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +33,7 @@ def record_of(item: Item) -> ItemRecord:
 
 
 def image_record(role, name, licence, attribution, round, crop) -> ImageRecord:
-    """From what the database has; its lists are our tuples."""
+    """A crop from the database, with lists turned into tuples."""
     return ImageRecord(role, name, licence, attribution, round, crop and tuple(crop))
 
 
@@ -49,7 +49,7 @@ FROM benchmarks_item item WHERE item.id = %s
 
 
 def material_of(item: int) -> ItemRecord:
-    """The item's captions and images in one query: for what happens at a click. Without `meta` and `truth`."""
+    """The item's captions and images in one query, for use at every click. Without `meta` and `truth`."""
     with connection.cursor() as cursor:
         cursor.execute(MATERIAL, [item])
         key, kind, subtype, captions, images = cursor.fetchone()

@@ -6,6 +6,8 @@ Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds th
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from workers.archives.names import printable
+
 ROLES = ("positive", "negative", "second_positive", "candidate")
 Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
 Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
@@ -13,7 +15,7 @@ Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop o
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a record stood: file name as the user knows it, physical line or record number counted from 1."""
+    """A record's origin: the file name as the user knows it, and the line or record number, from 1."""
 
     file: str
     row: int
@@ -34,12 +36,14 @@ class ImageRecord:
     licence: str = ""
     attribution: str = ""
     round: int = 1  # of candidates: later rounds were made for an item that had fallen out
-    crop: Crop | None = None  # the part of the file's image that is the item's; None: all of it
-    file: str = field(default="", compare=False)  # where another file has just this image: `name` and `crop` only tell
+    crop: Crop | None = None  # the part of the file's image used by the item; None: all of it
+    file: str = field(
+        default="", compare=False
+    )  # where another file has this image: `name` and `crop` are then only labels
 
     @property
     def part(self) -> Part:
-        """Where its pixels are. Equal for two records that show the same."""
+        """The location of its pixels. Equal for two records that show the same."""
         return (self.file, None) if self.file else (self.name, self.crop)
 
 
@@ -68,7 +72,7 @@ class ItemRecord:
         raise KeyError(role)
 
     def with_captions(self, texts: Mapping[str, str]) -> "ItemRecord":
-        """The same with other words: by role, instead of the first caption of it, or beside the others."""
+        """The item with other texts by role: replacing the first caption of the role, or added."""
         first = {role: index for index, role in reversed(list(enumerate(one.role for one in self.captions)))}
         captions = list(self.captions)
         for role, text in texts.items():
@@ -107,8 +111,13 @@ class Problem:
     advice: str
     fatal: bool = True
 
+    def __post_init__(self) -> None:
+        """Names and messages quote what a bad file says; what cannot be stored would fail the job that reports it."""
+        for name, most in (("file", 400), ("column", 400), ("advice", 1_000)):
+            object.__setattr__(self, name, printable(getattr(self, name), most))
+
     def as_json(self) -> dict[str, str | int | None]:
-        """As reports and jobs keep it."""
+        """The problem as stored in reports and jobs."""
         return {"code": self.code, "file": self.file, "row": self.row, "column": self.column, "advice": self.advice}
 
     def __str__(self) -> str:

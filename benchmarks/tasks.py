@@ -1,4 +1,4 @@
-"""What the Celery worker runs. Each task takes ids and may run twice; what happened stands in the Job row."""
+"""The tasks of the Celery worker. Each takes ids and may run twice; results are in the Job row."""
 
 import logging
 import threading
@@ -9,7 +9,7 @@ from celery.signals import worker_ready
 from django.db import Error, connection
 
 from benchmarks.housekeeping import deferred_files
-from benchmarks.imports import listeners, staging
+from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
 from benchmarks.jobs import jobs, uploads, work_folder
 from benchmarks.models import Job
@@ -31,7 +31,7 @@ def run_import(job_id: int) -> None:
 @jobs.runs("score")
 @shared_task
 def run_score(job_id: int) -> None:
-    """On the queue `scoring`, in a process that may load torch."""
+    """Runs on the queue `scoring`, in a process that may load torch."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=score.score))
 
 
@@ -42,7 +42,7 @@ def run_predictions(job_id: int) -> None:
 
 
 def _follow_up(job: Job) -> None:
-    """The uploaded files go when the job is over, however it ended; a run's figures are there before anybody asks."""
+    """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
     if "run" in job.report:
@@ -51,7 +51,7 @@ def _follow_up(job: Job) -> None:
 
 @worker_ready.connect
 def tidy_up(**signal) -> None:
-    """A worker starts: what an earlier one left half done is swept away, repeated or sent again."""
+    """When a worker starts: clean up, repeat or resend what an earlier one left unfinished."""
     staging.sweep_staging()
     deferred_files.finish_dead()
     uploads.sweep()
@@ -62,17 +62,32 @@ def tidy_up(**signal) -> None:
 
 @worker_ready.connect
 def start_looking(**signal) -> None:
-    """In a thread of the worker's own process, so that it goes on while every task's process is busy."""
+    """Start a thread in the worker's main process, so that it runs even while all task processes are busy."""
     threading.Thread(target=look_for_lost_jobs, daemon=True).start()
 
 
+@worker_ready.connect
+def start_framing(**signal) -> None:
+    """In a thread too: the first start after an upgrade may frame tens of thousands of images."""
+    threading.Thread(target=frame_images, daemon=True).start()
+
+
+def frame_images() -> None:
+    try:
+        frames.make_missing_everywhere()
+    except Error as error:  # the database is away; the next start does it
+        log.warning("Could not frame images: %s", error)
+    finally:
+        connection.close()
+
+
 def look_for_lost_jobs() -> None:
-    """Again and again, as long as the worker lives: a job whose process or message is gone is sent again."""
+    """As long as the worker lives, regularly resend jobs whose process or message is lost."""
     while True:
         time.sleep(LOOK_EVERY)
         try:
             jobs.revive_jobs(by=BY, resend=jobs.RESEND)
-        except Error as error:  # the database is away, and comes back
+        except Error as error:  # the database is down, and will come back
             log.warning("Could not look for lost jobs: %s", error)
         except Exception:
             log.exception("Could not look for lost jobs")

@@ -1,4 +1,4 @@
-"""Addresses of benchmarks, imports, images and of logging in."""
+"""URLs of benchmarks, imports, images and login."""
 
 from django.urls import path, re_path
 

@@ -1,4 +1,4 @@
-"""Django's cache in Redis, which holds nothing while Redis is away: what pages keep there they can compute again."""
+"""Django's cache in Redis, which acts as empty while Redis is down: pages can recompute everything in it."""
 
 import logging
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def _even_without_redis() -> Iterator[None]:
 
 
 class Client(RedisCacheClient):
-    """While Redis is away, each method answers as for a key that is not there."""
+    """While Redis is down, each method behaves as for a missing key."""
 
     def get(self, key, default) -> Any:
         with _even_without_redis():
@@ -48,7 +48,7 @@ class Client(RedisCacheClient):
     def incr(self, key, delta) -> int:
         with _even_without_redis():
             return super().incr(key, delta)
-        raise ValueError(f"{key} is not there: Redis is away.")
+        raise ValueError(f"{key} is missing: Redis is down.")
 
 
 class Cache(RedisCache):

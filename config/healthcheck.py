@@ -1,4 +1,4 @@
-"""The container's question to its own web server: is it well? Run as a file, so that it costs no Django."""
+"""The container's health check of its own web server. Run as a script, so that it need not load Django."""
 
 import os
 import sys

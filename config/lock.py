@@ -1,4 +1,4 @@
-"""One holder at a time for `var`: whoever runs its servers. The lock goes with its process, however that ends."""
+"""A lock on `var` for the one process that runs its servers, released when the process ends, however it ends."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ STOPPING = "stopping"
 
 
 class Taken(Exception):
-    """Somebody else holds it. `.holder`: {"what": "up" or a command's name, "url": …, "pid": …}, {} if unreadable."""
+    """Another process holds it. `.holder`: {"what": "up" or a command's name, "url": …, "pid": …}, {} if unreadable."""
 
     def __init__(self, holder: dict):
         super().__init__(holder)
@@ -40,7 +40,7 @@ class Lock:
         self.tell(**holder)
 
     def tell(self, **holder: object) -> None:
-        """Say who holds it, for others to read. Only the holder may."""
+        """Write who holds the lock, for others to read. Only the holder may call this."""
         assert self.file is not None
         self.file.truncate(0)
         self.file.write(json.dumps({**holder, "pid": os.getpid()}))
@@ -60,7 +60,7 @@ class Lock:
 
 
 def take_from_the_stopping(lock: Lock, *, seconds: float, **holder: object) -> None:
-    """Take the lock; where its holder is just stopping, wait for that. Raises Taken."""
+    """Take the lock, waiting if its holder is just stopping. Raises Taken."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -73,7 +73,7 @@ def take_from_the_stopping(lock: Lock, *, seconds: float, **holder: object) -> N
 
 @contextlib.contextmanager
 def servers_for(command: str, servers: services.Servers):
-    """For one command: use the servers that run, or start them for as long as it takes."""
+    """For one command: use the running servers, or start servers for its duration."""
     lock = Lock(servers.var)
     if _uses_running(lock, command):
         yield

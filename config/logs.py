@@ -1,13 +1,13 @@
-"""What is logged, without what opens somebody's door."""
+"""Log messages without secrets."""
 
 import logging
 import re
 
-CAPABILITY = re.compile(r"(/(?:judge|join)/|\(token\)=\()[\w-]+")  # in an address; in what PostgreSQL says of a key
+CAPABILITY = re.compile(r"(/(?:judge|join)/|\(token\)=\()[\w-]+")  # in a URL; in PostgreSQL's message about a key
 
 
 class Redacted(logging.Formatter):
-    """The message and the traceback; of an annotator's link and an invitation only that there was one."""
+    """Format message and traceback with the tokens of annotators' links and invitations masked."""
 
     def format(self, record: logging.LogRecord) -> str:
         return CAPABILITY.sub(r"\1…", super().format(record))

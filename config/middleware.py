@@ -1,27 +1,36 @@
-"""What every request must be before anything else looks at it."""
+"""Checks of every request before anything else handles it."""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 
 
+def is_api(request: HttpRequest) -> bool:
+    """Whether whoever asks reads JSON."""
+    return f"{request.path_info}/".startswith("/api/")
+
+
 def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """An address with a NUL character is nobody's: PostgreSQL would refuse it far below, as an error of ours."""
+    """Reject URLs with a NUL character, which PostgreSQL would otherwise refuse later, as a server error."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            wrong = "The address holds a NUL character."
-            is_api = request.path_info.startswith("/api/")
-            return JsonResponse({"address": [wrong]}, status=400) if is_api else HttpResponseBadRequest(wrong)
+            wrong = "The URL contains a NUL character."
+            return wrong_address(wrong) if is_api(request) else HttpResponseBadRequest(wrong)
         return get_response(request)
 
     return middleware
 
 
-def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Pages, the API and downloads are for those who may see them now: no browser and no proxy keeps them.
+def wrong_address(why: str) -> JsonResponse:
+    """As the API refuses a filter."""
+    return JsonResponse({"address": [why]}, status=400)
 
-    What may be kept, such as an image, says so itself.
+
+def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change.
+
+    Cacheable responses, such as images, set their own header.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What a start does before Winnow can be used: migrations, static files, the first admin, the demo study."""
+"""Preparations at the start: migrations, static files, the first admin, the demo study."""
 
 import hashlib
 from io import StringIO
@@ -22,18 +22,18 @@ def migrate() -> None:
 
 
 def collect_static() -> bool:
-    """Collect and compress the static files where they changed since the last time. True when it did."""
+    """Collect and compress static files if they have changed since last time. Returns whether it did."""
     print_file = Path(settings.STATIC_ROOT) / "fingerprint"
     now = static_fingerprint()
     if print_file.exists() and print_file.read_text() == now:
         return False
     call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    print_file.write_text(now)  # last: a kill in between collects again
+    print_file.write_text(now)  # last: after a kill in between, they are collected again
     return True
 
 
 def static_fingerprint() -> str:
-    """Changes with any of our static files (name, size, time) and with Django's version (its apps bring some too)."""
+    """A digest of our static files (name, size, time) and Django's version, since its apps have some too."""
     files = sorted(path for folder in settings.STATICFILES_DIRS for path in Path(folder).rglob("*") if path.is_file())
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr([django.__version__, facts]).encode()).hexdigest()
@@ -41,9 +41,9 @@ def static_fingerprint() -> str:
 
 @transaction.atomic
 def first_admin(*, by: str) -> tuple[str, str] | None:
-    """(name, one-time password) of an admin made now; None where a superuser can log in already.
+    """Create an admin and return (name, one-time password); None if a superuser can already log in.
 
-    The password works for one login, on which its owner must choose another (`last_login` is empty until then).
+    The password works for one login, at which the owner must choose another (`last_login` is empty until then).
     """
     users = get_user_model().objects.select_for_update()
     if any(user.has_usable_password() for user in users.filter(is_superuser=True, is_active=True)):
@@ -54,7 +54,7 @@ def first_admin(*, by: str) -> tuple[str, str] | None:
 
 
 def demo(say) -> Study:
-    """The study that the printed link leads to: the demo, made where there is no study at all; else the oldest."""
+    """The study for the printed link: the demo, created if there is no study, otherwise the oldest study."""
     if not Study.objects.exists():
         say("Drawing the demo study …")
         call_command("create_demo", stdout=StringIO())

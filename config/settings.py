@@ -1,8 +1,8 @@
-"""Every setting, in one file, from the environment alone.
+"""All settings, in one file, from the environment only.
 
-With nothing set, Winnow runs for one laptop: its own PostgreSQL and Valkey under `var/` and a secret key made on first
-use. With `WINNOW_PRODUCTION=1` it refuses to start until what a public server needs is given. docs/guide/deployment.md
-lists every variable.
+With nothing set, Winnow runs on a laptop: with its own PostgreSQL and Valkey under `var/` and a secret key created on
+first use. With `WINNOW_PRODUCTION=1` it refuses to start until everything that a public server needs is set.
+docs/guide/deployment.md lists every variable.
 """
 
 import os
@@ -27,8 +27,8 @@ def flag(name: str) -> bool:
 
 def required(name: str, what: str) -> str:
     value = os.environ.get(name, "")
-    if not value or "replace-this" in value:  # .env.example's word
-        raise ImproperlyConfigured(f"Set {name}: {what}. docs/guide/deployment.md shows an example.")
+    if not value or "replace-this" in value:  # the placeholder in .env.example
+        raise ImproperlyConfigured(f"Set {name}: {what}. See docs/guide/deployment.md for an example.")
     return value
 
 
@@ -38,8 +38,8 @@ PRODUCTION = flag("WINNOW_PRODUCTION")
 DEBUG = flag("WINNOW_DEBUG") and not PRODUCTION
 
 if PRODUCTION:
-    SECRET_KEY = required("SECRET_KEY", "50 or more random characters, kept from everybody")
-    HOSTS = required("ALLOWED_HOSTS", "the host names that Winnow answers to, separated by commas")
+    SECRET_KEY = required("SECRET_KEY", "50 or more random characters, kept secret")
+    HOSTS = required("ALLOWED_HOSTS", "the host names at which Winnow is reached, separated by commas")
     DATABASE_URL = required("DATABASE_URL", DATABASE_EXAMPLE)
     REDIS_URL = required("REDIS_URL", "redis://host:6379/0")
 else:
@@ -49,7 +49,7 @@ else:
     REDIS_URL = os.environ.get("REDIS_URL") or services.redis_url(VAR)
 PROXIES = os.environ.get("WINNOW_PROXIES") or ("1" if PRODUCTION else "0")
 if not PROXIES.isdecimal():
-    raise ImproperlyConfigured(f"WINNOW_PROXIES is how many proxies stand before Winnow: a number, not {PROXIES!r}.")
+    raise ImproperlyConfigured(f"WINNOW_PROXIES must be the number of proxies in front of Winnow, not {PROXIES!r}.")
 TRUSTED_PROXIES = int(PROXIES)  # each appends to X-Forwarded-For
 ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
@@ -109,24 +109,24 @@ TEMPLATES = [
 try:
     DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
 except ValueError:
-    raise ImproperlyConfigured(f"DATABASE_URL is not an address of a database; {DATABASE_EXAMPLE}.") from None
+    raise ImproperlyConfigured(f"DATABASE_URL is not a database URL; {DATABASE_EXAMPLE}.") from None
 if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
     raise ImproperlyConfigured(f"DATABASE_URL must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
-# Statements that come again are planned once for each connection: half of PostgreSQL's work in judging was planning.
-# A socket's folder stands among the options, where libpq finds it and `dbshell` does not look.
+# Repeated statements are planned once per connection: planning was half of PostgreSQL's work in judging.
+# A socket's folder is among the options, where libpq finds it and `dbshell` does not look.
 DATABASES["default"]["HOST"] = DATABASES["default"].setdefault("OPTIONS", {}).pop("host", DATABASES["default"]["HOST"])
 DATABASES["default"]["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # nobody waits for a Redis that is away
+AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # do not wait for Redis when it is down
 CACHES = {"default": {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "OPTIONS": {**AT_ONCE}}}
 
 CELERY_BROKER_URL = services.broker_url(REDIS_URL)
-CELERY_TASK_IGNORE_RESULT = True  # progress and errors live in the Job row
+CELERY_TASK_IGNORE_RESULT = True  # progress and errors are in the Job row
 CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task may run twice
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "scoring"}}  # machines with a GPU serve that one alone
+CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "scoring"}}  # machines with a GPU serve only this queue
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -139,7 +139,16 @@ LOGOUT_REDIRECT_URL = "login"
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-USE_I18N = False  # English alone for now; looking the language up costs at every number that a page shows
+USE_I18N = True
+# What annotators may read the pages of judging in, each by its own name; managers' pages are English.
+LANGUAGES = [
+    ("en", "English"),
+    ("es", "Español"),
+    ("de", "Deutsch"),
+    ("zh-hans", "简体中文"),
+    ("ar", "العربية"),
+    ("eu", "Euskara"),
+]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(os.environ.get("WINNOW_STATIC", VAR / "static"))
@@ -147,7 +156,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
 ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
-MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # weights that managers may choose by name
+MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -173,7 +182,7 @@ X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 if PRODUCTION:
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, past the proxy that speaks HTTPS
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # requested from inside, bypassing the HTTPS proxy
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -195,12 +204,12 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Winnow",
-    "DESCRIPTION": "Read-only: studies, what was asked and answered in them, and the figures.",
+    "DESCRIPTION": "Read-only: studies with their tasks, judgments and figures.",
     "VERSION": VERSION,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAdminUser"],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/",
-    "ENUM_NAME_OVERRIDES": {  # fields of one name with other values
+    "ENUM_NAME_OVERRIDES": {  # fields with the same name but different values
         "StudyState": "annotation.models.choices.StudyState",
         "StageState": "annotation.models.choices.StageState",
         "OutcomeState": "annotation.models.choices.OutcomeState",
@@ -216,5 +225,5 @@ LOGGING = {
     "formatters": {"redacted": {"()": "config.logs.Redacted"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "redacted"}},
     "root": {"handlers": ["console"], "level": os.environ.get("WINNOW_LOG", "WARNING")},
-    "loggers": {"django.request": {"level": "ERROR"}},  # an annotator's address is a capability; 404s would log it
+    "loggers": {"django.request": {"level": "ERROR"}},  # an annotator's URL is a capability; 404s would log it
 }

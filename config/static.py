@@ -1,13 +1,13 @@
-"""Static files, collected at the start under names that tell their content."""
+"""Static files, collected at the start under names with a hash of their content."""
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class Storage(CompressedManifestStaticFilesStorage):
-    """A file that came since the start is missing from the page, which is shown all the same."""
+    """Pages are shown even if they use a file added since the start, which is then missing."""
 
     def stored_name(self, name: str) -> str:
         try:
             return super().stored_name(name)
-        except ValueError:  # neither collected nor in the list of what was
+        except ValueError:  # neither collected nor in the manifest
             return self.clean_name(name)

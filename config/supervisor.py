@@ -16,8 +16,8 @@ from config import processes
 from config.services import CannotStart, Servers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-GRACE = 5  # seconds that requests and tasks under way have to end
-MOST_DEATHS = 5  # of one process, in
+GRACE = 5  # seconds for requests and tasks in progress to end
+MOST_DEATHS = 5  # restarts of one process, within
 WITHIN = 60  # seconds
 QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
@@ -26,7 +26,7 @@ LOOK_EVERY = 1  # second: one look at all modules takes a few milliseconds
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that gunicorn inherits: the port is ours from now on, over its restarts too. Raises CannotStart."""
+    """A socket for gunicorn to inherit, so that the port stays ours over its restarts. Raises CannotStart."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -36,12 +36,14 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = f"cannot be used ({error.strerror})"
-        raise CannotStart(f"Port {port} on {host} {reason}; choose another one, for example PORT={port + 1}.") from None
+        raise CannotStart(f"Port {port} on {host} {reason}. Choose another one, such as PORT={port + 1}.") from None
     return listener
 
 
 def web_command(listener: socket.socket) -> list:
-    """gunicorn: a process for each core (at most 4 are of use on one laptop), 8 threads each, forked once loaded."""
+    """gunicorn with one process per core (at most 4, as more do not help on a laptop), 8 threads each, forked once
+    loaded.
+    """
     workers = max(2, min(processes.cores(), 4))
     shape = ["--worker-class", "gthread", "--workers", workers, "--threads", 8, "--keep-alive", 15]
     limits = ["--timeout", 120, "--graceful-timeout", GRACE, "--max-requests", 20_000, "--max-requests-jitter", 2_000]
@@ -80,17 +82,17 @@ class Supervisor:
             self.starters["scoring"] = self._start_scoring
 
     def start(self) -> None:
-        """The web; the workers once a first page was answered, so that they do not fight for the cores."""
+        """Start the web server, then the workers once it has served a page, so that they do not compete for cores."""
         self._start_web()
         web = self.children["web"]
         if not processes.wait_for(self._answers, seconds=60, alive=lambda: web.poll() is None):
-            raise CannotStart(f"The web server did not answer; {self.var / 'log' / 'web.log'} says why.")
+            raise CannotStart(f"The web server did not answer. See {self.var / 'log' / 'web.log'}.")
         for name, start in self.starters.items():
             if name != "web":
                 start()
 
     def _answers(self) -> bool:
-        """Any answer will do."""
+        """Whether the web server answers, with any response."""
         host, port = self.listener.getsockname()[:2]
         asked = http.client.HTTPConnection({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port, timeout=5)
         try:
@@ -102,17 +104,17 @@ class Supervisor:
             asked.close()
 
     def _start_web(self) -> None:
-        """Dies by SIGTERM; its workers see within a second that it is gone."""
+        """Ends by SIGTERM; its workers notice within a second."""
         self._start("web", web_command(self.listener), signal.SIGTERM, pass_fds=[self.listener.fileno()])
 
     def _start_worker(self) -> None:
-        """Dies at once: without Valkey it may not find the end of a polite stop. Celery ties its own children to it."""
+        """Killed at once: without Valkey a graceful stop may never finish. Celery ties its own children to it."""
         shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
         self._start("worker", [*CELERY, "--queues", "celery", *shape], signal.SIGKILL)
 
     def _start_scoring(self) -> None:
-        """Models score one after the other, each in a process that then ends and gives its memory back; judging goes
-        first. A worker of its own: an hour of scoring must not hold up an import or an export."""
+        """Models score one after the other, each in a process that then ends and frees its memory, at lower priority
+        than judging. This is a separate worker, so that an hour of scoring does not delay an import or export."""
         shape = ["--hostname", "scoring@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
         self._start("scoring", ["nice", "-n", "10", *CELERY, "--queues", "scoring", *shape], signal.SIGKILL)
 
@@ -159,12 +161,14 @@ class Supervisor:
         times = self.deaths.setdefault(name, deque(maxlen=MOST_DEATHS))
         times.append(time.monotonic())
         if len(times) == MOST_DEATHS and times[-1] - times[0] < WITHIN:
-            raise CannotStart(f"The {name} process keeps ending; {self.var / 'log' / f'{name}.log'} says why.")
-        advice = f"var/log/{name}.log says more"
-        print(f"The {name} process ended and was started again; {advice}.", file=sys.stderr, flush=True)
+            raise CannotStart(f"The {name} process keeps ending. See {self.var / 'log' / f'{name}.log'}.")
+        advice = f"see var/log/{name}.log"
+        print(f"The {name} process ended and was restarted; {advice}.", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
-        """The web first, so that nobody is answered by half a Winnow; then the workers; then the servers."""
+        """Stop the web server first, so that nobody gets answers from half a Winnow; then the workers; then the
+        servers.
+        """
         self.listener.close()
         self._stop_children()
         self.servers.stop()
@@ -173,13 +177,13 @@ class Supervisor:
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
         if scoring := self.children.pop("scoring", None):
-            processes.stop(scoring, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job goes on at the next start
+            processes.stop(scoring, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job resumes at the next start
         if worker := self.children.pop("worker", None):
             processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
 
 
 def parent_gone():
-    """A question for the loop: under `make`, has make been killed? Then nobody is left to stop us."""
+    """Whether the `make` that started us has been killed, which would leave nobody to stop us."""
     if "MAKELEVEL" not in os.environ:
         return lambda: False
     parent = os.getppid()

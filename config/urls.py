@@ -1,4 +1,4 @@
-"""Every address of the app, a file of URLs for each part."""
+"""All URLs of the app, from one file per part."""
 
 from django.urls import include, path
 
@@ -6,6 +6,7 @@ import annotation.tasks  # noqa: F401  # here so that the web process, too, know
 import benchmarks.tasks  # noqa: F401
 from config import views
 
+handler400 = views.bad_request
 handler404 = views.not_found
 handler500 = views.server_error
 

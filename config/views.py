@@ -1,9 +1,10 @@
-"""What belongs to no part: the front door, the health check, and errors, which the API tells as JSON."""
+"""Views of no particular part: the front page, the health check, and errors, which the API returns as JSON."""
 
 from contextlib import suppress
 
 import redis
 from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -11,6 +12,8 @@ from django.shortcuts import redirect
 from django.views import defaults
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
+
+from config.middleware import is_api, wrong_address
 
 
 @require_safe
@@ -20,7 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def health(request: HttpRequest) -> HttpResponse:
-    """200 when this process reaches its database and Redis, 503 otherwise; a line for each."""
+    """200 if this process reaches its database and Redis, otherwise 503, with a line for each."""
     state = {"database": False, "redis": False}
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("SELECT 1")
@@ -32,16 +35,21 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("".join(lines), status=200 if all(state.values()) else 503, content_type="text/plain")
 
 
-API = "/api/"
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django itself refuses before any view: a host that is not ours, too many parameters."""
+    if is_api(request):
+        many = isinstance(exception, TooManyFieldsSent)
+        return wrong_address("It has too many parameters." if many else "Winnow does not answer at this address.")
+    return defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
-        return JsonResponse({"detail": "There is no such address."}, status=404)
+    if is_api(request):
+        return JsonResponse({"detail": "There is no such URL."}, status=404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith(API):
-        return JsonResponse({"detail": "Winnow met something it did not expect. Its log says more."}, status=500)
+    if is_api(request):
+        return JsonResponse({"detail": "An unexpected error occurred. See the server's log."}, status=500)
     return defaults.server_error(request)

@@ -1,4 +1,4 @@
-"""What a WSGI server loads: `config.wsgi:application`."""
+"""The WSGI application: `config.wsgi:application`."""
 
 import os
 

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,12 @@ def test_the_web_process_never_loads_torch():
 def test_a_measurement_still_finds_what_it_measures(name):
     """`make load` takes two hours: what moved away is noticed here."""
     importlib.import_module(f"bench.{name}")
+
+
+def test_a_list_in_a_template_stays_a_list():
+    """With a role such as alert its items would be of no list: readers would not count them, and axe refuses it."""
+    for path in (ROOT / "templates").rglob("*.html"):
+        assert not re.search(r"<[uo]l[^>]*\srole=\"(?!list\")", path.read_text()), path
 
 
 def test_templates_have_no_inline_script_or_style():

@@ -1,4 +1,4 @@
-"""The Celery application: what runs the slow work (imports, exports), never a judgment (law 1)."""
+"""The Celery application for background work (imports, exports), never for judgments (law 1)."""
 
 import os
 

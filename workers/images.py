@@ -6,10 +6,13 @@ profile turned into sRGB where it can be read; CMYK and palettes to RGB; 16 bits
 the long side at most 1600 (thumbnail: 320).
 
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
+
+Images that must not be told apart by their size are framed: laid on one canvas each, of one size and as many bytes.
 """
 
 import hashlib
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageCms
@@ -18,9 +21,10 @@ from workers import limits
 
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF"}  # MPO: a JPEG with a second view
 STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
-START_OF_SCAN = b"\xff\xda"  # no pixels hold these bytes: after 255 an encoder writes 0
-TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} a side."
+START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder writes 0
+TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
+BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
 TURNS = {
@@ -123,12 +127,12 @@ def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes
 
 
 def noted(image: Image.Image) -> list[str]:
-    """What its owner should know of the image before its pixels are looked at."""
+    """Notes for the image's owner that need no decoding."""
     return ["animated: only the first frame is used"] if getattr(image, "is_animated", False) else []
 
 
 def opened(data: bytes) -> Image.Image:
-    """The header alone is read. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    """Read only the header. Whatever Pillow raises on hostile bytes becomes one of our codes."""
     if not data:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     try:
@@ -147,7 +151,7 @@ def opened(data: bytes) -> Image.Image:
 
 
 def decoded(image: Image.Image) -> Image.Image:
-    """Every pixel of the first frame, not only the header (`verify` would miss a cut JPEG)."""
+    """Decode every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG)."""
     try:
         image.load()
     except Exception as error:
@@ -159,12 +163,12 @@ def orientation(image: Image.Image) -> int:
     """EXIF's 1 to 8; 1 where there is none or it cannot be read."""
     try:
         return int(image.getexif().get(0x0112, 1))
-    except Exception:  # EXIF is written by anybody: it may hold anything
+    except Exception:  # EXIF may contain anything
         return 1
 
 
 def pixels_of(data: bytes) -> Image.Image:
-    """What a model is given: RGB at full size, upright, transparency on white. Raises what `opened` does.
+    """The image for a model: RGB at full size, upright, transparency on white. Raises what `opened` does.
 
     A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
     ordinary photograph these are the numbers in the file.
@@ -192,11 +196,43 @@ def resolved(image: Image.Image) -> Image.Image:
 
 def fitted(image: Image.Image, side: int) -> Image.Image:
     """The image with its long side at most `side`; itself where it already fits."""
-    longest = max(image.size)
-    if longest <= side:
-        return image
-    width, height = (max(1, round(length * side / longest)) for length in image.size)
-    return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    size = fitted_size(image.size, side)
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
+    """`size` in proportion, with the long side at most `side`."""
+    if max(size) <= side:
+        return size
+    width, height = (max(1, round(length * side / max(size))) for length in size)
+    return width, height
+
+
+def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Width and height of the smallest frame for images of these sizes in which none that is served gets smaller."""
+    widths, heights = zip(*(fitted_size(size, limits.SERVED_SIDE) for size in sizes), strict=True)
+    return max(widths), max(heights)
+
+
+def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
+    """Of each served JPEG another one of `size` pixels, in which it is as large as it fits, in the middle.
+
+    All have as many bytes: what follows the end of a JPEG is not read.
+    """
+    found = [_in_frame(one, size) for one in served]
+    longest = max(map(len, found))
+    return [one.ljust(longest, b"\0") for one in found]
+
+
+def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:
+    image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
+    scale = min(frame / length for frame, length in zip(size, image.size, strict=True))
+    width, height = (min(frame, max(1, round(length * scale))) for frame, length in zip(size, image.size, strict=True))
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling.LANCZOS)
+    canvas = Image.new("RGB", size, BARS)
+    canvas.paste(image, ((size[0] - width) // 2, (size[1] - height) // 2))
+    return jpeg(canvas)
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
@@ -221,7 +257,7 @@ def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.
         if "sRGB" in ImageCms.getProfileDescription(given):
             return image
         return ImageCms.profileToProfile(image, given, ImageCms.createProfile("sRGB"), outputMode="RGB") or image
-    except Exception:  # a profile is written by anybody, and often belongs to another colour space than the pixels
+    except Exception:  # a profile may contain anything, and often belongs to another colour space than the pixels
         notes.append("colour profile not used: it cannot be read or does not fit the pixels")
         return image
 

@@ -11,9 +11,11 @@ MAX_DIRECTORY_BYTES = 64 * MIB  # a zip's list of entries
 MAX_TAR_HEADER_BYTES = MIB  # a tar entry's extended header
 
 MAX_PARQUET_BYTES = 16 * 1024 * MIB  # of a file, unpacked: as it says, then as it is counted
-MAX_PARQUET_MEMORY = 256 * MIB  # that reading it may take
+MAX_PARQUET_MEMORY = 256 * MIB  # memory that reading it may take
 MAX_PARQUET_COLUMNS = 1_000
 MAX_PARQUET_FOOTER = 16 * MIB
+MAX_PARQUET_SECONDS = 120  # that reading it through may take …
+PARQUET_BYTES_A_SECOND = 4 * MIB  # … and one more for each so many bytes of the file
 
 MAX_PIXELS = 24_000_000  # 6000 × 4000; a WebP with alpha of that size takes 420 MiB to decode
 MAX_SIDE = 20_000

@@ -6,7 +6,7 @@ module as a script and needs no Django:
 
     python -m workers.parquet PATH '{"memory": …, "columns": …, "rows": …, "bytes": …}'
 
-It prints `[]`, or [code, advice] of what is wrong.
+It prints `[]`, or [code, advice] of the problem.
 """
 
 import json
@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from workers import limits
 
 ROOT = Path(__file__).resolve().parent.parent
-TRIAL = ("-E", "-s", "-m", "workers.parquet")  # the environment's own Python settings are left aside
+TRIAL = ("-E", "-s", "-m", "workers.parquet")  # ignore Python settings in the environment
 MAGIC, ENCRYPTED = b"PAR1", b"PARE"
-ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools set aside more than they use
+ENVIRONMENT = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # other pools reserve more than they use
 TAIL = 8  # bytes: how long the footer is, and the magic again
 ACCEPTED = "Give a parquet file."
 UNREADABLE = "Write the file again, without encryption; it cannot be read"
@@ -49,12 +49,12 @@ def refuse_unsafe(path: Path, rows: int) -> None:
 
 
 def schema(path: Path) -> pa.Schema:
-    """Of a file that `refuse_unsafe` accepted."""
+    """Opens a file that `refuse_unsafe` has accepted."""
     return pq.read_schema(path)
 
 
 def batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Those columns of a file that `refuse_unsafe` accepted, a few rows at a time."""
+    """These columns of a file that `refuse_unsafe` has accepted, a few rows at a time."""
     with pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
         yield from file.iter_batches(_batch_rows(file.metadata), columns=list(columns), use_threads=False)
 
@@ -70,19 +70,27 @@ def _refuse_by_ends(path: Path) -> None:
     if start == ENCRYPTED:
         raise ParquetRefused("FILE_UNREADABLE", "The file is encrypted. Write it without encryption.")
     if start != MAGIC:
-        raise ParquetRefused("WRONG_TYPE", f"The file is not what its name says. {ACCEPTED}")
+        raise ParquetRefused("WRONG_TYPE", f"The file's content does not match its name. {ACCEPTED}")
     if size < len(MAGIC) + TAIL or tail[-len(MAGIC) :] != MAGIC:
         raise ParquetRefused("FILE_UNREADABLE", "The end of the file is missing. Copy it again from its source.")
     if int.from_bytes(tail[:4], "little") > limits.MAX_PARQUET_FOOTER:
-        advice = f"Its footer may have {limits.MAX_PARQUET_FOOTER:,} bytes: give fewer columns and larger row groups."
+        advice = (
+            f"Its footer may have at most {limits.MAX_PARQUET_FOOTER:,} bytes. Use fewer columns, larger row groups."
+        )
         raise ParquetRefused("FILE_TOO_LARGE", advice)
 
 
 def trial_in_child(path: Path, bounds: dict[str, int]) -> list[str]:
-    """`trial` in a child process. One that dies is a file that cannot be read."""
+    """`trial` in a child process. One that dies, or does not come to an end, is a file that cannot be read."""
     command = [sys.executable, *TRIAL, str(path.resolve()), json.dumps(bounds)]
     environment = os.environ | ENVIRONMENT
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    most = limits.MAX_PARQUET_SECONDS + path.stat().st_size // limits.PARQUET_BYTES_A_SECOND
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment, timeout=most
+        )
+    except subprocess.TimeoutExpired:
+        return ["FILE_UNREADABLE", f"{UNREADABLE} in {most:,} seconds."]
     return ["FILE_UNREADABLE", f"{UNREADABLE}."] if done.returncode else json.loads(done.stdout)
 
 
@@ -98,7 +106,7 @@ def trial(path: Path, bounds: dict[str, int]) -> list[str]:
 
 
 def exceeded_by_metadata(metadata: pq.FileMetaData, bounds: dict[str, int]) -> list[str]:
-    """What the file says of itself is enough to refuse it, never enough to accept it."""
+    """Check the file's metadata, which may suffice to reject it, but never to accept it."""
     return _exceeded(metadata.num_columns, metadata.num_rows, _claimed_bytes(metadata), bounds)
 
 
@@ -106,7 +114,7 @@ def _exceeded(columns: int, rows: int, size: int, bounds: dict[str, int]) -> lis
     if columns > bounds["columns"]:
         return ["SCHEMA", f"Expected the format's columns, found {columns:,}; give at most {bounds['columns']:,}."]
     if rows > bounds["rows"]:
-        return ["TOO_MANY_ROWS", f"Give at most {bounds['rows']:,} items an import; split it."]
+        return ["TOO_MANY_ROWS", f"Give at most {bounds['rows']:,} items per import; split it."]
     if size > bounds["bytes"]:
         return ["FILE_TOO_LARGE", f"It unpacks to more than {bounds['bytes']:,} bytes; split it."]
     return []
@@ -122,7 +130,7 @@ def _exceeded_by_count(file: pq.ParquetFile, bounds: dict[str, int]) -> list[str
 
 
 def _batch_rows(metadata: pq.FileMetaData) -> int:
-    """So many rows that they take about 8 MiB, by what the file says."""
+    """The number of rows that take about 8 MiB according to the file."""
     return max(1, min(1000, 8 * 2**20 * metadata.num_rows // max(_claimed_bytes(metadata), 1)))
 
 
@@ -131,7 +139,7 @@ def _claimed_bytes(metadata: pq.FileMetaData) -> int:
 
 
 def _bound_memory(most: int) -> None:
-    """All of this process's memory but its code. Where the system knows no limit of this kind, counting must do."""
+    """Limit this process's data memory. On systems without such a limit, counting must suffice."""
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     try:

@@ -1,4 +1,4 @@
-"""What a manager looks at with their own eyes: tasks whose annotators disagree, and what annotators flagged."""
+"""The tasks that a manager inspects: those with disagreement, and those that annotators flagged."""
 
 import json
 from collections import Counter
@@ -16,7 +16,7 @@ from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.models import Image, Item
 
-# Of tasks, what was said of each in the order of saying, and what came of it.
+# For each task: its answers in the order given, and the outcome.
 SAID = """
 SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
        array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
@@ -31,7 +31,7 @@ GROUP BY task.id, outcome.task_id
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A caption or an image of an item, by the identity that answers name it by; neither, of a fixed answer."""
+    """A caption or image of an item, under the identity used in answers; a fixed answer has neither."""
 
     identity: str
     text: str = ""
@@ -40,7 +40,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the answers on a task, in words, and of how many annotators."""
+    """One of a task's answers in words, and how many annotators gave it."""
 
     part: Part
     said: str = ""
@@ -49,13 +49,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A task's item with what was asked about and what is to be looked at. `stands` says what came of it so far."""
+    """A task's item with the material asked about and shown. `stands` is the result so far, in words."""
 
     task: int
     item: Item
     shown: Sequence[Part]
     sides: Sequence[Side]
-    worded: bool = False  # its answers are more than picks: they are read, not looked at
+    worded: bool = False  # its answers are more than a choice of option: they are shown as text
     entropy: float = 0
     stands: str = ""
     flag: Flag | None = None
@@ -66,8 +66,8 @@ class Seen:
 
 
 def parts(item: Item, carried: Carried) -> dict[str, Part]:
-    """Every caption and image of the item, with the words that earlier stages gave it. Reads only what
-    `queries.with_material` fetched.
+    """Every caption and image of the item, in the wording of earlier stages. Reads only what `queries.with_material`
+    fetched.
     """
     found = [Part(f"caption-{one.role}-{one.position}", text=one.text) for one in item.captions.all()]
     found += [Part(use.key, image=use.image) for use in item.item_images.all()]
@@ -76,18 +76,18 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
 
 
 def drawn_order(task: int, options: Sequence[str]) -> list[str]:
-    """A task's options in the order in which an adjudicator sees them: it says nothing about which is which."""
+    """A task's options in the order that an adjudicator sees, which reveals nothing about their roles."""
     return sorted(options, key=lambda option: task_creation.random_rank("adjudicate", task, option))
 
 
 def label(part: Part, place: int) -> str:
-    """Of an option, by its place in that order, from 1."""
+    """An option's label, by its place in that order, from 1."""
     return f"{'picture' if part.image else 'sentence'} {place}"
 
 
 def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Seen]:
-    """Those of the tasks whose answers differ, in this order; `agreed`: also those of one answer. Four queries, however
-    many they are.
+    """The tasks with differing answers, in this order; `agreed` includes those with a single answer. Four queries for
+    any number of tasks.
     """
     rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
@@ -99,7 +99,7 @@ def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, car
     labels, contents, *outcome = rest
     there, worded = parts(item, json.loads(carried)), protocol.form is not None
     given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
-    named = options if worded and protocol.measures else []  # such answers say the roles, not the words
+    named = options if worded and protocol.measures else []  # such answers contain roles, not words
     sides = _sides(protocol, there, given, drawn_order(task, options))
     stands = _stands(protocol, len(given), overlap, *outcome)
     return Seen(task, item, parts_named(there, [*shows, *named]), sides, worded, entropy, stands)
@@ -110,7 +110,7 @@ def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Pa
 
 
 def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
-    """Options as an adjudicator sees them, before other answers; of those that say the same, the first."""
+    """The options as an adjudicator sees them, before other answers; the first of equal ones."""
     counts = Counter(protocols_answers.agreement_key(protocol, answer) for answer in given)
     first = {protocols_answers.agreement_key(protocol, answer): answer for answer in reversed(given)}
     places = {option: place for place, option in enumerate(order, 1)}
@@ -132,7 +132,7 @@ def _stands(protocol: Protocol, given: int, overlap: int, state: str | None, rea
 
 
 def open_flags(stage: Stage, count: int) -> list[Seen]:
-    """Oldest first: what waits longest stands on top."""
+    """Oldest first: the flag that has waited longest is on top."""
     unsettled = Flag.objects.filter(lease__task__stage=stage, settled_at=None).order_by("created_at", "id")
     flags = unsettled.select_related("lease__task", "lease__annotator")[:count]
     items = queries.with_material(Item.objects.all()).in_bulk({flag.lease.task.item_id for flag in flags})

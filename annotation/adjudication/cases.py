@@ -1,7 +1,7 @@
-"""What an adjudicator is shown: which tasks wait for a decision, and one of them with all that was said of it.
+"""What an adjudicator sees: the tasks that wait for a decision, and one of them with all its answers.
 
-Nobody's name stands here. Options come in an order drawn for the task, so that it says nothing either; they are known
-by their place in it, from 1. Where an answer is more than a pick, the answers that were given are what is chosen among.
+No names are shown. Options come in an order drawn for the task, which reveals nothing, and are labelled by their place
+in it, from 1. If an answer is more than a choice of option, the adjudicator chooses among the answers given.
 """
 
 import hashlib
@@ -28,15 +28,15 @@ from benchmarks.models import Event, Item
 
 AWAITING, FLAGGED = "awaiting", "flagged"
 WHY = {
-    AWAITING: "undecided, and the rule leaves it to you",
+    AWAITING: "undecided and left to you",
     FLAGGED: "flagged",
-    KIND: "differ in the kind of answer",
-    OPTION: "differ in which option",
+    KIND: "disagree on the kind of answer",
+    OPTION: "disagree on the option",
 }
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
-OWN = "own_words"  # of a form: the adjudicator writes what stands
+OWN = "own_words"  # in a form: the adjudicator writes the answer
 
-MOST = 1000  # tasks of each sort that are looked up, so that a list of any length is quick
+MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
 LEFT_OPEN = "task.waits AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id)"
 DIFFERING = """
@@ -45,7 +45,7 @@ DIFFERING = """
     AND EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by <> %%(adjudicator)s)
     AND task.id NOT IN (SELECT id FROM flagged)
   ORDER BY task.rank LIMIT %%(most)s"""
-# Of the stage's live tasks those that wait for an adjudicator, and why.
+# The stage's live tasks that wait for an adjudicator, and why.
 QUEUE = f"""
 WITH flagged AS (
   SELECT DISTINCT task.id, task.rank FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
@@ -71,20 +71,20 @@ ORDER BY outcome.decided_at DESC, task.rank LIMIT %(most)s
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Something that may be answered: `value` is what a form sends, an option's place, a fixed answer's identity, or
-    what names an answer that was given.
+    """A possible answer. `value` is what the form sends: an option's place, a fixed answer's identity, or the name of
+    an answer given.
     """
 
     value: str
     label: str
-    count: int  # of the annotators whose judgments count
+    count: int  # annotators who gave it, whose judgments count
     part: Part | None = None
     keys: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A sentence that an adjudicator may write: the field's name, whose role it is, and what stands there."""
+    """A sentence that an adjudicator may write: the field's name, its role, and its current text."""
 
     name: str
     role: str
@@ -93,10 +93,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A task as the adjudicator sees it; `seen` says what the decision rests on.
+    """A task as the adjudicator sees it; `seen` identifies the state on which the decision is based.
 
-    Where an answer is more than a pick, `options` are the answers that were given, `offered` what annotators chose
-    among, and `words` what can be written instead.
+    If an answer is more than a choice of option, `options` are the answers given, `offered` what annotators chose from,
+    and `words` what can be written instead.
     """
 
     task: Task
@@ -107,9 +107,9 @@ class Case:
     fixed: Sequence[Answer]
     reasons: Sequence[str]
     flags: Sequence[Flag]
-    wanted: int  # judgments that are still to come
+    wanted: int  # judgments still to come
     outcome: Outcome | None
-    came: str  # the outcome's answer as it is labelled here
+    came: str  # the outcome's answer as labelled here
     said_before: Sequence[Event]
     offered: Sequence[Part]
     words: Sequence[Words]
@@ -124,8 +124,8 @@ class Case:
 
 
 def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
-    """Tasks that wait and why each is here, the first `MOST` for each reason, in the order in which they come; or those
-    that an adjudicator has decided, the newest first. One query.
+    """Waiting tasks with the reason for each, in order, at most `MOST` per reason; or those that an adjudicator has
+    decided, newest first. One query.
     """
     if decided:
         return fetch(DECIDED, stage=stage.pk, most=MOST)
@@ -138,7 +138,7 @@ def find_task(stage: Stage, pk: int) -> Task | None:
 
 
 def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({})) -> Case:
-    """A few queries, whatever was said of it. `typed` are an adjudicator's words that were refused, by field."""
+    """The task as an adjudicator sees it, in a few queries. `typed` is rejected text of the adjudicator, by field."""
     protocol = PROTOCOLS[stage.protocol]
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
@@ -165,7 +165,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
 
 
 def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
-    """What they wrote of it; where an answer is more than a pick, what each said that would drop the item."""
+    """The annotators' comments; if answers are more than a choice of option, their reasons for dropping the item."""
     if protocol.form is None:
         return [judgment.reason for judgment in judgments if judgment.reason]
     dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
@@ -176,7 +176,7 @@ def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
 
 
 def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[Answer]) -> str:
-    """The outcome's answer as it is labelled here."""
+    """The outcome's answer as labelled here."""
     if protocol.form:
         said = base.Answer(outcome.outcome, outcome.content)
         return protocols_answers.answer_in_words(protocol, said) if said.label else ""
@@ -190,7 +190,7 @@ def options_in_order(task: Task) -> list[str]:
 
 
 def picked_identity(task: Task, value: str) -> str:
-    """From what the form sends to the answer's identity; what is neither is left as it is."""
+    """Translate the form's value into the answer's identity; an unknown value is returned unchanged."""
     order, place = options_in_order(task), whole_number(value, 3)
     if place is not None and 1 <= place <= len(order):
         return order[place - 1]
@@ -198,8 +198,8 @@ def picked_identity(task: Task, value: str) -> str:
 
 
 def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.Answer:
-    """What the form sends as the `verdict`: one of the answers that were given, or the adjudicator's own words. What is
-    neither comes back as a label alone. Raises adjudication.decisions.Unfit.
+    """The form's `verdict`: one of the answers given, or the adjudicator's own words. An unknown value becomes just a
+    label. Raises adjudication.decisions.Unfit.
     """
     protocol, value = PROTOCOLS[stage.protocol], sent.get("verdict", "")
     if protocol.form is None:
@@ -212,13 +212,13 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
 
 
 def _token(protocol: Protocol, answer: base.Answer) -> str:
-    """Names an answer that was given, whatever else is said meanwhile; other words are another answer."""
+    """A name for an answer given, stable while others are added; different words make a different answer."""
     label = "" if protocol.confirms else answer.label
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
 def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
-    """What was answered but the fixed answers, each once, as the first who gave it said it."""
+    """The answers given, without fixed ones, each once as first given."""
     fixed = protocols_answers.fixed_labels(protocol)
     counts: Counter[str] = Counter()
     first: dict[str, base.Answer] = {}
@@ -237,7 +237,7 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
 def _words(
     form: base.Form, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
-    """For each role that can be written, what was typed; else what somebody wrote, else the item's own sentence."""
+    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence."""
     found = []
     for role in form.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
@@ -254,7 +254,7 @@ def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -
 
 
 def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
-    """Why tasks are here, and how many for each reason, both in words."""
+    """The reasons why tasks are listed, and the number for each, as text."""
     counts = Counter(why for _, why in waiting)
     return [(words, how_many(counts[why])) for why, words in WHY.items() if counts[why]]
 

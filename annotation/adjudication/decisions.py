@@ -1,7 +1,7 @@
-"""What a person decides about a task: an answer that stands, one judgment more, or the rule's word again.
+"""A person's decisions about a task: a final answer, one more judgment, or the rule's outcome again.
 
-An adjudicator decides on what they saw. `seen` is that, as a short text that the page sends back; where it is another
-by now, because somebody judged or adjudicated meanwhile, nothing is done and they are told.
+A decision applies only to what the adjudicator saw. `seen` identifies that state as a short text which the page sends
+back; if someone has judged or adjudicated since, the decision is refused with a message.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
 
-FLAGGED = "flagged"  # why an item is dropped whose material is broken
+FLAGGED = "flagged"  # the reason for dropping an item with broken material
 DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"
 NOTHING = AnswerContent()
 
@@ -40,29 +40,29 @@ WHERE task.id = %(task)s
 
 
 class Refused(Exception):
-    """Nothing was done; the message is for the adjudicator, `status` for HTTP."""
+    """Nothing was changed; the message is for the adjudicator, `status` for HTTP."""
 
     status = 409
 
 
 class Unfit(Refused):
-    """What was sent is no decision on this task."""
+    """The submitted form is not a valid decision on this task."""
 
     status = 422
 
 
 class Changed(Refused):
-    """Somebody judged or adjudicated the task since the adjudicator saw it."""
+    """Someone has judged or adjudicated the task since the adjudicator saw it."""
 
 
 def seen(task: Task) -> str:
-    """What there is to be decided on: another text as soon as a judgment or the outcome is another."""
+    """A digest of the task's state, which changes with every judgment and outcome."""
     return hashlib.sha256(repr(fetch(STANDS, task=task.pk)).encode()).hexdigest()[:20]
 
 
 def allows(task: Task, stage: Stage, said: Answer) -> bool:
-    """Whether an adjudicator may answer so: an option, a fixed answer or cannot judge; where an answer is more than a
-    pick, what one of the annotators answered, or words that they could have written.
+    """Whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are more than
+    a choice of option, an annotator's answer, or words that an annotator could have written.
     """
     protocol = PROTOCOLS[stage.protocol]
     if not said.content and said.label in fixed_labels(protocol):
@@ -79,17 +79,17 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
 
 
 def offered(task: Task) -> list[str]:
-    """What annotators choose among, somebody's edits included."""
+    """What annotators choose from, including earlier edits."""
     return [*task.options, *task.proposals]
 
 
 def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
-    """What an adjudicator wrote, by role, read as an annotator's edit is: as made of the sentence nearest to it, and
-    keeping every guideline. Raises Unfit.
+    """An adjudicator's text by role, parsed like an annotator's edit: as made from the most similar sentence, and
+    following every guideline. Raises Unfit.
     """
     form, shown = PROTOCOLS[stage.protocol].form, offered(task)
     if form is None or not form.edits:
-        raise Unfit("There are no words to write here.")
+        raise Unfit("This question does not take text of your own. Pick one of the answers.")
     texts = texts_of(task, shown)
     content: AnswerContent = {
         "texts": dict(written),
@@ -103,12 +103,12 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
 
 
 def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
-    """The answer as the annotators' form reads it, with all its checks. Raises InvalidAnswer."""
+    """The answer as parsed by the annotators' form, with all its checks. Raises InvalidAnswer."""
     return form.parse(form.fill(said, shown), shown, texts)
 
 
 def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:
-    """The identity of what the words are most alike, among the options and what stands for the role."""
+    """The identity of the most similar sentence among the options and the role's current one."""
     there = [identity for identity in (caption_identity(role), *shown) if identity in texts]
     return max(there, key=lambda identity: SequenceMatcher(None, words, texts[identity]).ratio(), default="")
 
@@ -119,10 +119,9 @@ def decide(
     *, task: Task, by: str, seen: str, note: str, answer: str = "", content: AnswerContent = NOTHING,
     reason: str = "", adjudicator=None, settles: bool = False,
 ) -> Outcome | None:  # fmt: skip
-    """The answer, with its content, is the outcome from now on; or, with the reason `flagged`, the item is dropped as
-    broken.
+    """Make the answer, with its content, the outcome; or, with the reason `flagged`, drop the item as broken.
 
-    It stands whatever is judged later. `settles`: so are the flags on it. Raises Refused.
+    Later judgments do not change it. `settles`: also settle the task's flags. Raises Refused.
     """
     stage, words, said = _stage(task), _words(note), Answer(answer, content)
     more = {"content": said.content} if content else {}
@@ -150,8 +149,8 @@ def decide(
 @anew
 @transaction.atomic
 def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
-    """Ask for one judgment more. The task is open until it is there, also where an adjudicator had decided, and also
-    in a closed stage; then the rule speaks. Raises Refused.
+    """Request one more judgment. The task is open until it arrives, even if an adjudicator had decided or the stage is
+    closed; then the rule decides. Raises Refused.
     """
     stage, words = _stage(task), _words(note)
     if _begin(task, by, SENT_BACK, seen, note=words):
@@ -159,9 +158,9 @@ def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
     adjudicated = Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
     waits = Slot.objects.filter(task=task, judgment=None).exists()
     if waits and not adjudicated:
-        raise Refused("This item waits for a judgment already.")
+        raise Refused("This item is already waiting for a judgment.")
     if not waits and task.overlap >= MOST_JUDGMENTS:
-        raise Refused(f"This item has {MOST_JUDGMENTS} judgments, which is the most that can be asked for.")
+        raise Refused(f"This item has {MOST_JUDGMENTS} judgments, which is the maximum. Decide it yourself.")
     if not waits:
         outcomes.add_slot(task, stage)
     Slot.objects.filter(task=task, judgment=None).update(live=True)
@@ -174,19 +173,19 @@ def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
 @anew
 @transaction.atomic
 def withdraw(*, task: Task, by: str, seen: str) -> Task:
-    """An adjudicator's decision is lifted; what the rule makes of the judgments stands again. Raises Refused."""
+    """Withdraw an adjudicator's decision, so that the rule's outcome applies again. Raises Refused."""
     stage = _stage(task)
     if _begin(task, by, WITHDREW, seen):
         return task
     if not Outcome.objects.filter(task=task, by=ADJUDICATOR).delete()[0]:
-        raise Refused("Nobody has adjudicated this item.")
+        raise Refused("This item has no adjudication to withdraw.")
     outcomes.settle(task, stage)
     promotion.follow_outcome(stage, task.item_id)
     return task
 
 
 def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bool:
-    """Lock the task and write the event; True where this very request was carried out before. Raises Refused."""
+    """Lock the task and write the event; True if this same request was carried out before. Raises Refused."""
     fetch(outcomes.LOCK, task=task.pk)
     task.refresh_from_db()
     told = {**data, "seen": seen_then}
@@ -194,9 +193,9 @@ def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bo
         before = Event.objects.filter(subject=audit.named(task), by=by, verb=verb, data=told)
         if before.exists():
             return True
-        raise Changed("Somebody judged or adjudicated this item meanwhile. Look at it again.")
+        raise Changed("Someone has judged or adjudicated this item in the meantime. Review it again.")
     if not task.live or task.kind != Kind.JUDGE:
-        raise Refused("This item is not in this stage any more.")
+        raise Refused("This item is no longer in this stage.")
     audit.record(by=by, verb=verb, subject=task, **told)
     return False
 
@@ -208,5 +207,5 @@ def _stage(task: Task) -> Stage:
 def _words(note: str) -> str:
     words = clean_reason(note)
     if not words:
-        raise Unfit("Say in a few words why.")
+        raise Unfit("Give a short reason.")
     return words

@@ -1,6 +1,6 @@
-"""Which tasks of a stage its annotators disagree about: filtered, sorted, and which comes after which.
+"""The tasks of a stage on which its annotators disagree: filtered, sorted, and paged through.
 
-Found by what each task keeps of its answers (pipeline/disagreement.py): no statement here looks at a judgment.
+It uses the summary that each task keeps of its answers (pipeline/disagreement.py): no statement here reads judgments.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from annotation.sql import fetch
 
 SPLIT, NEWEST, ITEM = "split", "newest", "item"
 OPEN, DECIDED, ALL = "open", "decided", "all"
-SORTS = {SPLIT: "most split first", NEWEST: "newest answer first", ITEM: "in the items’ order"}
-DIFFER = {KIND: "in the kind of answer", OPTION: "only in which option"}
+SORTS = {SPLIT: "most disagreement first", NEWEST: "newest answer first", ITEM: "item order"}
+DIFFER = {KIND: "on the kind of answer", OPTION: "only on the option"}
 CASES = {OPEN: "not adjudicated", DECIDED: "adjudicated", ALL: "either"}
-HALF = 0.005  # bits are written with two decimals, and sought so
-MOST_BITS = 6  # more than the 50 judgments that a task can have come to
+HALF = 0.005  # bits are shown, and searched, with two decimals
+MOST_BITS = 6  # more than the 50 judgments of a task can reach
 
-# Each with an index of its own (models.SPLIT), and with what comes after a task in that order.
+# Each has its own index (models.SPLIT) and a condition for what follows a task in that order.
 ORDERS = {SPLIT: "task.entropy DESC, task.newest DESC", NEWEST: "task.newest DESC", ITEM: "task.item_id, task.id"}
 AFTER = {
     SPLIT: "(task.entropy, task.newest) < (%(entropy)s, %(newest)s)",
@@ -37,7 +37,7 @@ OF_TYPE = """AND EXISTS (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Empty is any. `least` and `most` are bits of entropy, to two decimals."""
+    """Empty means any. `least` and `most` are bits of entropy, to two decimals."""
 
     sort: str = SPLIT
     type: str = ""
@@ -48,9 +48,7 @@ class Wanted:
     case: str = OPEN
 
     def link(self, **more: object) -> str:
-        """As the query of an address, with what else stands in it. The order always does: by it an address is known to
-        come from a list.
-        """
+        """As a URL query, with further parameters. It always has the order, which marks a URL as coming from a list."""
         mine = {field.name: getattr(self, field.name) for field in fields(self)}
         named = {name: value for name, value in mine.items() if value != PLAIN[name] or name == "sort"}
         return urlencode({**{name: value for name, value in more.items() if value}, **named})
@@ -60,7 +58,7 @@ PLAIN: Mapping[str, object] = MappingProxyType({field.name: field.default for fi
 
 
 def wanted_from_query(query: Mapping[str, str]) -> Wanted:
-    """What an address asks for; what is none of the choices is as if it were not there."""
+    """Parse a URL query; unknown values are ignored."""
     return Wanted(
         sort=_known(query, "sort", SORTS, SPLIT),
         type=query.get("type", "")[:60],
@@ -85,11 +83,11 @@ def _bits(text: str) -> float | None:
 
 
 def in_words(wanted: Wanted) -> str:
-    """What an address asks for, for whoever came by it: "swap att, at least 0.92 bits, most split first"."""
+    """The filters as text: "swap att, at least 0.92 bits, most disagreement first"."""
     bits = {"at least": wanted.least, "at most": wanted.most}
     found = [
         " ".join(name for name in (wanted.type, wanted.subtype) if name),
-        f"differing {DIFFER[wanted.differs]}" if wanted.differs else "",
+        f"disagreeing {DIFFER[wanted.differs]}" if wanted.differs else "",
         *(f"{words} {value:.2f} bits" for words, value in bits.items() if value is not None),
         "" if wanted.case == ALL else CASES[wanted.case],
         SORTS[wanted.sort],
@@ -98,32 +96,30 @@ def in_words(wanted: Wanted) -> str:
 
 
 def list_disagreements(stage: Stage, count: int, start: int = 0, wanted: Wanted = Wanted()) -> list[int]:
-    """Tasks, in the order that is wanted. One query."""
+    """Tasks in the chosen order. One query."""
     return _tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} OFFSET {start:d} LIMIT {count:d}")
 
 
 def count_disagreements(stage: Stage, wanted: Wanted, most: int) -> int:
-    """How many there are; beyond `most`, one more than that. One query."""
+    """The number of tasks; beyond `most`, one more than that. One query."""
     return len(_tasks(stage, wanted, f"ORDER BY {ORDERS[wanted.sort]} LIMIT {most + 1:d}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The list as it is gone through, one task after the other."""
+    """The list, to go through task by task."""
 
     stage: Stage
     wanted: Wanted
 
     def first(self, asked: int) -> int:
-        """The one that is asked for, or what comes after it where it is not here any more; else the first; 0 where
-        there is none.
-        """
+        """The requested task, or the next if it is no longer listed; otherwise the first; 0 if there is none."""
         if asked and _tasks(self.stage, self.wanted, "AND task.id = %(id)s", id=asked):
             return asked
         return self.after(Task.objects.filter(stage=self.stage, pk=asked).first())
 
     def after(self, task: Task | None) -> int:
-        """The one that comes after, or the first again; 0 where there is no other. At most two queries."""
+        """The following task, or the first again; 0 if there is no other. At most two queries."""
         order = f"ORDER BY {ORDERS[self.wanted.sort]} LIMIT 1"
         if task is None:
             found = _tasks(self.stage, self.wanted, order)
@@ -135,7 +131,7 @@ class Listed:
 
 
 def _tasks(stage: Stage, wanted: Wanted, rest: str, **values: object) -> list[int]:
-    """Those of the list; `rest` is what stands after its conditions."""
+    """The tasks of the list; `rest` is the SQL after its conditions."""
     conditions = [
         OF_TYPE if wanted.type or wanted.subtype else "",
         "AND task.differs = %(differs)s" if wanted.differs else "",

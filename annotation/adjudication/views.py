@@ -1,4 +1,4 @@
-"""Where a person decides: the list of what annotators disagree about, and the page of one disagreement."""
+"""The adjudicator's pages: the list of disagreements, and one of them."""
 
 import math
 from collections.abc import Sequence
@@ -29,22 +29,21 @@ from benchmarks.permissions import StaffRequest, staff_only
 DECIDED = "decided"
 
 PAGE = 24
-PAGES = 100  # whoever looks further down sorts or filters otherwise: the database counts its way down to a page
+PAGES = 100  # to look further, sort or filter differently: the database has to count its way to a page
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: what waits there, the first of it; `task=`: that one; `show=decided`: what adjudicators decided. With
-    what the list of disagreements was filtered and sorted by, that list is gone through instead. `note=` is written
-    down already for whoever comes from a page that says why.
+    """`?stage=2`: the first waiting task; `task=`: that task; `show=decided`: what adjudicators decided. With the
+    filters of the list of disagreements, go through that list instead. `note=` prefills the reason.
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
         return _page(request, stage, cases.find_task(stage, number(request.GET.get("task"))))
     task = cases.find_task(stage, number(request.POST.get("task")))
     if task is None:
-        return _page(request, stage, None, "This item is not in this stage any more.", decisions.Refused.status)
+        return _page(request, stage, None, "This item is no longer in this stage.", decisions.Refused.status)
     try:
         messages.success(request, _do(request, stage, task))
     except decisions.Refused as refusal:
@@ -54,12 +53,12 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def number(text: str | None) -> int:
-    """A row's id from an address or a form; 0, which none has, for anything else."""
+    """A row's id from a URL or form; 0, which no row has, for anything else."""
     return permissions.whole_number(text, 18) or 0
 
 
 def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
-    """The page again, on the same list."""
+    """The URL of the page again, on the same list."""
     wanted = followed(request)
     if wanted:
         kept = wanted.link(stage=stage.position, **query)
@@ -70,24 +69,24 @@ def address(request: StaffRequest, stage: Stage, **query: int | None) -> str:
 
 
 def followed(request: StaffRequest) -> Wanted | None:
-    """Of the list of disagreements that somebody came from."""
+    """The list of disagreements that the request came from, if any."""
     return disagreement_list.wanted_from_query(request.GET) if "sort" in request.GET else None
 
 
 def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
-    """What was asked for; the sentence says what came of it. Raises Refused."""
+    """Carry out the request and return a sentence with the result. Raises Refused."""
     do, by = request.POST.get("do", ""), audit.named(request.user)
     if do == "settle":
         return _settle(request, task)
     given = {"task": task, "by": by, "seen": request.POST.get("seen", "")}
     if do == "withdraw":
         decisions.withdraw(**given)
-        stands = "the next estimate decides" if stage.rule == DAWID_SKENE else "the rule's word stands"
-        return f"The decision is withdrawn; {stands}."
+        stands = "the next estimate will decide" if stage.rule == DAWID_SKENE else "the decision rule applies again"
+        return f"Decision withdrawn; {stands}."
     given["note"] = request.POST.get("note", "")
     if do == "send_back":
         decisions.send_back(**given)
-        return "Sent back: one judgment more is asked for."
+        return "Sent back for one more judgment."
     flagged = request.POST.get("verdict") == decisions.FLAGGED
     answer = Answer("") if flagged else cases.answer_from_form(task, stage, request.POST)
     outcome = decisions.decide(
@@ -102,9 +101,9 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
 def _settle(request: StaffRequest, task: Task) -> str:
     flag = permissions.flag_for(request.user, number(request.POST.get("flag")))
     if flag.lease.task_id != task.pk:
-        raise decisions.Unfit("That flag is on another item.")
+        raise decisions.Unfit("That flag belongs to another item.")
     flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
-    return "The flag is settled."
+    return "The flag has been settled."
 
 
 def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "", status: int = 200) -> HttpResponse:
@@ -130,16 +129,16 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What waits for an adjudicator, in order; asked as adjudication.disagreement_list.Listed is."""
+    """The tasks that wait for an adjudicator, in order; with the interface of disagreement_list.Listed."""
 
     order: Sequence[int]
 
     def first(self, asked: int) -> int:
-        """The one that is asked for where it is here, else the first; 0 where there is none."""
+        """The requested task if it is listed, otherwise the first; 0 if there is none."""
         return asked if asked in self.order else next(iter(self.order), 0)
 
     def after(self, task: Task | None) -> int:
-        """The one that comes after, or the first again; 0 where there is no other."""
+        """The following task, or the first again; 0 if there is no other."""
         place = self.order.index(task.pk) if task and task.pk in self.order else -1
         others = [*self.order[place + 1 :], *self.order[: max(place, 0)]]
         return next(iter(others), 0)
@@ -151,7 +150,7 @@ class Waiting:
 @require_safe
 @staff_only
 def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&page=3`, and what `adjudication.disagreement_list.wanted_from_query` reads."""
+    """`?stage=2&page=3`, and the parameters of `adjudication.disagreement_list.wanted_from_query`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     wanted, page = disagreement_list.wanted_from_query(request.GET), _page_number(request.GET.get("page", ""))
     most = PAGES * PAGE
@@ -177,7 +176,7 @@ def _page_number(text: str) -> int:
 
 
 def choices(stage: Stage) -> dict[str, object]:
-    """What the filters offer."""
+    """The options of the filters."""
     benchmark = stage.study.benchmark_id
     kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
     return {
@@ -190,5 +189,5 @@ def choices(stage: Stage) -> dict[str, object]:
 
 @lru_cache
 def _kinds_of(benchmark: int, last: int) -> list[tuple[str, str]]:
-    """Types with subtypes. Items are never altered, so they hold until another `last` position is there."""
+    """Types with subtypes. Items never change, so these are valid until the `last` position changes."""
     return [(row["type"], row["subtype"]) for row in queries.kinds(Item.objects.filter(benchmark=benchmark))]

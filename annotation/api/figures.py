@@ -1,6 +1,6 @@
-"""What takes long in the API: a stage's figures, a study's funnel, counts of annotators.
+"""The slow figures of the API: a stage's figures, a study's funnel, counts of annotators.
 
-A small study's are computed while the client waits; a large one's are what the worker computed last (figures/cache.py).
+A small study's are computed during the request; for a large one, the worker's latest are used (figures/cache.py).
 """
 
 from collections.abc import Collection
@@ -20,10 +20,10 @@ COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes") 
 
 
 class NotYet(APIException):
-    """503: the worker has not computed it once."""
+    """503: the worker has not computed it yet."""
 
     status_code = 503
-    default_detail = "A worker is computing these figures for the first time. Ask again in a minute."
+    default_detail = "A worker is computing these figures for the first time. Try again in a minute."
     wait = 60  # seconds, as Retry-After
 
 
@@ -45,7 +45,7 @@ def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
 
 
 def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
-    """COUNTS by annotator's id as text, as JSON keeps it, over every revision that they gave, checks too."""
+    """COUNTS by annotator's id (as text, for JSON), over every revision that they gave, including checks."""
     rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
     rows = rows.annotate(
         judgment_rows=Count("pk"),
@@ -68,12 +68,12 @@ def stage_figures(stage: Stage, by: str) -> dict:
 
 
 def study_funnel(study: Study, by: str) -> dict | None:
-    """None where the worker has not counted yet."""
+    """None if the worker has not counted yet."""
     return funnel(study) if cache.is_small(study) else _of_first(study, FUNNEL, by)
 
 
 def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, dict]:
-    """COUNTS of each annotator, by id; None where the worker has not counted yet."""
+    """COUNTS of each annotator, by id; None if the worker has not counted yet."""
     found = _counted(ids) if cache.is_small(study) else _of_first(study, GIVEN, by)
     if found is None:
         return {pk: dict.fromkeys(COUNTS) for pk in ids}
@@ -81,5 +81,5 @@ def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, di
 
 
 def _of_first(study: Study, kind: str, by: str) -> dict | None:
-    """Figures of the whole study, as the worker computed them last."""
+    """The worker's latest figures of the whole study."""
     return cache.look(study.stages.get(position=1), kind, by=by, small=False).data

@@ -1,17 +1,17 @@
 """The query parameters of the API's endpoints of studies. `context["view"]` is the endpoint, which knows its study."""
 
 from rest_framework.exceptions import ValidationError
-from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, IntegerField, RegexField
+from rest_framework.fields import BooleanField, CharField, ChoiceField, DateTimeField, RegexField
 
 from annotation.models import Annotator
 from annotation.models.choices import Kind, StudyState
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.wording import pseudonym
-from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters
+from benchmarks.api.endpoints import CursorFilters, Filters, OffsetFilters, WholeNumberField
 
 
 class _IsSet(BooleanField):
-    """True where the column of its lookup, an `isnull`, has a value."""
+    """True selects rows in which the column of its `isnull` lookup has a value."""
 
     def to_internal_value(self, data) -> bool:
         return not super().to_internal_value(data)
@@ -30,7 +30,7 @@ class StudyFilters(OffsetFilters):
 
 
 class StageFilters(_OfStage):
-    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; 1 where none is said.")
 
 
 class AgreementFilters(StageFilters):
@@ -38,13 +38,13 @@ class AgreementFilters(StageFilters):
 
 
 class RowFilters(_OfStage, CursorFilters):
-    stage = IntegerField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
+    stage = WholeNumberField(required=False, min_value=1, help_text="The stage's position; all where none is said.")
 
 
 class TaskFilters(RowFilters):
     kind = ChoiceField(Kind.choices, required=False)
     live = BooleanField(required=False)
-    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="Of the outcome; `open`: it has none.")
+    state = ChoiceField([KEPT, DROPPED, OPEN], required=False, help_text="The outcome's; `open` if there is none.")
     item = CharField(source="item__key", required=False, help_text="The item's key.")
     type = CharField(source="item__type", required=False, allow_blank=True)
     subtype = CharField(source="item__subtype", required=False, allow_blank=True)
@@ -63,14 +63,14 @@ class JudgmentFilters(RowFilters):
     counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)
     since = DateTimeField(
-        source="created_at__gte", required=False, help_text="Given at that time or later; UTC where no zone is said."
+        source="created_at__gte", required=False, help_text="Given at that time or later; UTC if no zone is stated."
     )
 
     def validate_annotator(self, name: str) -> Annotator:
         number = int(name.removeprefix("A-"))
         found = Annotator.objects.filter(study=self.context["view"].study, number=number).first()
         if found is None or pseudonym(number) != name:
-            raise ValidationError(f"Nobody in this study is {name}.")
+            raise ValidationError(f"This study has no annotator {name}.")
         return found
 
 

@@ -1,4 +1,4 @@
-"""Lists of what was asked and answered in a study, page by page, each row as a line of an export with its id."""
+"""Lists of a study's tasks, judgments and so on, page by page; each row is a line of an export, with its id."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,9 +25,9 @@ ADJUDICATIONS = f"SELECT task.id, {export_rows.ADJUDICATIONS} WHERE task.id = AN
 FLAGS = f"SELECT flag.id, {export_rows.FLAGS} WHERE flag.id = ANY(%(ids)s)"
 ANNOTATORS = f"SELECT annotator.id, {export_rows.ANNOTATORS} WHERE annotator.id = ANY(%(ids)s) GROUP BY annotator.id"
 
-WINDOW = 25_000  # ids of judgments that one page looks through at most, whosever they are
+WINDOW = 25_000  # judgment ids, of any study, that one page reads at most
 
-# Not `min(id)` alone: it would pass over everything that is older.
+# Not only `min(id)`, which would scan everything older.
 FIRST_SINCE = """
 SELECT min(id) FROM (SELECT id FROM annotation_judgment WHERE created_at >= %(since)s OFFSET 0) given
 """
@@ -38,7 +38,7 @@ Page = Sequence[dict[str, int]]  # the ids of its rows, as `pk`
 
 
 class _Rows(StudyEndpoint, ListAPIView):
-    """Pages of ids become lines: a query or two more, however many rows."""
+    """Turns pages of ids into lines with one or two more queries, however many rows."""
 
     pagination_class: type[Keyset] = Keyset
 
@@ -46,7 +46,7 @@ class _Rows(StudyEndpoint, ListAPIView):
         raise NotImplementedError
 
     def paginate_queryset(self, queryset):
-        """In the order of the page, without what was deleted since its ids were found."""
+        """In the page's order, without rows deleted since its ids were found."""
         page = super().paginate_queryset(queryset) or ()
         ids = [row["pk"] for row in page]
         found = {pk: {"id": pk, **line} for pk, line in self.lines(page, ids)} if ids else {}
@@ -54,7 +54,7 @@ class _Rows(StudyEndpoint, ListAPIView):
 
 
 class TaskList(_Rows):
-    """What was asked, of whatever kind and round, with what came of it; right answers are told to managers alone."""
+    """Tasks of every kind and round, with their outcomes; only managers see right answers."""
 
     operation, serializer_class, filters = "tasks", TaskData, filters.TaskFilters
 
@@ -67,15 +67,15 @@ class TaskList(_Rows):
 
 
 class _Window(Keyset):
-    """A page may hold fewer rows than were asked for, none even, and still tell of a `next` one: `WINDOW` ids were
-    looked through.
+    """A page may hold fewer rows than requested, even none, and still have a `next` one, because it reads at most
+    `WINDOW` ids.
 
-    The view has the `study`; its `uncounted` asks for those alone that do not count, or for those alone that do, which
-    is asked of the window's slots alone.
+    The view has the `study`; its `uncounted` selects only judgments that do not count, or only those that do, using
+    just the window's slots.
     """
 
     def paginate_queryset(self, queryset, request, view=None):
-        self.after = view.study.judgments_after  # the number before the first that can be meant
+        self.after = view.study.judgments_after  # the id before the study's first possible judgment
         if since := view.asked.get("created_at__gte"):
             first = fetch(FIRST_SINCE, since=since)[0][0]
             self.after = max(self.after, BEYOND if first is None else first - 1)
@@ -108,7 +108,7 @@ class _Window(Keyset):
 
 
 class JudgmentList(_Rows):
-    """Every judgment, revisions and surplus ones included, in the order of giving."""
+    """Every judgment, including revisions and surplus ones, in the order given."""
 
     operation, serializer_class, filters = "judgments", JudgmentData, filters.JudgmentFilters
 
@@ -118,20 +118,20 @@ class JudgmentList(_Rows):
         return Judgment.objects.filter(lease__task__stage__in=self.stages).values("pk", task=F("lease__task"))
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
-        """Of an annotator by id; otherwise through windows, which filter what is counted themselves."""
+        """For one annotator, by id; otherwise through windows, which filter counted judgments themselves."""
         if "lease__annotator" not in self.asked:
             self.pagination_class, self.uncounted = _Window, self.asked.pop("counted_on__isnull", None)
         return super().filter_queryset(queryset)
 
     def lines(self, page: Page, ids: list[int]) -> Lines:
-        """Which screen of an annotator's an answer was on shows from all judgments of its task."""
+        """The number of an annotator's screen follows from all judgments of its task."""
         tasks = [judgment["task"] for judgment in page]
         edits = edits_of(self.stages, tasks)
         return ((pk, export_rows.judgment_line(row, edits)) for pk, *row in fetch(JUDGMENTS, tasks=tasks, ids=ids))
 
 
 class AnnotatorList(_Rows):
-    """Who has joined, by pseudonym, with the stages that they were in and counts of what they gave."""
+    """The annotators who have joined, by pseudonym, with their stages and counts of their judgments."""
 
     operation, serializer_class, filters = "annotators", AnnotatorData, filters.AnnotatorFilters
 
@@ -157,7 +157,7 @@ class AdjudicationList(_Rows):
 
 
 class FlagList(_Rows):
-    """What annotators reported."""
+    """What annotators flagged."""
 
     operation, serializer_class, filters = "flags", FlagData, filters.FlagFilters
 

@@ -24,19 +24,19 @@ def _words(says: str, **options) -> ListField:
 
 
 def _count(says: str = "", **options) -> IntegerField:
-    """Null where the worker has not counted a large study yet."""
+    """Null if the worker has not counted a large study yet."""
     return IntegerField(allow_null=True, help_text=says or None, **options)
 
 
 class StageData(serializers.Serializer):
-    """Its counts are null for as long as the worker has not counted a large study."""
+    """Its counts are null until the worker has counted a large study."""
 
-    position = IntegerField(help_text="From 1; what `?stage=` names.")
+    position = IntegerField(help_text="From 1; the value for `?stage=`.")
     name = CharField()
     protocol = CharField()
     state = serializers.ChoiceField(StageState.choices)
-    overlap = IntegerField(help_text="Judgments that a task wants.")
-    tasks = _count("Live tasks that are judged; checks and training are none of them.")
+    overlap = IntegerField(help_text="Judgments required per task.")
+    tasks = _count("Live tasks to be judged, without checks and practice.")
     settled = _count("Those with an outcome.")
     kept = _count()
     judgments_wanted = _count(source="wanted")
@@ -45,18 +45,18 @@ class StageData(serializers.Serializer):
 
 class StageDetailData(StageData):
     settings = DictField(
-        help_text="Strategy, seed, rule, instructions …: as in an export's manifest.json. Viewers are not told "
-        "`comprehension`: it has the right answers."
+        help_text="Strategy, seed, rule, instructions …: as in an export's manifest.json. Viewers do not get "
+        "`comprehension`, which has the right answers."
     )
 
 
 class StudyData(serializers.ModelSerializer):
     benchmark = CharField(source="benchmark.name")
-    role = serializers.ChoiceField(Role.choices, help_text="What you may do in it.")
+    role = serializers.ChoiceField(Role.choices, help_text="Your role in it.")
     stages = StageData(many=True, source="rows")
     judgments_wanted = _count(source="wanted")
     judgments_counted = _count(source="judged")
-    annotators = IntegerField(source="people", help_text="Who have joined.")
+    annotators = IntegerField(source="people", help_text="Annotators who have joined.")
     pay_per_hour = serializers.DecimalField(max_digits=7, decimal_places=2)
 
     class Meta:
@@ -77,12 +77,12 @@ class StudyDetailData(StudyData):
 
 
 class OfTaskData(serializers.Serializer):
-    """What names a task."""
+    """The fields that identify a task."""
 
     stage = CharField(help_text="The stage's name.")
     item = CharField(help_text="The item's key in its benchmark.")
-    question = CharField(help_text="Where an item makes several tasks.")
-    round = IntegerField(help_text="An item that was asked anew with other material is in a later round.")
+    question = CharField(help_text="Which question, if an item makes several tasks.")
+    round = IntegerField(help_text="Later rounds ask an item again with other material.")
 
 
 class TaskData(OfTaskData):
@@ -91,52 +91,53 @@ class TaskData(OfTaskData):
     type = CharField()
     subtype = CharField()
     kind = serializers.ChoiceField(Kind.choices)
-    live = BooleanField(help_text="False: the item has gone from the stage, or is asked anew.")
-    overlap = IntegerField(help_text="Judgments that decide it.")
-    shared = BooleanField(help_text="Drawn for the agreement sample.")
+    live = BooleanField(help_text="False: the item has left the stage or is asked again.")
+    overlap = IntegerField(help_text="Judgments required to decide it.")
+    shared = BooleanField(help_text="In the agreement sample.")
     batch = IntegerField(allow_null=True)
-    shows = _words("What is asked about, by identity.")
-    options = _words("What is chosen among, by identity.")
-    proposals = _words("Edits of other annotators, which are options too.")
-    texts = DictField(child=CharField(), help_text="Identity → the words that are shown.")
+    shows = _words("What the question is about, by identity.")
+    options = _words("The options, by identity.")
+    proposals = _words("Edits by other annotators, which are also options.")
+    texts = DictField(child=CharField(), help_text="Identity → the text shown.")
     carried = DictField(child=CharField(), help_text="What earlier stages chose or wrote, by role.")
-    gold = _words("Right answers, where they are known; null for viewers.", allow_null=True)
-    own = BooleanField(help_text="The item is of the study's benchmark; check items may be of another.")
+    gold = _words("Right answers, if known; null for viewers.", allow_null=True)
+    own = BooleanField(help_text="The item is from the study's benchmark; check items may be from another.")
     state = serializers.ChoiceField(OutcomeState.choices, allow_null=True, help_text="Null: open.")
     outcome = CharField(allow_null=True, help_text="The winning answer.")
-    content = JSONField(allow_null=True, help_text="What came with it: texts …")
+    content = JSONField(allow_null=True, help_text="The rest of the answer: texts …")
     reason = CharField(allow_null=True, help_text="Why it was dropped.")
     decided_by = CharField(allow_null=True)
-    posterior = FloatField(allow_null=True, help_text="Of the kind of answer that won, where an estimate decided.")
+    posterior = FloatField(allow_null=True, help_text="Probability of the winning answer, if an estimate decided.")
 
 
 class JudgmentData(OfTaskData):
-    """One revision of one answer; none is ever altered."""
+    """One revision of one answer; revisions never change."""
 
     id = IntegerField()
     position = IntegerField(help_text="The item's place in its benchmark.")
     kind = serializers.ChoiceField(Kind.choices)
-    live = BooleanField(help_text="False: the item has gone from the stage, or was asked anew.")
+    live = BooleanField(help_text="False: the item has left the stage or was asked again.")
     type = CharField()
     subtype = CharField()
     annotator = CharField()
-    excluded = BooleanField(help_text="The annotator was excluded: nothing of theirs counts.")
+    excluded = BooleanField(help_text="The annotator was excluded; none of their judgments count.")
     slot = IntegerField()
     screen = IntegerField(help_text="Which of the annotator's screens of this task.")
     revision = IntegerField()
-    answer = CharField(allow_null=True, help_text="Null where an answer was taken back.")
-    content = JSONField(allow_null=True, help_text="What else was answered: texts, guidelines …")
-    place = IntegerField(allow_null=True, help_text="Where the answer stood in `shown`, from 1; null: a fixed answer.")
+    answer = CharField(allow_null=True, help_text="Null if the answer was withdrawn.")
+    content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
+    place = IntegerField(allow_null=True, help_text="The answer's place in `shown`, from 1; null for a fixed answer.")
     shown = _words("The options in the order on the screen.")
     created_at = DateTimeField()
     active_ms = IntegerField(help_text="Time with the page in view.")
     elapsed_ms = IntegerField()
     counted = BooleanField()
     withdrawn = BooleanField()
-    surplus = BooleanField(help_text="It came after its slot was given on.")
+    surplus = BooleanField(help_text="It came after its slot was given to someone else.")
     instructions_version = IntegerField()
-    reason = CharField(help_text="Of cannot_judge, or of a rejection.")
-    flags = _words("What the annotator reported on this screen.")
+    language = CharField(help_text="Language of the page the answer was given on.")
+    reason = CharField(help_text="Reason for cannot_judge or a rejection.")
+    flags = _words("What the annotator flagged on this screen.")
 
 
 class SeatData(serializers.Serializer):
@@ -148,25 +149,25 @@ class SeatData(serializers.Serializer):
 
 
 class AnnotatorData(serializers.Serializer):
-    """The counts, of a large study, are those that the worker counted last."""
+    """For a large study, the counts are the worker's latest."""
 
     annotator = CharField()
     simulated = BooleanField()
     excluded = BooleanField()
     exclusion_reason = CharField()
-    left = BooleanField(help_text="They gave their place back; what they judged counts.")
+    left = BooleanField(help_text="They left the study; their judgments still count.")
     stages = SeatData(many=True)
-    judgment_rows = _count("Every revision, checks too.")
-    counted = _count("Those that stand, checks too.")
+    judgment_rows = _count("Every revision, including checks.")
+    counted = _count("Current judgments, including checks.")
     withdrawn = _count()
     surplus = _count("Not withdrawn.")
     active_minutes = FloatField(allow_null=True, help_text="Over every revision.")
 
 
 class AdjudicationData(OfTaskData):
-    """What an adjudicator decided; who it was is not told."""
+    """What an adjudicator decided, without naming the adjudicator."""
 
-    id = IntegerField(help_text="Its task's.")
+    id = IntegerField(help_text="The id of its task.")
     state = serializers.ChoiceField(OutcomeState.choices)
     outcome = CharField(allow_null=True)
     content = JSONField(allow_null=True)
@@ -176,12 +177,12 @@ class AdjudicationData(OfTaskData):
 
 
 class FlagData(OfTaskData):
-    """What an annotator reported about a task."""
+    """What an annotator flagged about a task."""
 
     id = IntegerField()
     annotator = CharField()
     reason = CharField()
-    settled = BooleanField(help_text="Somebody has looked at it.")
+    settled = BooleanField(help_text="A manager has reviewed it.")
 
 
 class AgreementData(serializers.Serializer):
@@ -196,6 +197,6 @@ class AgreementData(serializers.Serializer):
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
         "and `measures`: percent cohen_mean fleiss alpha_nominal alpha_ordinal alpha_interval ac1, each with `value`, "
-        "`low` and `high` (95 %, bootstrap over items), `n` and a `note`: why a null is one. `confusion` of the whole "
-        "and of pairs has [label, label, n], labels by their places in `labels`.",
+        "`low` and `high` (95 %, bootstrap over items), `n` and a `note` that explains a null. `confusion` of the "
+        "whole and of pairs has [label, label, n], labels by their places in `labels`.",
     )

@@ -1,4 +1,4 @@
-"""Studies, their stages and figures, for those who may look at them; docs/reference/api.md shows the API in use."""
+"""Studies, their stages and figures, for those who may view them; docs/reference/api.md shows the API in use."""
 
 from functools import cached_property
 
@@ -48,7 +48,7 @@ class StudyDetail(_Studies, RetrieveAPIView):
 
 
 class StudyEndpoint(Endpoint):
-    """An endpoint of the study `pk`, and of those of its stages that the filter `stage` chooses."""
+    """An endpoint of the study `pk`, limited to the stages chosen by the filter `stage`."""
 
     @cached_property
     def study(self) -> Study:
@@ -70,7 +70,7 @@ class StudyEndpoint(Endpoint):
 
 
 class StageList(StudyEndpoint, ListAPIView):
-    """The study's stages in their order, with what is done of each."""
+    """The study's stages in order, with their progress."""
 
     operation, serializer_class, filters, pagination_class = "stages", StageData, OffsetFilters, Counted
 
@@ -79,7 +79,7 @@ class StageList(StudyEndpoint, ListAPIView):
 
 
 class StageDetail(StudyEndpoint):
-    """One stage, with every setting that decides what was asked, of whom, and what was made of it."""
+    """One stage, with every setting that decides what was asked, who was asked, and how answers became outcomes."""
 
     operation, serializer_class = "stage", StageDetailData
 
@@ -95,6 +95,7 @@ class StudyFiguresData(StudyEndpoint):
     """Every figure of one stage, as on the study page and in figures.json; docs/reference/measures.md defines them."""
 
     operation, filters = "figures", StageFilters
+    refusals = {503: "A worker is computing the figures for the first time; `Retry-After` says when to ask again."}
 
     def get(self, request: Request, pk: int) -> Response:
         return Response(figures.stage_figures(self.stages[0], self.by))
@@ -109,7 +110,7 @@ class StudyAgreement(StudyEndpoint):
         stage, view = self.stages[0], self.asked["view"]
         views = rule_of(stage).projections()
         if view not in views:
-            raise ValidationError({"view": [f"There is no such view of this stage. There are: {', '.join(views)}."]})
+            raise ValidationError({"view": [f"This stage has no such view. Choose one of: {', '.join(views)}."]})
         found = agreement.look(stage, view, by=self.by)
         state = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
         return Response(AgreementData({"stage": stage.position, "view": view, **state, "measures": found.data}).data)

@@ -1,6 +1,6 @@
 """Who gets which task: leases of slots, seats in batches, tasks assigned to annotators by name.
 
-Start in leases.py: one SQL statement claims a slot, gives lapsed ones to others and keeps annotators apart from items
-that they have met. seats.py gives out batches and decides which stage an annotator works in; by_name.py reserves tasks
-for people. Studies and the rooms above may import it; it imports checks and pipeline.
+Start in leases.py: one SQL statement claims a slot, reassigns lapsed ones and keeps annotators away from items they
+have met. seats.py assigns batches and decides in which stage an annotator works; by_name.py reserves tasks for named
+annotators. Studies and the rooms above may import it; it imports checks and pipeline.
 """

@@ -1,4 +1,4 @@
-"""The strategy *named*: a manager says which annotators judge which items; each gets slots kept for them alone."""
+"""The strategy *named*: a manager assigns items to annotators, who each get slots reserved for them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -15,35 +15,35 @@ from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.models import Event, Item
 
-SHOWN = 20  # names in a refusal
+SHOWN = 20  # reasons listed in a refusal
 VERB = "assigned"
 
 
 class CannotAssign(ValueError):
-    """Nothing was assigned; the message says why, a sentence a line."""
+    """Nothing was assigned; the message gives the reasons, one sentence per line."""
 
 
 @dataclass(slots=True)
 class Places:
-    """The slots of one task, and who is to have one."""
+    """The slots of one task, and who is to get one."""
 
     task: Task
     free: list[Slot] = field(default_factory=list)
-    taken: set[int] = field(default_factory=set)  # annotators who have one
+    taken: set[int] = field(default_factory=set)  # annotators who already have one
     last: int = 0
-    wanted: list[Slot] = field(default_factory=list)  # slots to be kept for somebody, new ones among them
+    wanted: list[Slot] = field(default_factory=list)  # slots to reserve, including new ones
 
 
 @anew
 @transaction.atomic
 def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str], by: str) -> int:
-    """Keep a slot of each task of these items for each of them; returns how many were not theirs before.
+    """Reserve a slot of each task of these items for each annotator; returns how many are newly reserved.
 
-    A free slot where there is one, else one more judgment for the task. All or nothing: raises CannotAssign.
+    Uses a free slot if there is one, otherwise adds a judgment to the task. All or nothing: raises CannotAssign.
     """
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     if stage.strategy != Strategy.NAMED:
-        raise CannotAssign(f"Stage {stage.name} gives its items out by itself; its strategy is {stage.strategy}.")
+        raise CannotAssign(f"Stage {stage.name} assigns its items automatically; its strategy is {stage.strategy}.")
     tasks = _tasks(stage, list(dict.fromkeys(keys)))
     _check_people(stage, annotators, tasks)
     places = _places(tasks)
@@ -68,7 +68,7 @@ def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
             Item.objects.filter(benchmark__studies=stage.study_id, key__in=unknown).values_list("key", flat=True)
         )
         _refuse([
-            f"Item {key} is not in this stage now." if key in known else f"There is no item {key} in the benchmark."
+            f"Item {key} is not in this stage." if key in known else f"There is no item {key} in the benchmark."
             for key in unknown
         ])  # fmt: skip
     if not tasks:
@@ -83,13 +83,13 @@ def _refuse(reasons: Sequence[str]) -> None:
 
 
 def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence[Task]) -> None:
-    """All of this study, at work, and kept apart from none of the items."""
+    """Check that all are active in this study and may see all of the items."""
     if not annotators:
         raise CannotAssign("Choose at least one annotator.")
     gone = [one for one in annotators if one.study_id != stage.study_id or one.left_at or one.excluded_at]
-    _refuse([f"{one.pseudonym} is not at work in this study." for one in gone])
+    _refuse([f"{one.pseudonym} is not an active annotator of this study." for one in gone])
     lost = [one for one in annotators if one.invited_to_id and stage not in stages_open_to(one)]
-    _refuse([f"{one.pseudonym} came by a link that does not lead to this stage." for one in lost])
+    _refuse([f"{one.pseudonym} joined by a link that does not include this stage." for one in lost])
     if not stage.apart_from:
         return
     who, keys = {one.pk: one.pseudonym for one in annotators}, {task.item_id: task.item.key for task in tasks}
@@ -97,13 +97,13 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
     apart = stage.study.stages.filter(position__in=stage.apart_from).exclude(pk=stage.pk)
     met = had.filter(task__stage__in=apart).values_list("annotator", "task__item").distinct()
     _refuse([
-        f"{who[annotator]} has met item {keys[item]} in a stage that this one is kept apart from."
+        f"{who[annotator]} has already seen item {keys[item]} in a stage that this one is kept apart from."
         for annotator, item in sorted(met)
     ])  # fmt: skip
 
 
 def _places(tasks: Sequence[Task]) -> list[Places]:
-    """Slots and tasks are locked, in the order in which a judgment locks them, so that nobody takes one meanwhile."""
+    """The slots per task. Slots and tasks are locked, in the order in which a judgment locks them."""
     places = {task.pk: Places(task) for task in tasks}
     slots = Slot.objects.filter(task__in=tasks).select_for_update(no_key=True).order_by("pk")
     for slot in sorted(slots, key=lambda slot: slot.number):
@@ -141,7 +141,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
         place.task.overlap = place.last
     Task.objects.bulk_update([place.task for place in grown], ["overlap"], batch_size=task_creation.BATCH)
     for place in grown:
-        outcomes.settle(place.task, stage)  # with one judgment more to come, what was settled is open again
+        outcomes.settle(place.task, stage)  # another judgment is now expected, so settled tasks are open again
     if wanted:
         who = [annotator.pk for annotator in annotators]
         audit.record(by=by, verb=VERB, subject=stage, to=who, slots=len(wanted), added=[slot.pk for slot in new])
@@ -151,7 +151,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
 @anew
 @transaction.atomic
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
-    """Take back what the annotator has not begun, of these items or of all; returns how many slots."""
+    """Take back what the annotator has not started, of these items or of all; returns the number of slots."""
     stage = Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     theirs = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, task__kind=Kind.JUDGE)
     if keys is not None:
@@ -168,14 +168,14 @@ def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str]
 
 
 def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
-    """Free for others; where an assignment added it, the task wants one judgment less again."""
+    """Free the slot for others; if an assignment added it, the task needs one judgment less again."""
     Slot.objects.filter(pk=slot.pk).update(reserved=None)
     if slot.pk not in added:
         return
     task = Task.objects.select_for_update(no_key=True).get(pk=slot.task_id)
     last = Slot.objects.select_for_update(no_key=True).get(task=task, number=task.overlap)
     if last.annotator_id or Lease.objects.filter(slot=last).exists():
-        return  # somebody has had it: it stays, for somebody else
+        return  # someone has held it: it stays, for someone else
     if last.pk != slot.pk:
         Slot.objects.filter(pk=slot.pk).update(reserved=last.reserved_id)
     last.delete()
@@ -186,13 +186,13 @@ def _give_back(slot: Slot, stage: Stage, added: set[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorShare:
-    """What one annotator has been given in a stage. `skipped` wait for them in vain: they passed them on."""
+    """What one annotator was assigned in a stage. They passed on `skipped` ones and will not get them again."""
 
     annotator: Annotator
     assigned: int = 0
     done: int = 0
     skipped: int = 0
-    left: tuple[str, ...] = ()  # keys of items that are not begun
+    left: tuple[str, ...] = ()  # keys of items not yet started
 
     @property
     def gone(self) -> bool:
@@ -200,7 +200,7 @@ class AnnotatorShare:
 
 
 def assignments(stage: Stage) -> list[AnnotatorShare]:
-    """Every annotator of the study with what is theirs in the stage; who has gone, only where they leave something."""
+    """Every annotator of the study with their items in the stage; those who have left only if items remain."""
     slots = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE).exclude(reserved=None)
     skipped = Lease.objects.filter(task__stage=stage, state=LeaseState.SKIPPED).values_list("annotator", "task")
     passed = set(skipped)
@@ -219,9 +219,9 @@ def assignments(stage: Stage) -> list[AnnotatorShare]:
 
 
 def unassigned(stage: Stage) -> Counter[str]:
-    """Items with places that nobody has been given, by key: of a new stage all, and what later imports bring.
+    """Keys of items with unassigned places: all of a new stage's, and those from later imports.
 
-    One that was asked for beyond the overlap may go by itself to somebody who has items here (assignment.leases.ADDED).
+    Judgments requested beyond the overlap may go automatically to annotators with items here (assignment.leases.ADDED).
     """
     free = Slot.objects.filter(stage=stage, task__live=True, task__kind=Kind.JUDGE, reserved=None, annotator=None)
     return Counter(free.order_by("task__rank").values_list("task__item__key", flat=True))

@@ -1,4 +1,4 @@
-"""What the page of a named stage asks for: new annotators, and which items they get."""
+"""The forms on a named stage's page: new annotators, and the items to assign."""
 
 from django import forms
 
@@ -9,16 +9,16 @@ from benchmarks.models import Item
 
 
 class PeopleForm(forms.Form):
-    """Annotators who are made before they come, one a line."""
+    """Annotators added in advance, one per line."""
 
     THIS, EVERY = "stage", "study"
 
     names = forms.CharField(
-        label="Names, one a line", widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="For you alone; exports know them as A-01, A-02 … Each gets a link of their own.",
+        label="Names, one per line", widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="Only managers see these names; exports use A-01, A-02 … Each annotator gets a personal link.",
     )  # fmt: skip
     leads_to = forms.ChoiceField(
-        label="Their links lead to", choices=[(THIS, "this stage alone"), (EVERY, "every stage of the study")]
+        label="Their links open", choices=[(THIS, "this stage only"), (EVERY, "every stage of the study")]
     )
 
     def clean_names(self) -> list[str]:
@@ -26,7 +26,7 @@ class PeopleForm(forms.Form):
         longest = Annotator._meta.get_field("name").max_length
         assert longest is not None
         if any(len(name) > longest for name in names):
-            raise forms.ValidationError(f"A name has at most {longest} characters.")
+            raise forms.ValidationError(f"A name may have at most {longest} characters.")
         return names
 
 
@@ -38,7 +38,7 @@ class _AnnotatorsField(forms.ModelMultipleChoiceField):
 
 
 class AssignForm(forms.Form):
-    """Which annotators, which items. `keys` says which items where `which` is that; a kind is `type/subtype`."""
+    """Which annotators get which items. `keys` lists items if `which` is KEYS; a kind is `type/subtype`."""
 
     KEYS, ALL, FREE = "these", "all", "free"
 
@@ -48,19 +48,19 @@ class AssignForm(forms.Form):
         self.items = Item.objects.filter(pk__in=stage.tasks.filter(kind="judge", live=True).values("item"))
         self.kinds = {f"{row['type']}/{row['subtype']}": row for row in queries.kinds(self.items)}
         kinds = [
-            (kind, f"all of {kind.strip('/') or 'no type'} ({row['count']:,})") for kind, row in self.kinds.items()
+            (kind, f"all {kind.strip('/') or 'without a type'} ({row['count']:,})") for kind, row in self.kinds.items()
         ]
-        fixed = [(self.KEYS, "these"), (self.ALL, "all of the stage"), (self.FREE, "all that nobody has been given")]
+        fixed = [(self.KEYS, "these keys"), (self.ALL, "all items of the stage"), (self.FREE, "all unassigned items")]
         people = stage.study.annotators.filter(left_at=None, excluded_at=None)
         self.fields["annotators"] = _AnnotatorsField(people)
         self.fields["which"] = forms.ChoiceField(label="Items", choices=fixed + (kinds if len(kinds) > 1 else []))
         self.fields["keys"] = forms.CharField(
-            label="Keys, one a line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
-            help_text="As the import names them. Read only when “these” is chosen above.",
+            label="Keys, one per line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
+            help_text="The items’ keys from the import. Used only with “these keys” above.",
         )  # fmt: skip
 
     def chosen(self) -> list[str]:
-        """Keys of the items."""
+        """The keys of the chosen items."""
         which, items = self.cleaned_data["which"], self.items.order_by("position")
         if which == self.KEYS:
             return [key.strip() for key in self.cleaned_data["keys"].splitlines() if key.strip()]

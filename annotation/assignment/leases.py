@@ -1,9 +1,8 @@
-"""Leases: an annotator claims slots, keeps them alive while the page is open, gives them back.
+"""Leases: an annotator claims slots, keeps them while the page is open, and gives them back.
 
-An annotator holds two at a time, the screen in front and the one prefetched behind it; three just after an undo. Claims
-of one annotator are serialised by a lock on their row, claims of different annotators pass each other by.
-
-What runs at every click is written as SQL by hand: the ORM's own work would take longer than PostgreSQL's.
+An annotator holds two at a time, the visible screen and the prefetched one; three just after an undo. A lock on the
+annotator's row serialises their claims; claims of different annotators do not block each other. What runs at every
+click is hand-written SQL: the ORM's own work would take longer than PostgreSQL's.
 """
 
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
-# Where annotators are named: what was asked for beyond the overlap is for any of them who has items in the stage.
+# With named annotators: a judgment requested beyond the overlap may go to any annotator with items in the stage.
 ADDED = """slot.reserved_id IS NULL AND EXISTS (
       SELECT FROM annotation_task grown JOIN annotation_stage asked ON asked.id = grown.stage_id
       WHERE grown.id = slot.task_id AND grown.kind = 'judge'
@@ -32,7 +31,7 @@ ADDED = """slot.reserved_id IS NULL AND EXISTS (
                 WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
 
 
-# Of the slot that was `chosen`: the lease that ran out, if one did, and a new one with its order of options.
+# For the `chosen` slot: end its expired lease, if any, and grant a new one with its own order of options.
 TAKE = f"""lapsed AS (
   UPDATE annotation_lease lease SET state = 'lapsed' FROM chosen
   WHERE lease.slot_id = chosen.id AND lease.state = 'held'
@@ -52,8 +51,8 @@ SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
 
 
 def claim(whose: str, apart: bool) -> str:
-    """One statement: a slot whose lease ran out, else the first free one of the random order; never of a task that the
-    annotator has had nor, where the stage is kept `apart` from others, of an item that they have met there.
+    """One statement: claim a slot with an expired lease, else the first free one in random order; never of a task that
+    the annotator has had or, if the stage is kept `apart` from others, of an item that they have met there.
     """
     may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {exposure.had('slot.task_id')}"
     if apart:
@@ -74,8 +73,8 @@ WITH expired AS (
 
 CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}
 
-# What the annotator still holds; renewed where a quarter of the lease has passed, since a slot's row is in many indexes
-# and not to be written at every click. A lease that ran out is among them until its slot is given on.
+# What the annotator still holds; renewed only after a quarter of the lease, since a slot's row is in many indexes and
+# should not be written at every click. An expired lease is included until its slot is reassigned.
 KEEP = f"""
 WITH mine AS (
   SELECT slot.id, stage.lease_seconds,
@@ -104,16 +103,16 @@ LOCK = "SELECT left_at, excluded_at FROM annotation_annotator WHERE id = %(annot
 
 
 def lock(annotator: Annotator) -> None:
-    """One write at a time for an annotator: two tabs, a double click and a retry queue up behind each other.
+    """Allow one write at a time per annotator: two tabs, a double click and a retry queue up.
 
-    Whoever waited here reads whether the annotator was excluded meanwhile, or left.
+    After the wait, reads whether the annotator has been excluded or has left in the meantime.
     """
     [(annotator.left_at, annotator.excluded_at)] = fetch(LOCK, annotator=annotator.pk)
 
 
 @transaction.atomic
 def hold(*, annotator: Annotator, stage: Stage, wanted: int = 2) -> list[Lease]:
-    """Renew what is held and claim until `wanted` are held; fewer where the quota, the pool or the study says so."""
+    """Renew what is held and claim until `wanted` are held, or fewer if quota, pool or study allow no more."""
     lock(annotator)
     return hold_locked(annotator, stage, wanted)
 
@@ -132,9 +131,9 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
 
 
 def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
-    """The next screen by the stage's strategy, or none. In a pool, checks come at their turn; else they are reserved
-    for the annotator like all the rest, and stand at a random place among it. Whoever was named and is done with their
-    own takes what was asked for beyond the overlap.
+    """Claim the next screen by the stage's strategy, or none. In a pool, checks come when due; otherwise they are
+    reserved for the annotator at random positions among the rest. Named annotators who have finished their own items
+    take judgments requested beyond the overlap.
     """
 
     def take(whose: str, apart: bool = bool(stage.apart_from)) -> list[Lease]:
@@ -161,7 +160,7 @@ def _leases(statement: str, **values: object) -> list[Lease]:
 
 def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
     if stage.quota is None or wanted < 1 or stage.strategy in BATCHED:
-        return wanted  # a batch that was given is judged to its end
+        return wanted  # an assigned batch is judged to the end
     return min(wanted, stage.quota - judged(annotator, stage) - holding)
 
 
@@ -172,14 +171,14 @@ def judged(annotator: Annotator, stage: Stage) -> int:
 
 @transaction.atomic
 def renew(*, annotator: Annotator) -> int:
-    """Extend every lease that is still held and needs it; returns how many are held. The open page calls this."""
+    """Extend every held lease that needs it; returns how many are held. The open page calls this."""
     lock(annotator)
     return len(_leases(KEEP, annotator=annotator.pk))
 
 
 @transaction.atomic
 def skip(*, annotator: Annotator, token) -> Lease | None:
-    """Free the slot for somebody else; it is not offered to this annotator again. Twice is the same as once."""
+    """Free the slot for someone else; it is not offered to this annotator again. Idempotent."""
     lock(annotator)
     mine = Lease.objects.filter(annotator=annotator, state=LeaseState.HELD, slot__annotator=annotator)
     lease = mine.select_related("task").filter(token=token).first()
@@ -187,8 +186,8 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
         return None
     slot = Slot.objects.filter(pk=lease.slot_id)
     if not slot.filter(annotator=annotator, judgment=None).update(annotator=None, held_until=None):
-        return None  # it ran out and somebody took it just now
-    slot.filter(stage__strategy__in=BATCHED, task__kind=Kind.JUDGE).update(reserved=None)  # for somebody else
+        return None  # it expired and someone has just claimed it
+    slot.filter(stage__strategy__in=BATCHED, task__kind=Kind.JUDGE).update(reserved=None)  # for someone else
     Lease.objects.filter(pk=lease.pk).update(state=LeaseState.SKIPPED)
     audit.record(by=audit.named(annotator), verb="skipped", subject=lease.task)
     return lease
@@ -196,7 +195,7 @@ def skip(*, annotator: Annotator, token) -> Lease | None:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Slots that others hold and that could still come to this annotator."""
+    """Slots held by others that this annotator could still get."""
 
     others: int
     frees_at: datetime | None

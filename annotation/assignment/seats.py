@@ -1,4 +1,4 @@
-"""Annotators join a study, take their place in a stage, and go on to the next one that has work for them."""
+"""Annotators join a study, take a seat in a stage, and move to the next stage that has work for them."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ from annotation.sql import execute, fetch
 from annotation.transactions import anew
 from benchmarks import audit
 
-# Places of batches with something to judge that is nobody's, full batches or such as will not grow; never one where an
-# item that is to be judged is one that the annotator has had here or met in a stage that this one keeps apart from, nor
-# one with more to judge than their quota leaves. Where a stage comes after another, a place of which somebody else had
-# most items there is kept for them while they are on the way. First what the annotator had there, then what has most to
-# judge: leftovers come last, and what was asked for beyond the overlap, which is a place of its own.
+# Free places of batches with unjudged items, in batches that are full or will not grow. Excluded are places with an
+# unjudged item that the annotator has had here or met in a stage that this one is kept apart from, and places with more
+# items than their quota allows. If a stage follows another, a place is kept for whoever had most of its items there,
+# while they are on the way. First come items that the annotator had there, then places with most to judge; leftovers
+# and judgments requested beyond the overlap, which form a place of their own, come last.
 FREE_PLACES = f"""
 SELECT task.batch, slot.number
 FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
@@ -63,7 +63,7 @@ SELECT EXISTS (
 @anew
 @transaction.atomic
 def sit(*, annotator: Annotator, stage: Stage) -> Seat:
-    """The annotator is in that stage from now on; where it has batches, they are given one, or after it the next."""
+    """Seat the annotator in the stage; if it has batches, assign one, or the next one."""
     leases.lock(annotator)
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     seat, new = Seat.objects.get_or_create(annotator=annotator, stage=stage)
@@ -80,7 +80,7 @@ def sit(*, annotator: Annotator, stage: Stage) -> Seat:
 
 
 def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
-    """Whoever had the place before is done with it: what is left there is nobody's."""
+    """Reserve the place. Its previous holder has finished with it, so the rest of it is free."""
     place = free_place(annotator, stage)
     if place is None:
         return
@@ -91,7 +91,7 @@ def _give_batch(annotator: Annotator, stage: Stage, seat: Seat) -> None:
 
 
 def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
-    """The batch and place that the annotator would be given, with the items that they had in the stage before."""
+    """The batch and place that the annotator would get, preferring the items they had in the stage before."""
     judged = leases.judged(annotator, stage) if stage.quota else 0
     found = fetch(
         FREE_PLACES, stage=stage.pk, annotator=annotator.pk, apart=stage.apart_from, after=stage.after_id,
@@ -102,7 +102,7 @@ def free_place(annotator: Annotator, stage: Stage) -> tuple[int, int] | None:
 
 
 def will_not_grow(stage: Stage) -> bool:
-    """Whether a batch that is not full has to be given out as it is: no stage before it has more to send."""
+    """Whether an incomplete batch has to be assigned as it is, because no earlier stage will send more items."""
     source = stage.source
     if source is None or source.state == StageState.CLOSED:
         return True
@@ -110,9 +110,9 @@ def will_not_grow(stage: Stage) -> bool:
 
 
 def has_work(annotator: Annotator, stage: Stage) -> bool:
-    """Whether a claim would find something for the annotator, once they sit there. A quota cuts no batch short.
+    """Whether a claim would find something for the annotator if seated there. A quota never cuts a batch short.
 
-    A closed stage gives out what was asked for again since.
+    A closed stage still assigns judgments requested after it closed.
     """
     if _is_screened_out(annotator, stage):
         return False
@@ -123,7 +123,7 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
 
 
 def claimable(annotator: Annotator, stage: Stage) -> bool:
-    """Whether there is a slot that the annotator could claim as things stand."""
+    """Whether there is a slot that the annotator could claim now."""
     pool, named = stage.strategy == Strategy.POOL, stage.strategy == Strategy.NAMED
     values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
     return fetch(CLAIMABLE, **values)[0][0]
@@ -134,14 +134,14 @@ def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:
-    """The first of their stages, but the one that they are in, that has work for the annotator."""
+    """The first of the annotator's other stages that has work for them."""
     others = [stage for stage in stages or stages_open_to(annotator) if stage.pk != annotator.stage_id]
     return next((stage for stage in others if has_work(annotator, stage)), None)
 
 
 @transaction.atomic
 def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> Instructions:
-    """The annotator has read this version. An older one than the newest does not open the gate."""
+    """Record that the annotator has read this version. Only the newest one opens the gate."""
     read = Instructions.objects.get(stage=stage, version=version)
     seat = Seat.objects.select_for_update(no_key=True).get(annotator=annotator, stage=stage)
     seat.read = read
@@ -153,7 +153,7 @@ def accept_instructions(*, annotator: Annotator, stage: Stage, version: int) -> 
 
 
 def stages_open_to(annotator: Annotator) -> list[Stage]:
-    """The stages that the annotator may work in, in order: all, or the one of their link and what follows it."""
+    """The stages in which the annotator may work, in order: all, or their link's stage and those that follow it."""
     stages = list(Stage.objects.filter(study=annotator.study_id).select_related("study", "source").order_by("position"))
     if annotator.invited_to_id is None:
         return stages
@@ -164,7 +164,7 @@ def stages_open_to(annotator: Annotator) -> list[Stage]:
 
 
 class AlreadyJoined(Exception):
-    """Somebody with this Prolific id is in the study: `annotator`."""
+    """The study already has an annotator with this Prolific id: `annotator`."""
 
     def __init__(self, annotator: Annotator):
         self.annotator = annotator
@@ -173,10 +173,10 @@ class AlreadyJoined(Exception):
 
 @transaction.atomic
 def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str = "", **who) -> Annotator:
-    """A new annotator. `stage` is the one that their link invites to, if to one alone.
+    """Create an annotator. `stage` is the one that their link invites to, if only to one.
 
-    `who`: name, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent twice is one
-    annotator. Raises AlreadyJoined where another form brought the Prolific id.
+    `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent
+    twice is one annotator. Raises AlreadyJoined where another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if known := study.annotators.filter(token=who.get("token", "")).first():

@@ -1,4 +1,4 @@
-"""The page of a named stage: who judges what. It has their names and links: for managers alone, even to look."""
+"""The page of a named stage: who judges what. It shows names and links, so only managers may see it."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,13 +14,13 @@ from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
 
 UNFIT = 422
-SHOWN = 100  # items that a list names
+SHOWN = 100  # items named in a list
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_assign(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Add annotators, give them items, take back what they have not begun."""
+    """Add annotators, assign items to them, take back what they have not started."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if request.method != "POST" or stage.strategy != Strategy.NAMED:
         return _page(request, stage, PeopleForm(), AssignForm(stage))
@@ -38,7 +38,7 @@ def _add(request: StaffRequest, stage: Stage) -> HttpResponse:
     to = stage if form.cleaned_data["leads_to"] == PeopleForm.THIS else None
     for name in form.cleaned_data["names"]:
         seats.join(study=stage.study, stage=to, name=name, by=audit.named(request.user))
-    return _done(request, stage, f"Added {len(form.cleaned_data['names'])}. Their links are in the table.")
+    return _done(request, stage, f"Added {len(form.cleaned_data['names'])}. Their links are listed below the table.")
 
 
 def _give(request: StaffRequest, stage: Stage) -> HttpResponse:

@@ -9,29 +9,29 @@ from annotation.charts.study import Column, Plot, Subject, Value, describe_sprea
 from annotation.measures.annotator_behaviour import BANDS
 from annotation.measures.types import Figures
 
-MOST_BARS = 40  # annotators with a bar of their own: those who judged most
-_ANSWERS = 8  # that are told apart: those that were given most
+MOST_BARS = 40  # annotators with their own bar: those who judged most
+_ANSWERS = 8  # shown separately: the most frequent ones
 OTHER_ANSWERS = "all other answers"
 _EVERYBODY = "everybody"
 
 
 def kappa_matrix_plot(found: Figures, view: str, of: Subject) -> Plot:
-    """Of measures.agreement.kappa_matrix, with pseudonyms."""
+    """The plot of measures.agreement.kappa_matrix, with pseudonyms."""
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
     columns = [
         Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", "κ", "decimal"),
-        Column("n", "items of both"), Column("note", "note", "text"),
+        Column("n", "shared items"), Column("note", "note", "text"),
     ]  # fmt: skip
     shown, there = len(found["annotators"]), found["of"]
-    who = "All" if shown == there else f"The {shown} with most judgments of shared items, of"
+    who = "All" if shown == there else f"The {shown} with the most judgments of shared items, of"
     caption = (
-        f"Cohen’s κ on {view} of every two annotators who judged the same items. {who} {there:,} annotators; "
-        "an outlined field is a pair whose κ is not defined, an empty one a pair without an item in common."
+        f"Cohen’s κ on {view} of each pair of annotators who judged the same items. {who} {there:,} annotators; "
+        "outlined: κ is not defined for the pair; empty: the pair has no item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
     count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"
-    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, of {there:,} in all: {describe_spread(pairs)}."
-    return Plot("matrix", "kappa-matrix", "Kappa of annotators", caption, says, of, columns, rows)
+    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, out of {there:,}: {describe_spread(pairs)}."
+    return Plot("matrix", "kappa-matrix", "Kappa between annotators", caption, says, of, columns, rows)
 
 
 def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:
@@ -65,7 +65,7 @@ def _mix_row(who: str, labels: Mapping[str, int], apart: Sequence[str]) -> list[
 
 
 def _describe_mix(rows: Sequence[Sequence[Any]], words: Sequence[str]) -> str:
-    """Of each answer everybody's share, and who gave it least and most."""
+    """For each answer, everybody's share, and who gave it least and most often."""
     (_, total, *_), *people = rows
     if not total or not people:
         return "Nothing is judged yet."
@@ -86,9 +86,9 @@ def time_plot(found: Figures, of: Subject) -> Plot:
         Column("share", "of all", "share"),
     ]  # fmt: skip
     half = None if not n else found["median"] / 2
-    caption = f"Active seconds of each of {n:,} judgments that count."
+    caption = f"Active seconds of each of the {n:,} counted judgments."
     mark = None if half is None else (f"half the stage’s median: {half:.1f} s", half)
-    return Plot("times", "times", "Time a judgment", caption, _describe_times(found), of, columns, rows, mark)
+    return Plot("times", "times", "Time per judgment", caption, _describe_times(found), of, columns, rows, mark)
 
 
 def _describe_times(found: Figures) -> str:
@@ -99,7 +99,8 @@ def _describe_times(found: Figures) -> str:
     end = f"{most['from']:g} seconds or more" if most["to"] is None else f"{most['from']:g} to {most['to']:g} seconds"
     return (
         f"The median of {n:,} judgments is {found['median']:.1f} seconds; {quick:,} ({quick / n:.1%}".replace("%", " %")
-        + f") took less than half of that, {found['median'] / 2:.1f}; most, {most['judgments']:,}, took {end}."
+        + f") took less than half of that, {found['median'] / 2:.1f}. "
+        f"The largest group, {most['judgments']:,}, took {end}."
     )
 
 
@@ -117,7 +118,7 @@ def _band_names() -> list[str]:
 
 
 def _share_bars(rows: Iterable[tuple[str, float, float | None]], total: float) -> list[Figures]:
-    """`rows`: (label, count, what is expected or None), counts out of the total; places are percent of the widest."""
+    """`rows`: (label, count, expected count or None), out of the total; widths are percent of the widest bar."""
     rows, total = list(rows), total or 1
     most = max((max(count, expected or 0) / total for _, count, expected in rows), default=0) or 1
     return [
@@ -134,12 +135,12 @@ def _share_bars(rows: Iterable[tuple[str, float, float | None]], total: float) -
 
 
 def _beside(rows: Iterable[tuple[str, int, int]], own: int, others: int) -> list[Figures]:
-    """`rows`: (label, own count, count of the others), who are scaled to as many."""
+    """`rows`: (label, own count, the others' count); the others are scaled to the same total."""
     return _share_bars(((label, n, other * own / others if others else None) for label, n, other in rows), own)
 
 
 def speed_bars(bands: Sequence[int], everybody: Sequence[int]) -> list[Figures]:
-    """Of the stage's median time; the line is everybody's share."""
+    """Bars by multiples of the stage's median time; the line is everybody's share."""
     return _beside(zip(_band_names(), bands, everybody, strict=True), sum(bands), sum(everybody))
 
 
@@ -155,7 +156,7 @@ def place_bars(test: Figures) -> list[Figures]:
 
 
 def pick_strip(picks: Sequence[tuple[int, int]]) -> Figures:
-    """The places of the newest picks in the order of giving, each a cell in the row of its place."""
+    """The latest picks in the order given, each a cell in the row of its place."""
     shown = picks[-_STRIP:]
     most = max((many for _, many in shown), default=1)
     step = 100 / max(1, len(shown))

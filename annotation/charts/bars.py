@@ -1,6 +1,6 @@
-"""Where the bars stand that the study page draws itself: what a stage came to, what papers report. Pure.
+"""Positions of the bars that the study page draws itself: a stage's outcomes, and what papers report. Pure.
 
-Places and widths are in percent of the bar. Figures that can be taken away as files are plots.py's.
+Positions and widths are in percent of the bar. Figures that can be downloaded are in study.py.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from annotation.measures.types import Figures
 
 _ANSWERED = {"kept": "answered"}  # in a stage that measures
-_WIDE, _WORDY = 14, 24  # percent: from these on, a part has room for its count, and for its name too
+_WIDE, _WORDY = 14, 24  # percent: from these widths, a part has room for its count, or its count and name
 
 
 def _part(kind: str, x: float, width: float, count: int) -> Figures:
@@ -17,9 +17,9 @@ def _part(kind: str, x: float, width: float, count: int) -> Figures:
 
 
 def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]:
-    """Of one stage: a bar of all its tasks, a bar of what became of them, a bar for each reason.
+    """The bars of one stage: one of all its tasks, one of their outcomes, one for each reason.
 
-    In a stage that measures, what is kept is answered: without a majority too, which has a bar of its own.
+    In a stage that measures, kept means answered, even without a majority, which has its own bar.
     """
     total, names = outcomes["tasks"] or 1, _ANSWERED if measures else {}
     yield {"label": "in the stage", "parts": [_part("all", 0, 100, outcomes["tasks"])]}
@@ -39,21 +39,21 @@ def outcome_bars(outcomes: Figures, measures: bool = False) -> Iterator[Figures]
         before += width
 
 
-# Of what the papers report
+# What the papers report
 
 _FATES = {  # what became of an item, in words, and how its bar is filled
-    "accepted": ("accepted as it was", "kept"),
+    "accepted": ("accepted unchanged", "kept"),
     "edited": ("edited", "kept"),
     "confirmed": ("edited and confirmed", "kept"),
     "dropped": ("dropped", "dropped"),
-    "to_confirm": ("waits for confirmation", "all"),
-    "to_adjudicate": ("waits for adjudication", "all"),
+    "to_confirm": ("waiting for confirmation", "all"),
+    "to_adjudicate": ("waiting for adjudication", "all"),
     "open": ("open", "all"),
 }
 
 
 def fate_bars(fates: dict[str, int]) -> Iterator[Figures]:
-    """Those that something has come to."""
+    """The fates that have occurred."""
     total = sum(fates.values())
     for name, count in fates.items():
         label, kind = _FATES[name]
@@ -62,20 +62,20 @@ def fate_bars(fates: dict[str, int]) -> Iterator[Figures]:
 
 
 def order_bars(orders: list[Figures]) -> Iterator[Figures]:
-    """Of the longest bar, not of all: thirteen orders share the judgments."""
+    """Widths relative to the longest bar, not to all judgments, which thirteen orders share."""
     most = max(row["judgments"] for row in orders)
     for row in orders:
         yield _single_bar(row["words"], "kept" if row["right"] else "dropped", row["judgments"], most)
 
 
 def _single_bar(label: str, kind: str, count: int, whole: int) -> Figures:
-    """A bar with its count in it, or beside it where it is short."""
+    """A bar with its count inside, or beside it if it is short."""
     width = 100 * count / (whole or 1)
     return {"label": label, "parts": [{**_part(kind, 0, width, count), "name": ""}], "after": min(width, 80)}
 
 
 def compare_bars(rows: list[Figures]) -> Iterator[Figures]:
-    """A bar for each type and criterion: its origins in their order, then the ties."""
+    """A bar for each type and criterion: its origins in order, then the ties."""
     for row in rows:
         parts, x = [], 0.0
         better = [(f"origin-{place}", count) for place, count in enumerate(row["better"])]

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.measures.types import Figures
 
-_MANY = 12  # rows up to which a sentence names them all
+_MANY = 12  # up to this many rows, a sentence names them all
 
 Value = str | int | float | None
 
@@ -55,7 +55,7 @@ class Plot:
     subject: Subject
     columns: Sequence[Column]
     rows: Sequence[Sequence[Value]]  # a value for each column
-    mark: tuple[str, float] | None = None  # a line across: its words and where it stands
+    mark: tuple[str, float] | None = None  # a line across: its words and its value
 
     @property
     def file(self) -> str:
@@ -67,7 +67,7 @@ class Plot:
         return [list(zip(row, self.columns, strict=True)) for row in self.rows]
 
 
-# What became of the items
+# Outcomes of the items
 
 
 def funnel_plot(whole: Figures, of: Subject) -> Plot:
@@ -75,7 +75,7 @@ def funnel_plot(whole: Figures, of: Subject) -> Plot:
     columns = [
         Column("step", "step", "text"), Column("items", "items"), Column("kept", "kept"),
         Column("kept_share", "of items", "share"), Column("dropped", "dropped"),
-        Column("dropped_share", "of items", "share"), Column("open", "open"), Column("waiting", "wait"),
+        Column("dropped_share", "of items", "share"), Column("open", "open"), Column("waiting", "waiting"),
     ]  # fmt: skip
     rows: list[list[Value]] = [["imported", whole["imported"], *[None] * 6]]
     names = ("entered", "kept", "kept_share", "dropped", "dropped_share", "open", "waiting")
@@ -85,7 +85,7 @@ def funnel_plot(whole: Figures, of: Subject) -> Plot:
         columns += [Column("questions", "questions"), Column("answered", "answered")]
         rows = [[*row, None, None] for row in rows]
         rows += [[_step(one), one["sampled"], *[None] * 6, one["tasks"], one["answered"]] for one in measured]
-    caption = "Items in each stage and what it made of them, of all that were imported."
+    caption = "Items in each stage and what became of them, out of all imported items."
     return Plot("funnel", "funnel", "Funnel", caption, _describe_funnel(whole), of, columns, rows)
 
 
@@ -96,14 +96,14 @@ def _step(step: Figures) -> str:
 def _describe_funnel(whole: Figures) -> str:
     parts = [f"{_items(whole['imported'])} imported."]
     for step in whole["stages"]:
-        waiting = f", {step['waiting']:,} wait to come in" if step["waiting"] else ""
+        waiting = f", {step['waiting']:,} waiting to enter" if step["waiting"] else ""
         parts.append(f"Stage {_step(step)}: {_items(step['entered'])}, {_fates(step)}{waiting}.")
     for one in whole["measuring"]:
         parts.append(
-            f"Stage {_step(one)} measures: {_items(one['sampled'])} drawn, {one['answered']:,} of {one['tasks']:,} "
+            f"Stage {_step(one)} measures: {_items(one['sampled'])} sampled, {one['answered']:,} of {one['tasks']:,} "
             "questions answered."
         )
-    return " ".join([*parts, f"In the end {_fates(whole)}."])
+    return " ".join([*parts, f"In the end, {_fates(whole)}."])
 
 
 def _fates(of: Figures) -> str:
@@ -123,7 +123,7 @@ def _items(count: int) -> str:
 
 
 def type_plot(figures: Figures, of: Subject) -> Plot:
-    """Of figures.stage.study_figures: alpha of each type and subtype, on the projection that the stage is judged by."""
+    """Alpha of each type and subtype, from figures.stage.study_figures, on the stage's main projection."""
     on = figures["by_type_on"]
     rows = []
     for row in figures["by_type"]:
@@ -145,7 +145,7 @@ MeasuredRow = tuple[str, float | None, float | None, float | None, int, str]  # 
 
 
 def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[MeasuredRow], of: Subject) -> Plot:
-    """Any measure by anything; `named` is the figure's name and title, `by` the head of the first column."""
+    """Any measure by any breakdown; `named` is the figure's name and title, `by` the head of the first column."""
     columns = [
         Column("name", by, "text"), Column("value", measure, "decimal"), Column("low", "95 % from", "decimal"),
         Column("high", "to", "decimal"), Column("n", "n"), Column("note", "note", "text"),
@@ -155,7 +155,7 @@ def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[
 
 
 def describe_intervals(measure: str, rows: Sequence[MeasuredRow]) -> str:
-    """Every row where they are few; else the ends and the middle."""
+    """Every row if there are few; otherwise the lowest, middle and highest."""
     if not rows:
         return f"{measure}: nothing is judged yet."
     if len(rows) <= _MANY:
@@ -172,7 +172,7 @@ def _measured(row: MeasuredRow) -> str:
 
 
 def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
-    """The lowest, the middle and the highest of what is defined, and how many are not."""
+    """The lowest, middle and highest of the defined values, and how many are not defined."""
     named = list(named)
     there = [(value, name) for name, value in named if value is not None]
     gone = f"; {len(named) - len(there):,} not defined" if len(there) < len(named) else ""
@@ -187,7 +187,7 @@ def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
 
 
 def series_plot(found: Figures, now: str, of: Subject) -> Plot:
-    """Judgments an hour over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
+    """Judgments per hour over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
     width = timedelta(minutes=found["minutes"])
     rows = []
     for one in found["bins"]:
@@ -195,11 +195,11 @@ def series_plot(found: Figures, now: str, of: Subject) -> Plot:
         rate = one["judgments"] * 60 / found["minutes"]
         rows.append([one["from"], one["judgments"], rate, "still running" if running else "over"])
     columns = [
-        Column("from", "from", "moment"), Column("judgments", "judgments"), Column("per_hour", "an hour", "decimal"),
+        Column("from", "from", "moment"), Column("judgments", "judgments"), Column("per_hour", "per hour", "decimal"),
         Column("span", "span", "text"),
     ]  # fmt: skip
     spans = f"spans of {_minutes(found['minutes'])}"
-    caption = f"Judgments that count, an hour, in {spans}."
+    caption = f"Counted judgments per hour, in {spans}."
     says = _describe_series(rows, spans)
     return Plot("series", "series", "Judgments over time", caption, says, of, columns, rows)
 
@@ -216,10 +216,10 @@ def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
         return "Nothing is judged yet."
     total = sum(row[1] for row in rows)
     at, most, rate, _ = max(rows, key=lambda row: row[1])
-    running = f" The last span is still running, with {rows[-1][1]:,}." if rows[-1][3] != "over" else ""
+    running = f" The last span is still running, with {rows[-1][1]:,} so far." if rows[-1][3] != "over" else ""
     return (
-        f"{total:,} judgment{'' if total == 1 else 's'} in {len(rows)} {spans}, from {_moment(rows[0][0])} on; "
-        f"most in the span from {_moment(at)}: {most:,}, which is {rate:,.0f} an hour.{running}"
+        f"{total:,} judgment{'' if total == 1 else 's'} in {len(rows)} {spans}, starting {_moment(rows[0][0])}; "
+        f"most in the span from {_moment(at)}: {most:,}, or {rate:,.0f} per hour.{running}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Items whose answer is known: attention checks among the screens, and qualification before the first one.
+"""Items with a known answer: attention checks among the screens, and qualification before the first one.
 
 Start in gold_items.py, which turns items into checks or practice and back. attention_checks.py decides when a check is
 due and counts the results; qualification.py runs the comprehension questions and the practice. setup.py, parsing.py and

@@ -1,7 +1,7 @@
-"""Checks: items with a known answer mixed into an annotator's screens, with places of their own beside the overlap.
+"""Attention checks: items with a known answer mixed into an annotator's screens, in slots outside the overlap.
 
-Nothing that reaches an annotator tells them apart (law 4): same page, same lease, same claim; only the place in the
-order is drawn here. They raise signs, and a person decides (law 7).
+Nothing that reaches an annotator distinguishes them (law 4): same page, same lease, same claim. Only their position in
+the order is drawn here. They raise warning signs, and a person decides (law 7).
 """
 
 import math
@@ -22,13 +22,13 @@ from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
 
-SPAN = 1 << 62  # of ranks: pipeline.task_creation.random_rank
+SPAN = 1 << 62  # range of ranks: pipeline.task_creation.random_rank
 
 GIVEN = """
 SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
 WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
 """
-# The last word on each check that was given out, also of annotators who have been excluded since.
+# The last answer to each check that was assigned, including those of annotators excluded since.
 LAST_ANSWERS = """
 SELECT DISTINCT ON (lease.id) {by}, task.gold, cardinality(task.options), judgment.answer, judgment.withdrawn
 FROM annotation_task task JOIN annotation_lease lease ON lease.task_id = task.id
@@ -39,14 +39,14 @@ ORDER BY lease.id, judgment.revision DESC
 """
 
 
-# When
+# Timing
 
 
 def is_due(annotator: Annotator, stage: Stage) -> bool:
-    """Whether the annotator's next screen, in a pool, is to be a check: one in each block of 1 / rate screens.
+    """Whether the annotator's next screen in a pool is a check: one per block of 1 / rate screens.
 
-    Where the blocks begin is drawn for each annotator, and where in each block the check stands: over all annotators,
-    and whatever somebody knows of their own count, every screen is a check with probability `rate`.
+    The start of the blocks is drawn per annotator, and the check's position per block. Over all annotators every screen
+    is a check with probability `rate`, whatever an annotator knows of their own count.
     """
     given = fetch(GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0]
     rate = Fraction(stage.check_rate).limit_denominator(1000)
@@ -56,12 +56,12 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
     return given == start + random_rank("check", stage.seed, annotator.number, block) % (end - start)
 
 
-# Places
+# Slots
 
 
 @transaction.atomic
 def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) -> list[Task]:
-    """Checks for these items with these right answers (none: those that are known); all or none. Raises CannotSet."""
+    """Make these items checks with these correct answers (none: the known ones), all or none. Raises CannotSet."""
     known = {item: Known(tuple(right)) for item, right in answers.items()}
     made = gold_items.set_known(stage=stage, kind=Kind.CHECK, known=known, by=by)
     top_up(stage=stage)
@@ -70,14 +70,14 @@ def set_checks(*, stage: Stage, answers: Mapping[Item, Sequence[str]], by: str) 
 
 @transaction.atomic
 def remove_checks(*, stage: Stage, tasks: Sequence[int], by: str) -> tuple[int, int]:
-    """Remove checks or practice. Returns how many went, and how many were retired because somebody has met them."""
+    """Remove checks or practice. Returns how many were removed, and how many only retired because someone saw them."""
     found = gold_items.remove(stage=stage, tasks=tasks, by=by)
     top_up(stage=stage)
     return found
 
 
 def top_up(*, stage: Stage) -> int:
-    """What everybody who works in the stage is to meet, after its checks, their rate or the work has changed."""
+    """Update the checks of everyone in the stage after its checks, their rate or the work has changed."""
     if not stage.tasks.filter(kind=Kind.CHECK).exists():
         return 0
     seats = Seat.objects.filter(stage=stage, screened_out_at=None, annotator__left_at=None, annotator__excluded_at=None)
@@ -85,9 +85,9 @@ def top_up(*, stage: Stage) -> int:
 
 
 def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
-    """A place on each check that the annotator is to meet with the screens that are theirs; returns how many came new.
+    """Give the annotator a slot on each check due among their screens; returns the number of new slots.
 
-    It may run again at any time: after another batch, another rate, other checks.
+    Safe to repeat at any time: after a new batch, a new rate or new checks.
     """
     mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
     has = mine.filter(live=True).count()
@@ -115,7 +115,7 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
 
 
 def expected(stage: Stage, screens: int) -> int:
-    """How many checks go with so many other screens, as far as there are any; a quota counts both."""
+    """How many checks belong to this many other screens, up to the number available; a quota counts both."""
     if not stage.check_rate:
         return 0
     wanted = pass_rules.number_of_checks(screens, stage.check_rate)
@@ -125,7 +125,7 @@ def expected(stage: Stage, screens: int) -> int:
 
 
 def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
-    """Checks that the annotator has no place on, in an order of their own; none of an item met where it matters."""
+    """Checks on which the annotator has no slot, in an order drawn for them, without items they have met."""
     had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
     had = had.filter(task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
     met = set(had.values_list("task__item", flat=True))
@@ -144,9 +144,10 @@ def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
 
 
 def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
-    """Ranks that put so many new places at random among the annotator's screens to come: every mixture is as likely.
+    """Ranks that place this many new slots at random among the annotator's coming screens, every mixture equally
+    likely.
 
-    In a pool `is_due` says when, so that any rank will do.
+    In a pool `is_due` decides the time, so any rank will do.
     """
     rest = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, live=True)
     ranks = sorted(rest.values_list("rank", flat=True)) if stage.strategy != Strategy.POOL else []
@@ -154,19 +155,19 @@ def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
     order = sorted(range(len(ranks) + count), key=lambda place: random_rank(*seed, place))
     chosen, found = sorted(order[:count]), []
     for number, place in enumerate(chosen):
-        before = place - number  # so many of the others come first
+        before = place - number  # this many of the others come first
         low = ranks[before - 1] if before else 0
         high = ranks[before] if before < len(ranks) else SPAN
         found.append(low + random_rank(*seed, "rank", place) % max(1, high - low))
     return found
 
 
-# How they went
+# Results
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An annotator's checks, or a check's annotators. `guess_rate` is what picking at random would have got right."""
+    """Results of an annotator's checks, or of a check. `guess_rate` is the share correct expected from guessing."""
 
     n: int
     right: int
@@ -186,9 +187,9 @@ class Result:
 
 
 def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
-    """Of each annotator (by number) who has answered a check, or by `task.id` of each check that was answered.
+    """Results by number of each annotator who has answered a check, or by `task.id` of each answered check.
 
-    The last answer to each check counts. Cannot judge is an answer, and not a right one.
+    The last answer to each check counts. "Cannot judge" counts as an incorrect answer.
     """
     fixed = len(PROTOCOLS[stage.protocol].fixed)
     rows: dict[int, list[tuple[bool, float]]] = {}
@@ -202,7 +203,7 @@ def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
 
 
 def table(stage: Stage) -> list[tuple[Task, Result | None]]:
-    """The stage's checks with their items and results, the ones that went worst first: a bad one shows."""
+    """The stage's checks with their items and results, worst first, so that a faulty check stands out."""
     found = results(stage, by="task.id")
     tasks = stage.tasks.filter(kind=Kind.CHECK).select_related("item__benchmark").order_by(F("live").desc(), "pk")
     rows = [(task, found.get(task.pk)) for task in tasks]

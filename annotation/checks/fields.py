@@ -1,14 +1,14 @@
-"""Form fields of checks and qualification, shared with the setting up of a study."""
+"""Form fields for checks and qualification, shared with the forms that set up a study."""
 
 from django import forms
 
 from annotation.models import OnFailure
 
-FAILURES = {OnFailure.FLAG: "goes on, and is shown to you", OnFailure.SCREEN_OUT: "ends with the screened-out code"}
+FAILURES = {OnFailure.FLAG: "may continue; you see a warning sign", OnFailure.SCREEN_OUT: "is screened out"}
 
 
 class PercentField(forms.FloatField):
-    """Shown and typed as percent, kept as a share."""
+    """Shown and entered in percent, stored as a share."""
 
     def __init__(self, max_value: float = 100, **rest):
         super().__init__(min_value=0, max_value=max_value, **rest)

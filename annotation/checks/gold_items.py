@@ -1,7 +1,7 @@
-"""Items whose right answer is known: what checks and training are made of, and how they leave the judging and return.
+"""Items with a known correct answer: making checks and practice of them, and returning them to judging.
 
-Such an item may be one of the study's own benchmark. Then its ordinary tasks turn into what is made of it, as long as
-nobody has met them; from then on the stage does not judge it. Or it comes from another benchmark.
+Such an item may come from the study's own benchmark. Its ordinary tasks then become checks or practice, provided that
+nobody has seen them, and the stage no longer judges it. Or it comes from another benchmark.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from benchmarks import audit, queries
 from benchmarks.models import Item
 
 SHOWN_REASONS = 20
-KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its right answers, the ordinary task there is
-WORDS = {Kind.CHECK: "a check", Kind.TRAINING: "for training"}
+KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any
+WORDS = {Kind.CHECK: "a check", Kind.TRAINING: "practice"}
 
 
 class CannotSet(ValueError):
-    """Nothing was set; the message says why, a sentence a line."""
+    """Nothing was set; the message gives the reasons, one sentence per line."""
 
     def __init__(self, reasons: Sequence[str]):
         more = [f"… and {len(reasons) - SHOWN_REASONS} more."] if len(reasons) > SHOWN_REASONS else []
@@ -34,7 +34,7 @@ class CannotSet(ValueError):
 @anew
 @transaction.atomic
 def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
-    """Tasks of that kind for these items, all or none. Raises CannotSet."""
+    """Create tasks of that kind for these items, all or none. Raises CannotSet."""
     stage = promotion.lock_stage(stage)
     if PROTOCOLS[stage.protocol].form:
         raise CannotSet([NO_CHECKS])
@@ -44,7 +44,7 @@ def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str)
     made = [_make(stage, kind, item, known[item].note, *ask) for item, asks in asked for ask in asks]
     audit.record(by=by, verb=f"set {kind}", subject=stage, items=[item.pk for item, _ in asked])
     if stage.sample is not None:
-        promotion.take_in_after_commit(stage.study_id)  # other items take their places in the sample
+        promotion.take_in_after_commit(stage.study_id)  # other items replace them in the sample
     return made
 
 
@@ -55,7 +55,7 @@ def reasons_against(stage: Stage, known: Mapping[Item, Known]) -> list[str]:
 
 
 def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, list[KnownAsk]]], list[str]]:
-    """What each item asks; and why others cannot be taken."""
+    """What each item asks, and the reasons why other items cannot be used."""
     asked: list[tuple[Item, list[KnownAsk]]] = []
     reasons: list[str] = []
     for item in queries.with_material(Item.objects.filter(pk__in=[item.pk for item in known])).order_by("pk"):
@@ -72,13 +72,13 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:
         raise UnsuitableItem(
-            f"item {item.key} is {WORDS[Kind(other.kind)]} here already{'' if other.live else ', retired'}"
+            f"item {item.key} is already {WORDS[Kind(other.kind)]} here{'' if other.live else ', retired'}"
         )
-    # Who claims passes locked slots by, so nobody meets the item between this look and the end of the transaction.
+    # Claims skip locked slots, so nobody gets the item between this check and the end of the transaction.
     list(Slot.objects.select_for_update().filter(task__in=there).values_list("pk"))
     if Lease.objects.filter(task__in=there).exists() or Outcome.objects.filter(task__in=there).exists():
         raise UnsuitableItem(
-            f"item {item.key} has been met by an annotator of this stage; take one that nobody has met"
+            f"an annotator of this stage has already seen item {item.key}; choose one that nobody has seen"
         )
     live = [task for task in there if task.live]
     asks: list[tuple[TaskSpec, Task | None]]
@@ -87,28 +87,28 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
         specs = PROTOCOLS[stage.protocol].tasks_for(queries.record_of(item), carried_to(stage, item))
         asks = [(spec, None) for spec in specs]
     if known.answers and len(asks) > 1:
-        raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here: leave the answers out, they are known")
+        raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here; leave out the answers: they are known")
     return [(ask, _right_answers(stage, item, ask, known.answers), task) for ask, task in asks]
 
 
 def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
-    """The right answers: those given, else what the import brought, else the protocol's own. Raises UnsuitableItem."""
+    """The correct answers: those given, else the imported ones, else the protocol's. Raises UnsuitableItem."""
     protocol = PROTOCOLS[stage.protocol]
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
-        raise UnsuitableItem(f"item {item.key} has no answer {', '.join(unknown)}; it has: {', '.join(allowed)}")
+        raise UnsuitableItem(f"item {item.key} has no answer {', '.join(unknown)}; use one of: {', '.join(allowed)}")
     known = list(given) or [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
     known = known or list(filter(None, [protocol.right_answer(ask.question, ask.options)]))
     if not known:
-        raise UnsuitableItem(f"item {item.key} came without a known answer; say one of: {', '.join(allowed)}")
+        raise UnsuitableItem(f"item {item.key} was imported without a known answer; give one of: {', '.join(allowed)}")
     if set(known) >= set(allowed):
-        raise UnsuitableItem(f"item {item.key} would have every answer right")
+        raise UnsuitableItem(f"every answer to item {item.key} would be correct")
     return sorted(set(known), key=allowed.index)
 
 
 def carried_to(stage: Stage, item: Item) -> dict[str, str]:
-    """What the item brings into the stage: what the stages before it chose, or would rightly have chosen."""
+    """What the item brings into the stage: what earlier stages chose, or should have chosen."""
     carried: dict[str, str] = {}
     if stage.source is not None:
         found = promotion.results(stage.source, [item.pk]).get(item.pk)
@@ -124,7 +124,7 @@ def carried_to(stage: Stage, item: Item) -> dict[str, str]:
 
 
 def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: list[str], task: Task | None) -> Task:
-    """The task; an ordinary one turns into it and loses its places in the overlap."""
+    """The new task; an existing ordinary task is converted and loses its slots in the overlap."""
     if task is None:
         task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
         task.rank = task_creation.random_rank(kind, stage.seed, item.pk, item.key, ask.question)
@@ -141,10 +141,10 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
 @anew
 @transaction.atomic
 def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
-    """Take checks or training items away, with all questions of their items; returns how many went and were retired.
+    """Remove checks or practice items with all questions of their items; returns the numbers removed and retired.
 
-    One that somebody has met is retired: it is not given out any more, and what was answered stays. Of the others, an
-    item of the study's own benchmark is judged again.
+    One that someone has seen is retired: it is no longer assigned, and its answers are kept. Of the others, items of
+    the study's own benchmark are judged again.
     """
     stage = promotion.lock_stage(stage)
     gold = stage.tasks.exclude(kind=Kind.JUDGE)
@@ -164,7 +164,7 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
 
 
 def _is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
-    """Whether an annotator has seen one of the tasks, as a screen or in training."""
+    """Whether an annotator has seen one of the tasks, as a screen or in practice."""
     if Lease.objects.filter(task__in=tasks).exists():
         return True
     tries = Attempt.objects.filter(seat__stage=stage, kind=AttemptKind.TRAINING)

@@ -1,4 +1,4 @@
-"""What managers type or paste about known items and comprehension questions, read and written back. Pure.
+"""Parse and write back what managers type or paste about known items and comprehension questions. Pure.
 
 docs/guide/checks.md describes both formats.
 """
@@ -11,7 +11,7 @@ NOTE = " # "
 
 
 class Unreadable(ValueError):
-    """What was typed cannot be read; `reasons` has a sentence for each thing that is wrong, `read` what is not."""
+    """The text cannot be parsed; `reasons` has a sentence for each problem, `read` the lines without one."""
 
     def __init__(self, reasons: Sequence[str], read: Mapping[str, "Known"] | None = None):
         super().__init__("\n".join(reasons))
@@ -21,23 +21,23 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of an item: right answers, or none to take those that the import brought or the protocol knows."""
+    """An item's correct answers, or none to use the imported ones or the protocol's."""
 
     answers: Sequence[str] = ()
-    note: str = ""  # of training: said after the answer
+    note: str = ""  # practice only: shown after the answer
 
 
 def keys_in(text: str) -> set[str]:
-    """Every key that a line could mean."""
+    """Every key that a line could refer to."""
     firsts = [_columns(line)[0] for line in text.splitlines() if line.strip()]
     return {*firsts, *(first.rsplit(None, 1)[0] for first in firsts if first)}
 
 
 def read_known(text: str, keys: Collection[str]) -> dict[str, Known]:
-    """What each line says of an item, by its key, in the order of the lines.
+    """The known answers on each line, by item key, in the order of the lines.
 
-    A line is `key`, or `key answer|answer`, each perhaps with ` # note`; with tabs, the three are columns. A key may
-    hold spaces: `keys` are those that there are. Raises Unreadable.
+    A line is `key` or `key answer|answer`, optionally followed by ` # note`; with tabs, the three are columns. A key
+    may contain spaces: `keys` are the existing ones. Raises Unreadable.
     """
     found: dict[str, Known] = {}
     reasons: list[str] = []
@@ -51,7 +51,7 @@ def read_known(text: str, keys: Collection[str]) -> dict[str, Known]:
         if key not in keys:
             reasons.append(f"Line {number}: the benchmark has no item {key}.")
         elif key in lines:
-            reasons.append(f"Line {number}: item {key} is on line {lines[key]} already.")
+            reasons.append(f"Line {number}: item {key} is already on line {lines[key]}.")
         lines.setdefault(key, number)
         found[key] = Known(tuple(answer.strip() for answer in answers.split("|") if answer.strip()), note)
     if reasons:
@@ -72,7 +72,7 @@ def _columns(line: str) -> tuple[str, str, str]:
 
 
 def read_questions(text: str) -> list[dict]:
-    """Blocks parted by blank lines: the question, then a line for each option, `- ` or, for the right one, `* `.
+    """Blocks separated by blank lines: the question, then one line per option, `- ` or, for the correct one, `* `.
 
     Raises Unreadable.
     """
@@ -94,19 +94,19 @@ def read_questions(text: str) -> list[dict]:
 def _wrong(question: str, lines: Sequence[str], marked: Sequence[str]) -> Iterable[str]:
     right = sum(line.startswith("* ") for line in marked)
     if not question:
-        yield "its first line is to be the question."
+        yield "the first line must be the question."
     elif list(lines[len(lines) - len(marked) :]) != list(marked):
-        yield "options come after the question, each on a line of its own that starts with - or *."
+        yield "put the options after the question, each on its own line starting with - or *."
     if not 2 <= len(marked) <= MOST_OPTIONS:
-        yield f"it has {len(marked)} options; 2 to {MOST_OPTIONS} can be asked."
+        yield f"it has {len(marked)} options; give 2 to {MOST_OPTIONS}."
     if right != 1:
-        yield f"{right} options are marked right; mark exactly one with * in place of -."
+        yield f"{right} options are marked correct; mark exactly one with * instead of -."
     if len({line[2:].strip() for line in marked}) < len(marked):
         yield "two options are the same."
 
 
 def write_questions(questions: Iterable[Mapping]) -> str:
-    """What `read_questions` reads."""
+    """The inverse of `read_questions`."""
     blocks = []
     for one in questions:
         options = [f"{'*' if n == one['answer'] else '-'} {option}" for n, option in enumerate(one["options"])]

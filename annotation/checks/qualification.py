@@ -1,7 +1,7 @@
-"""Before a stage: comprehension questions, and training with feedback. Both let in, or end with a code (OnFailure).
+"""Before a stage: comprehension questions, and practice with feedback. Failing may screen out (OnFailure).
 
-A try is an `Attempt`: of the questions all at once, of the training screen by screen, in an order and with options
-drawn for it, so that a reload shows the same. Every verb may come twice and does its work once.
+Each try is an `Attempt`: at all questions at once, or at practice screen by screen. The order of screens and options is
+drawn once per attempt, so that a reload shows the same. Every verb is idempotent.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from annotation.models import Annotator, Attempt, AttemptKind, Kind, Lease, OnFa
 from annotation.screens import read_answer
 from benchmarks import audit
 
-COMPREHENSION_TRIES = 2  # at least: what Prolific asks for
+COMPREHENSION_TRIES = 2  # at least, as Prolific requires
 
 
 def wanted(stage: Stage) -> bool:
-    """Whether somebody who has read the instructions has more to pass before the first screen."""
+    """Whether anything remains to be passed between the instructions and the first screen."""
     return bool(stage.comprehension) or training_tasks(stage).exists()
 
 
@@ -35,21 +35,21 @@ def tries_of(stage: Stage, kind: str) -> int:
 
 
 def digest(questions: Sequence[Mapping]) -> str:
-    """Tells a form's questions from others that were set since it was shown. It is sent along: the right answers have
-    no part in it, or trying them all would find them.
+    """A digest of a form's questions, to notice that they have changed since it was shown. It is sent to the browser,
+    so it excludes the correct answers, which could otherwise be found by trying them all.
     """
     asked = [[one["question"], one["options"]] for one in questions]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
 
-# Where somebody stands
+# An annotator's next step
 
 
 @dataclass(frozen=True)
 class Step:
-    """What comes before the first screen: `questions` or `screen` (to be answered, or answered and `told`).
+    """The next step before the first screen: `questions` or `screen` (to be answered, or answered and `told`).
 
-    `before` is the last try that failed, `tries` how many there are in all; of training, `place` of `places`.
+    `before` is the last failed attempt, `tries` the number allowed; in practice, `place` of `places`.
     """
 
     kind: str
@@ -68,7 +68,7 @@ class Step:
 
     @property
     def lease(self) -> Lease:
-        """Never saved: what a screen is drawn from."""
+        """An unsaved lease from which the screen is drawn."""
         made = Lease(task=self.task, shown=self.entry["shown"])
         made.token = f"training-{self.number}-{self.place}"
         made.previous = {"answer": read_answer.place_on_screen(made, self.entry["answer"])}
@@ -77,7 +77,7 @@ class Step:
 
 @transaction.atomic
 def step(*, annotator: Annotator, stage: Stage) -> Step | None:
-    """What the annotator is to pass next; none when they are ready, or have just been screened out."""
+    """What the annotator must pass next; none if they are ready, or have just been screened out."""
     seat = _locked(annotator, stage)
     if seat.ready_at or seat.screened_out_at:
         return None
@@ -103,7 +103,7 @@ def _is_over(made: Sequence[Attempt], tries: int) -> bool:
 
 
 def _training_screen(seat: Seat, stage: Stage) -> Step | None:
-    """The first screen of the try that was not answered, or whose answer's feedback was not read yet."""
+    """The attempt's first screen that has no answer yet, or whose feedback has not been read."""
     made, tries = list(seat.attempts.filter(kind=AttemptKind.TRAINING)), tries_of(stage, AttemptKind.TRAINING)
     tasks = {task.pk: task for task in training_tasks(stage).select_related("item")}
     while tasks and not seat.screened_out_at and not _is_over(made, tries):
@@ -113,7 +113,7 @@ def _training_screen(seat: Seat, stage: Stage) -> Step | None:
             attempt = Attempt.objects.create(seat=seat, kind=AttemptKind.TRAINING, number=number, answers=answers)
             made.append(attempt)
         if not any(entry["task"] in tasks for entry in attempt.answers):
-            attempt.answers = _draw(tasks.values())  # they were all taken away meanwhile, and others set
+            attempt.answers = _draw(tasks.values())  # all of them were removed in the meantime, and others set
             attempt.save(update_fields=["answers"])
         entries = [entry for entry in attempt.answers if entry["task"] in tasks]
         for place, entry in enumerate(entries, 1):
@@ -129,7 +129,7 @@ def _training_screen(seat: Seat, stage: Stage) -> Step | None:
 
 
 def _draw(tasks: Iterable[Task]) -> list[dict]:
-    """The screens of a try in an order of its own, each screen's options too (law 4)."""
+    """The screens of an attempt in an order drawn for it, as are each screen's options (law 4)."""
     drawn = random.SystemRandom()
     entries = [
         {"task": task.pk, "shown": drawn.sample(task.options, len(task.options)), "answer": "", "right": None,
@@ -140,15 +140,15 @@ def _draw(tasks: Iterable[Task]) -> list[dict]:
     return entries
 
 
-# What they do
+# Answering
 
 
 @transaction.atomic
 def answer_questions(
     *, annotator: Annotator, stage: Stage, number: int, answers: Sequence[int | None], about: str
 ) -> Attempt | None:
-    """One try at all questions: every one must be right. The same try again, or one at questions that have changed
-    since, does nothing.
+    """Record an attempt at all questions, every one of which must be right. Sending the same attempt again, or one at
+    questions that have changed since, does nothing.
     """
     seat = _locked(annotator, stage)
     made = list(seat.attempts.filter(kind=AttemptKind.COMPREHENSION))
@@ -167,7 +167,7 @@ def answer_questions(
 
 @transaction.atomic
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
-    """An answer to a training screen; whether it was taken: the first one is. Raises screens.errors.BadAnswer."""
+    """Record an answer to a practice screen; only the first one counts. Returns whether it did. Raises BadAnswer."""
     now = step(annotator=annotator, stage=stage)
     if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.told:
         return False
@@ -179,7 +179,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
 
 @transaction.atomic
 def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> None:
-    """The feedback was read. After the last one, the try is over."""
+    """Note that the feedback was read. After the last one, the attempt is over."""
     now = step(annotator=annotator, stage=stage)
     if now is None or not now.attempt or (now.number, now.place) != (number, place) or not now.told:
         return
@@ -188,7 +188,7 @@ def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> Non
     step(annotator=annotator, stage=stage)
 
 
-# How it ends
+# The end of an attempt
 
 
 def _finish(seat: Seat, stage: Stage, attempt: Attempt, passed: bool) -> None:
@@ -202,7 +202,7 @@ def _finish(seat: Seat, stage: Stage, attempt: Attempt, passed: bool) -> None:
 
 
 def _screen_out(seat: Seat, stage: Stage) -> None:
-    """The end, before any judgment: what was kept for them is free for others."""
+    """Screen the annotator out before any judgment: what was reserved for them becomes free for others."""
     mine = Slot.objects.filter(stage=stage, reserved=seat.annotator, annotator=None)
     mine.filter(task__kind=Kind.CHECK, leases=None).delete()
     mine.update(reserved=None)
@@ -211,19 +211,19 @@ def _screen_out(seat: Seat, stage: Stage) -> None:
     audit.record(by=audit.named(seat.annotator), verb="screened out", subject=stage)
 
 
-# How it went
+# Results
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An annotator's tries of one kind, oldest first: the share of right answers in each. `passed` None: going on."""
+    """An annotator's attempts of one kind, oldest first: the share correct in each. `passed` None: in progress."""
 
     shares: tuple[float, ...]
     passed: bool | None
 
 
 def results(stage: Stage) -> dict[int, dict[str, Result]]:
-    """Of each annotator (by number): by kind, how the tries went."""
+    """For each annotator (by number), the attempts by kind."""
     found: dict[int, dict[str, list[Attempt]]] = {}
     attempts = Attempt.objects.filter(seat__stage=stage).select_related("seat__annotator")
     for attempt in attempts.order_by("seat__annotator__number", "kind", "number"):
@@ -244,5 +244,5 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
 
 
 def right_answers_needed(stage: Stage, items: int) -> int:
-    """How many of `items` practice answers must be right to pass the stage's training."""
+    """How many of `items` practice answers must be correct to pass."""
     return pass_rules.required_right(items, stage.training_pass)

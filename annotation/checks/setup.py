@@ -1,4 +1,4 @@
-"""What a stage asks of annotators beside its judgments: how many checks, which questions, what lets in."""
+"""What a stage demands of annotators besides judgments: the rate of checks, the questions, the pass mark."""
 
 from collections.abc import Collection
 
@@ -22,7 +22,7 @@ SETTINGS = ("check_rate", "training_pass", "training_tries", "on_failure", "comp
 
 @transaction.atomic
 def revise(*, stage: Stage, by: str, **settings) -> Stage:
-    """Set some of `SETTINGS`. Whoever is in the stage already stays in; their checks follow the rate at once."""
+    """Change some of `SETTINGS`. Annotators already in the stage stay; their checks follow the new rate at once."""
     stage = lock_stage(stage)
     for name in SETTINGS:
         setattr(stage, name, settings.get(name, getattr(stage, name)))
@@ -39,7 +39,7 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
 
 
 def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw_known: int, by: str) -> list[Task]:
-    """Checks or training items from pasted lines, and so many more drawn from those whose answer came with the import.
+    """Add checks or practice items from pasted lines, and draw this many more whose answer was imported.
 
     All or none. Raises CannotSet.
     """
@@ -52,26 +52,26 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
     if draw_known:
         known |= dict.fromkeys(_draw_items(stage, benchmark, draw_known, known), Known())
     if not known:
-        raise CannotSet(["Name at least one item, or say how many are to be drawn."])
+        raise CannotSet(["Name at least one item, or enter how many to pick at random."])
     if kind == Kind.TRAINING:
         return gold_items.set_known(stage=stage, kind=kind, known=known, by=by)
     return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
 
 
 def _draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: Collection[Item]) -> list[Item]:
-    """Items whose answer is known and that nobody has met in the stage, by its seed."""
+    """Items with a known answer that nobody has seen in the stage, drawn by its seed."""
     known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
     if PROTOCOLS[stage.protocol].right_answer is no_right_answer:
         known = known.filter(truth__has_key=stage.protocol)
     free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
     found = sorted(free.distinct(), key=lambda item: random_rank("known", stage.seed, item.key))
     if len(found) < count:
-        raise CannotSet([f"{benchmark} has {len(found)} items with a known answer that could be taken, not {count}."])
+        raise CannotSet([f"{benchmark} has only {len(found)} free items with a known answer, not {count}."])
     return found[:count]
 
 
 def screening_results(stage: Stage) -> list[dict]:
-    """Who has answered a check, a question or a training screen, and how that went; by number."""
+    """The results of everyone who has answered a check, a question or a practice screen, by number."""
     of_checks, of_tries = attention_checks.results(stage), qualification.results(stage)
     annotators = stage.study.annotators.filter(number__in={*of_checks, *of_tries}).order_by("number")
     out = set(stage.seats.exclude(screened_out_at=None).values_list("annotator", flat=True))

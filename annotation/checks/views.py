@@ -1,4 +1,4 @@
-"""The page of a stage's checks, training and comprehension questions. Its answers are for managers alone to see."""
+"""The page of a stage's checks, practice and comprehension questions. Only managers may see its answers."""
 
 from collections.abc import Mapping
 
@@ -23,23 +23,23 @@ from benchmarks.permissions import StaffRequest, staff_only
 
 class SettingsForm(forms.Form):
     check_rate = PercentField(
-        50, label="Checks, % of an annotator's screens", help_text="0 to 50. Around 10 is usual; 0 gives none."
+        50, label="Checks (% of an annotator's screens)", help_text="0 to 50. Around 10 is usual; 0 means no checks."
     )
-    training_pass = PercentField(label="Pass mark of the practice, %", help_text="The share of right answers.")
+    training_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
     training_tries = forms.IntegerField(
-        min_value=1, max_value=20, label="Tries", help_text="Of the questions there are two at least."
+        min_value=1, max_value=20, label="Attempts", help_text="Comprehension questions allow at least two."
     )
-    on_failure = forms.ChoiceField(label="Whoever has used up the tries", choices=FAILURES.items())
+    on_failure = forms.ChoiceField(label="After the last failed attempt, the annotator", choices=FAILURES.items())
 
 
 class KnownForm(forms.Form):
-    benchmark = forms.ModelChoiceField(Benchmark.objects.order_by("name"), empty_label=None, label="Items of")
+    benchmark = forms.ModelChoiceField(Benchmark.objects.order_by("name"), empty_label=None, label="Benchmark")
     lines = forms.CharField(required=False, label="Items", widget=forms.Textarea(attrs={"rows": 6}))
     draw_known = forms.IntegerField(
         required=False,
         min_value=1,
-        label="And draw so many more",
-        help_text="Of those whose answer is known.",
+        label="Also pick this many at random",
+        help_text="From the items with a known answer.",
     )
 
 
@@ -66,7 +66,7 @@ def study_checks(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 
 
 def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
-    """The page's forms by what they do; the one that was sent is bound."""
+    """The page's forms by action; the submitted one is bound."""
     settings = {name: getattr(stage, name) for name in SettingsForm.base_fields}
     made: dict[str, tuple[type[forms.Form], dict[str, object]]] = {
         "settings": (SettingsForm, settings),
@@ -84,29 +84,29 @@ def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
 
 
 def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.Form]) -> str:
-    """Do what was asked for. Returns a sentence that says what came of it; raises CannotSet."""
+    """Carry out the action and return a sentence that describes the result. Raises CannotSet."""
     by = audit.named(request.user)
     if do == "remove":
         tasks = [int(pk) for pk in request.POST.getlist("task") if pk.isascii() and pk.isdecimal() and len(pk) < 19]
         gone, retired = attention_checks.remove_checks(stage=stage, tasks=tasks, by=by)
-        return f"{gone} removed, {retired} retired."
+        return f"Removed {gone}, retired {retired}."
     if do not in bound:
-        return "Nothing was asked for."
+        return "Nothing was changed."
     given = bound[do].cleaned_data
     if do == "questions":
         try:
             setup.revise(stage=stage, by=by, comprehension=parsing.read_questions(given["text"]))
         except parsing.Unreadable as error:
             raise CannotSet(error.reasons) from None
-        return "The questions are saved."
+        return "The questions have been saved."
     if do == "settings":
         setup.revise(stage=stage, by=by, **given)
-        return "The settings are saved."
+        return "The settings have been saved."
     made = setup.set_known(
         stage=stage, kind=Kind(do), benchmark=given["benchmark"], text=given["lines"], by=by,
         draw_known=given["draw_known"] or 0,
     )  # fmt: skip
-    return f"{len(made)} added."
+    return f"Added {len(made)}."
 
 
 def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:

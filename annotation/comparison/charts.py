@@ -1,7 +1,7 @@
 """The charts of a comparison, pure.
 
-Models and humans on the plane of two measures, with a third as colour; how far people are split against how sure models
-are.
+Models and humans on the plane of two measures, with a third as colour; and how much people disagree against how sure
+models are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ class OfBenchmark(Subject):
 
 
 def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
-    """None where the kind has no two measures to draw by, or nobody has both."""
+    """None if the kind does not have two measures to plot, or nobody has both."""
     if kind not in PLANE:
         return None
     named = {one.name: one for one in NAMES[kind]}
@@ -42,7 +42,7 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
         Column("name", "model", "text"), Column("x", across.short, "share"), Column("y", up.short, "share"),
         Column("colour", colour.short, "share"), Column("stands", "is", "text"),
     ]  # fmt: skip
-    caption = f"{across.short} against {up.short}; the colour is {colour.short}. On the line both are equal."
+    caption = f"{across.short} against {up.short}; the colour shows {colour.short}. On the line, both are equal."
     title = f"{across.short} and {up.short}"
     return Plot("scatter", "plane", title, caption, _says(across.short, up.short, rows[:-1]), of, columns, rows)
 
@@ -51,12 +51,12 @@ def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:
     below = [row for row in rows if row[2] < row[1]]
     best = max(rows, key=lambda row: row[1] + row[2])
     return (
-        f"{len(rows)} rows. {len(below)} have a lower {up} than {across}. "
-        f"Highest in both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."
+        f"{len(rows)} rows. {len(below)} have lower {up} than {across}. "
+        f"Highest on both together: {best[0]} with {across} {best[1]:.1%} and {up} {best[2]:.1%}."
     ).replace("%", " %")
 
 
-MOST = 500  # tasks that are drawn; a table of thousands helps nobody
+MOST = 500  # plotted tasks; a table of thousands helps nobody
 PEOPLE: Mapping[int, str] = {1: "right", 0: "wrong", UNKNOWN: "undecided"}
 
 
@@ -68,12 +68,12 @@ def margins(found: Table, of: Subject) -> Plot:
     drawn = range(0, len(there), step)
     rows: list[list[Value]] = [[float(entropy[n]), float(margin[n]), PEOPLE[int(people[n])]] for n in drawn]
     columns = [
-        Column("entropy", "entropy of people, bits", "decimal"), Column("margin", "margin of models", "decimal"),
+        Column("entropy", "people’s entropy, bits", "decimal"), Column("margin", "models’ margin", "decimal"),
         Column("people", "people", "text"),
     ]  # fmt: skip
-    caption = "A dot for each task: how far its annotators are split, and by how much models prefer what is right."
+    caption = "One dot per task: how much its annotators disagree, and how much models prefer the right option."
     if step > 1:
-        caption += f" Drawn are {len(rows):,} of {len(there):,}, every {step}th in the items’ order."
+        caption += f" Shown: {len(rows):,} of {len(there):,}, every {step}th in item order."
     says = f"{len(there):,} tasks. {_correlated(entropy, margin)}"
     return Plot("margins", "margins", "People’s entropy and models’ margin", caption, says, of, columns, rows)
 
@@ -81,6 +81,6 @@ def margins(found: Table, of: Subject) -> Plot:
 def _correlated(entropy: np.ndarray, margin: np.ndarray) -> str:
     found = spearman(entropy, margin)
     if found is None:
-        return "No rank correlation is defined: it takes four tasks, and annotators who are split on some."
+        return "No rank correlation: it needs four tasks, and annotators who disagree on some of them."
     rho, low, high = (f"{value:.2f}".replace("-", "−") for value in found)
     return f"Spearman’s rank correlation is {rho} (95 % from {low} to {high}), n = {len(entropy):,}."

@@ -1,6 +1,6 @@
-"""Which tasks people get and models miss, where models agree against people, and where people are split. Pure.
+"""Tasks that people get right and models miss, where models agree against people, and where people disagree. Pure.
 
-Of n tasks and m models; whatever is counted is counted over the models that answered.
+For n tasks and m models; all counts are over the models that answered.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ import numpy as np
 MISSED, AGAINST, SPLIT, ALL = "missed", "against", "split", "all"
 LISTS: Mapping[str, str] = {
     MISSED: "people right, most models wrong",
-    AGAINST: "models agree, against people",
-    SPLIT: "annotators split",
+    AGAINST: "models agree, but not with people",
+    SPLIT: "annotators disagree",
     ALL: "all",
 }
 WRONG, MARGIN, ENTROPY, ITEM = "wrong", "margin", "entropy", "item"
 SORTS: Mapping[str, str] = {
     WRONG: "most models wrong first",
-    MARGIN: "least margin first",
-    ENTROPY: "most split first",
-    ITEM: "in the items’ order",
+    MARGIN: "smallest margin first",
+    ENTROPY: "most disagreement first",
+    ITEM: "item order",
 }
 UNKNOWN = -1  # neither right nor wrong
 
@@ -62,12 +62,12 @@ class Table:
         answered, wrong = self.answered, self.wrong
         if which == MISSED:
             return (self.people == 1) & (2 * wrong > answered)
-        enough = answered >= max(1, min(2, len(self.models)))  # two agree; where one alone is asked, its word
+        enough = answered >= max(1, min(2, len(self.models)))  # two must agree; with a single model, its answer decides
         all_wrong, all_right = wrong == answered, wrong == 0
         return enough & (((self.people == 1) & all_wrong) | ((self.people == 0) & all_right))
 
     def listed(self, which: str, sort: str) -> np.ndarray:
-        """The tasks of a list in order. Ties stay in the order of items, which is that of the table."""
+        """The tasks of a list, sorted; ties stay in item order, as in the table."""
         keys = {
             WRONG: (self.margin, -self.wrong / np.maximum(self.answered, 1)),
             MARGIN: (self.margin,),

@@ -1,5 +1,5 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Few queries, whatever there
-is: one for the runs, one for stages that measure people, one for what these people said.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Three queries, whatever its
+size: one for the runs, one for stages that measure people, one for these people's answers.
 """
 
 from collections import defaultdict
@@ -27,18 +27,18 @@ from benchmarks.runs.reported import HUMAN
 
 
 def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
-    """In the order of coming."""
+    """In order of creation."""
     return list(benchmark.runs.filter(kind=kind).select_related("model").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
-    """Those of which there are runs, the one with the most first."""
+    """The kinds that have runs, the one with the most first."""
     found = list(benchmark.runs.order_by().values_list("kind", flat=True))
     return sorted(set(found), key=lambda kind: (-found.count(kind), kind))
 
 
 def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
-    """Those whose figures there are, and the numbers of the others."""
+    """The entries whose figures exist, and the numbers of the other runs."""
     found = run_figures.of_runs(runs)
     return [_entry(run, found.figures[run.pk]) for run in runs if run.pk in found.figures], found.missing
 
@@ -49,8 +49,8 @@ def _entry(run: Run, figures: dict) -> Entry:
 
 
 def _place(run: Run) -> str:
-    """Where the files of a model that was measured here lie, in the folder of models or as a whole path; their name
-    alone is often that of another model's. Empty where it is no file."""
+    """Where the files of a model measured here are, relative to the folder of models or as a full path, because
+    different models often share a file name. Empty if it is not a file."""
     given = [run.model.pretrained, run.model.name.partition(":")[2] or run.model.name] if run.model else []
     path = next((Path(one) for one in given if one.startswith("/")), None)
     if path is None:
@@ -66,7 +66,7 @@ def stands(run: Run) -> str:
 
 
 def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
-    """The human baselines on it, of studies that the user may look at."""
+    """The human baselines on it, from studies that the user may view."""
     if kind != BIVLC.name:
         return []
     studies = permissions.studies_for(user).filter(benchmark=benchmark)
@@ -87,7 +87,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
 
 
 def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
-    """By stage: each question with whether it was answered rightly. One query for all stages, none for none."""
+    """By stage: each question, and whether it was answered correctly. One query for all stages, none for none."""
     protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
@@ -101,6 +101,6 @@ def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:
-    """Benchmarks with runs, whose order of models can be held against this one's."""
+    """Benchmarks with runs, whose ranking of models can be compared with this one's."""
     with_runs = Run.objects.order_by().values("benchmark").distinct()
     return list(Benchmark.objects.filter(pk__in=with_runs).exclude(pk=benchmark.pk).order_by("name"))

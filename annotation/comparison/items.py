@@ -1,4 +1,4 @@
-"""People and models at a stage's questions, task by task: what the page of who is wrong where shows."""
+"""People and models on a stage's questions, task by task, for the page of where they disagree."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from benchmarks.predictions.kinds import KINDS
 from benchmarks.runs.answers import answers_by_run, runs_of, scores_of
 from benchmarks.runs.margins import NOTHING
 
-# Tasks that are decided or split, in the items' order. `chosen`: an image that people chose is among what is compared;
-# a caption that an earlier stage wrote is not what models saw, so such tasks stay away.
+# Tasks that are decided or split, in item order. `chosen`: an image that people chose is among what is compared. Models
+# did not see captions that an earlier stage wrote, so such tasks are left out.
 TASKS = """
 SELECT task.id, task.item_id, task.question, array_to_string(task.options, ' '), task.entropy, outcome.outcome,
        array_to_string(task.shows || task.options, ' ') LIKE '%%candidate-%%'
@@ -40,7 +40,7 @@ people_right = lru_cache(4096)(people_right)  # few answers, many tasks
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one model says of a task. `scores`: by name; `margin` in the model's own units, None where it chose."""
+    """One model's answer to a task. `scores`: by name; `margin` in the model's own units, None if it only chose."""
 
     run: Run
     right: bool
@@ -52,7 +52,7 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Case:
     """`sides`: every answer that was given or could be picked, with how many people gave it; `right` is the identity of
-    the option that the material says is right, "" where none is an option."""
+    the option that is right by the material, "" if none is."""
 
     seen: Seen
     people: bool | None
@@ -66,19 +66,19 @@ class Case:
 
     @property
     def note(self) -> str:
-        """What an adjudicator finds written down who comes by this case."""
+        """The note that an adjudicator sees when sent to this case."""
         people = {None: "people undecided", True: "people right", False: "people wrong"}[self.people]
         return f"Models disagree: {people}, {self.wrong} of {len(self.answers)} models wrong."
 
 
 def comparable(stage: Stage) -> list[Run]:
-    """The models that answer what this stage asks."""
+    """The models that answer this stage's questions."""
     kinds = {kind for asked in asked_in(stage.protocol).values() for kind in asked}
     return [run for run in runs_of(stage.study.benchmark_id) if run.kind in kinds] if kinds else []
 
 
 def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") -> Table:
-    """One query, and two more for models that this process has not read yet at each question of the stage."""
+    """One query, and two more per question of the stage for models that this process has not read yet."""
     rows = fetch(TASKS, stage=stage.pk, type=type, subtype=subtype)
     columns = list(zip(*rows, strict=True)) or [()] * 7
     tasks, items = np.array(columns[0], np.int64), np.array(columns[1], np.int64)
@@ -99,7 +99,7 @@ def table(stage: Stage, runs: Sequence[Run], type: str = "", subtype: str = "") 
 
 
 def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table) -> list[Case]:
-    """Those of the tasks that somebody judged, in this order. Six queries, however many they are."""
+    """The tasks that somebody judged, in this order. Six queries, however many tasks."""
     seen = answers_shown.as_seen(stage, tasks, agreed=True)
     asked = Task.objects.only("question", "options").in_bulk(tasks)
     given = _predictions(runs, [one.item.pk for one in seen])
@@ -136,13 +136,13 @@ def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str,
     whole = bool(pairs) and all(name in scores for pair in pairs for name in pair)
     margin = min(scores[one] - scores[other] for one, other in pairs) if whole else None
     choices = {one: given[one][1] for one in questions if one in given}
-    # As people read a choice; where the source says only that it was right, it is the option that is.
+    # A choice in words; if the source says only that it was right, it is the right option.
     words = (KINDS[run.kind].questions[one].right if said == RIGHT else said for one, said in choices.items())
     return Answer(run, right, margin, scores, ", ".join(words))
 
 
 def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
-    """What was answered, then the options that nobody picked."""
+    """The given answers, then the options that nobody picked."""
     if PROTOCOLS[stage.protocol].form:
         return list(seen.sides)
     there, picked = answers_shown.parts(seen.item, {}), {side.part.identity for side in seen.sides}

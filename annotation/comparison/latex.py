@@ -1,7 +1,7 @@
-"""A comparison as papers want it: a table in Markdown, and in LaTeX with booktabs. Pure.
+"""A comparison as a table for papers, in Markdown, and in LaTeX with booktabs. Pure.
 
-Percent with two decimals; the best of the models bold, the second underlined; chance at the bottom. What was reported
-has a dagger, and its sources stand beneath.
+Percent with two decimals; the best model bold, the second-best underlined; chance at the bottom. Reported figures have
+a dagger, with their sources beneath.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _count(n: int | None) -> str:
 
 
 def _marked(cell: Cell) -> str:
-    """Markdown has no underline: the second best is HTML's."""
+    """Markdown has no underline, so the second-best is underlined in HTML."""
     text = _percent(cell.share)
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 

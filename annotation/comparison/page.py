@@ -20,7 +20,7 @@ from benchmarks.runs import material
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the address asks for; what it does not say, or wrongly, is as usual."""
+    """What the address asks for; missing or invalid parts get their defaults."""
 
     kind: str
     measure: MeasureName
@@ -74,7 +74,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
 
 
 def _whole(entries: list[Entry], kind: str) -> dict:
-    """The table, as it stands on the page and as papers take it; and how far each model is to humans."""
+    """The table, for the page and for papers, and each model's gap to humans."""
     columns = table.heads(kind, entries)
     sections, people = table.table(entries, columns), table.reference(entries)
     return {
@@ -89,7 +89,7 @@ def _whole(entries: list[Entry], kind: str) -> dict:
 
 
 def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
-    """The models that both benchmarks have, with their figures and places, and how alike the orders are."""
+    """The models that both benchmarks have, with their figures and ranks, and the rank correlation."""
     kind = comparison_entries.kinds_of(benchmark)[0]
     measure = _main_measure(kind)
     there, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
@@ -108,6 +108,6 @@ def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
 
 
 def _ranks_down(values: list[float], lower: bool) -> list[float]:
-    """Places from 1, the best first; equal values share the mean of theirs."""
+    """Ranks from 1, the best first; equal values share their mean rank."""
     better = [(sum((other < value) if lower else (other > value) for other in values)) for value in values]
     return [1 + ahead + (values.count(value) - 1) / 2 for ahead, value in zip(better, values, strict=True)]

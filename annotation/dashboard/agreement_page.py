@@ -1,4 +1,4 @@
-"""The page of a stage's agreement: what was asked of it, and its figures as rows, dots and confusion tables."""
+"""The page of a stage's agreement: the requested view, and its figures as rows, dots and confusion tables."""
 
 import csv
 import io
@@ -19,12 +19,12 @@ from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS
 from annotation.wording import readable_label
 
-LABELS = 20  # of a confusion table, at most: those that were given most
+LABELS = 20  # of a confusion table, at most: the most frequent ones
 BY = {
     "type": "type",
     "subtype": "subtype",
     "pair": "pair of annotators",
-    "annotator": "annotator, against the others",
+    "annotator": "annotator against the others",
     "week": "week",
 }
 MEASURES = {  # in words, in a column's head, what n counts
@@ -41,7 +41,7 @@ COUNTS = ("n_items", "n_annotators", "n_ratings")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the address asks for; what it asks wrongly is the first there is."""
+    """What the address asks for; each invalid part falls back to the first choice."""
 
     view: str
     by: str
@@ -100,8 +100,8 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
 
 
 def measured(whole: Mapping, rows: Iterable[Mapping]) -> dict:
-    """`lines` of the whole stage, a measure each; `rows` with `cells` in the columns of `heads`, which are the measures
-    that are defined. Beneath the rows, each of the `notes` stands once: cells carry its letter.
+    """`lines` of the whole stage, one per measure; `rows` with `cells` in the columns of `heads`, the measures that are
+    defined. Each of the `notes` is listed once beneath the rows, and cells refer to it by its letter.
     """
     there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
     notes: dict[str, str] = {}
@@ -119,7 +119,7 @@ def measured(whole: Mapping, rows: Iterable[Mapping]) -> dict:
 
 
 def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at: str) -> dict[str, study_charts.Plot]:
-    """The measure that is drawn, by what was asked; the matrix of annotators."""
+    """The plot of the chosen measure by the chosen breakdown, and the matrix of annotators."""
     of = study_charts.Subject(stage.study_id, stage.study.name, at, stage.position, stage.name)
     measured = [
         (row["name"], *(row["measures"][asked.measure][part] for part in ("value", "low", "high", "n", "note")))
@@ -127,7 +127,7 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
     shown = {"by": study_charts.interval_plot(named, asked.by, MEASURES[asked.measure][0], measured, of)}
-    if "matrix" in data:  # what was computed earlier may lack it
+    if "matrix" in data:  # figures computed by an older version may lack it
         shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of)
     return shown
 
@@ -144,12 +144,12 @@ Cells = Sequence[Sequence[int]]  # label, label, n
 
 
 def _mirrored(cells: Cells) -> list[list[int]]:
-    """Of pairs without an order: two different labels stand in both of their cells."""
+    """For unordered pairs: two different labels count in both of their cells."""
     return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
 
 
 def _confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
-    """A square of the labels that were given most, by name; how many labels were `left_out`."""
+    """A square of the most frequent labels, by name, and how many labels were `left_out`."""
     times: Counter[int] = Counter()
     for one, other, n in cells:
         times[one] += n
@@ -176,7 +176,7 @@ HEAD = ("stage", "view", "by", "name", *COUNTS, "measure", "value", "low", "high
 
 
 def table_csv(stage: Stage, asked: Query, data: dict) -> str:
-    """The whole stage and each row of the breakdown, a line for each measure, with all their digits."""
+    """The whole stage and each row of the breakdown as CSV, one line per measure, with all digits."""
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
     table.writerow(HEAD)

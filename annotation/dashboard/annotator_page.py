@@ -1,6 +1,6 @@
-"""What the pages of annotators show: the table, in any order; one annotator with the evidence of each sign.
+"""What the annotators' pages show: the table, in any order, and one annotator with the evidence for each warning sign.
 
-The figures are figures/annotators.py's, computed once for each state; who somebody is and what was decided is of now.
+The figures come from figures/annotators.py and are computed once per state; names and decisions are read on each visit.
 """
 
 import math
@@ -27,7 +27,7 @@ class Line:
     who: Annotator
     row: Mapping
     kappa: float | None
-    same: Mapping  # {"same", "n"}: gave what most of the others gave
+    same: Mapping  # {"same", "n"}: gave the same answer as most of the others
     pace: float | None  # the median time: seconds in a stage, times the stages' medians over the study
     top: float | None  # the share of the place that is furthest above chance
     decisions: Sequence[Decision]
@@ -47,7 +47,7 @@ class Line:
 
     @property
     def weight(self) -> tuple[bool, int]:
-        """Who is looked at first: whoever has a sign about answers, then by how many there are."""
+        """Review order: annotators with a sign about their answers first, then by number of signs."""
         return self.look, len(self.row["signs"])
 
 
@@ -68,7 +68,7 @@ ORDERS: dict[str, Callable[[Line], Any]] = {
 
 
 def lines(study: Study, data: Mapping, position: int | None) -> list[Line]:
-    """The annotators of a stage, or of the whole study, by number. Whoever joined after the figures has no line yet."""
+    """The annotators of a stage, or of the whole study, by number. Later arrivals have no line yet."""
     people = list(study.annotators.select_related("stage").order_by("number"))
     decided, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
     stage = stage_of(data, position)
@@ -95,7 +95,7 @@ def stage_of(data: Mapping, position: int | None) -> Mapping | None:
 
 
 def ordered(found: Sequence[Line], sort: str) -> list[Line]:
-    """By a column, `-` before it for the largest first; lines without the figure come last."""
+    """Sorted by a column, with `-` in front for the largest first; lines without the figure come last."""
     key = ORDERS[sort.removeprefix("-")]
     there = [line for line in found if key(line) is not None]
     return [
@@ -105,16 +105,16 @@ def ordered(found: Sequence[Line], sort: str) -> list[Line]:
 
 
 def count_tests(data: Mapping) -> dict:
-    """How many tests were made, and how many of them speak by chance at most."""
+    """How many tests were made, and how many false alarms to expect at most."""
     rows = [row for stage in data["stages"] for row in stage["rows"]]
     count = sum(row[name]["p"] is not None for row in rows for name in ("side", "runs", "labels_test", "agreement"))
     return {"tests": count, "level": warning_signs.TEST_LEVEL, "by_chance": count * warning_signs.TEST_LEVEL}
 
 
 def plots(study: Study, stages: Sequence[dict], position: int | None, at: str) -> dict[str, Plot]:
-    """Answers and times in the stage; of the whole study, where protocols differ, in the stage with most judgments.
+    """Answers and times in the stage; for the whole study, whose protocols differ, in the stage with most judgments.
 
-    {} of figures that were computed before there were times among them.
+    {} for figures that an older version computed without times.
     """
     stages = [one for one in stages if "times" in one]
     if not stages:
@@ -133,7 +133,7 @@ def plots(study: Study, stages: Sequence[dict], position: int | None, at: str) -
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A line of the table of tests: what was found and what is expected, as shares, or why nothing can be said."""
+    """A line of the table of tests: the observed and the expected share, or why there is no test."""
 
     kind: str
     name: str
@@ -151,14 +151,14 @@ def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
     speaks = {sign["kind"] for sign in row["signs"]}
     agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
     if agreement["p"] is None:
-        yield _untested("agreement", "gave what most of the others gave", agreement)
+        yield _untested("agreement", "gave the majority’s answer", agreement)
     else:
         yield Test(
-            "agreement", f"gave what most of the others gave ({agreement['on']})", agreement["n"], agreement["share"],
+            "agreement", f"gave the majority’s answer ({agreement['on']})", agreement["n"], agreement["share"],
             agreement["others_share"], agreement["p"], "binomial, one-sided, × views", speaks="agreement" in speaks,
         )  # fmt: skip
     if answers["p"] is None:
-        yield _untested("answers", "answers as the others do", answers)
+        yield _untested("answers", "gave each answer as often as the others", answers)
     else:
         yield Test(
             "answers", f"answered {say(answers['label'])}", answers["n"], answers["share"], answers["others_share"],
@@ -166,7 +166,7 @@ def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
         )  # fmt: skip
     place = warning_signs.top_place(side)
     if side["p"] is None or place is None:
-        yield _untested("side", "each place as often", side)
+        yield _untested("side", "picked each place equally often", side)
     else:
         n = side["n"]
         by = "binomial" if side["by"] == "binomial" else f"χ² = {side['chi_square']:.1f}, {side['freedom']} df"
@@ -175,11 +175,11 @@ def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
             side["p"], by, speaks="side" in speaks,
         )  # fmt: skip
     if runs["p"] is None:
-        yield _untested("runs", "no place follows itself", runs)
+        yield _untested("runs", "repeated the previous place", runs)
     else:
         n, repeats, longest = runs["n"], runs["p_repeats"], runs["p_longest"]
         yield Test(
-            "runs", "the place of the pick before", n - 1, runs["repeats"] / (n - 1), runs["chance"], repeats,
+            "runs", "picked the previous place again", n - 1, runs["repeats"] / (n - 1), runs["chance"], repeats,
             "binomial", speaks="runs" in speaks and repeats < warning_signs.TEST_LEVEL,
         )  # fmt: skip
         yield Test(

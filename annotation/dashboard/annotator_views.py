@@ -1,4 +1,4 @@
-"""The pages of a study's annotators: a table in any order, and one annotator with what speaks for each sign.
+"""The pages of a study's annotators: a table in any order, and one annotator with the evidence for each sign.
 
 Viewers see pseudonyms; names and Prolific ids are for managers.
 """
@@ -35,9 +35,9 @@ NOTHING_NEW = 204
 @require_safe
 @staff_only
 def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2`: of that stage, else of the whole study; `sort=-judged`: by that column, the largest first.
+    """`?stage=2`: that stage, otherwise the whole study; `sort=-judged`: by that column, the largest first.
 
-    With `seen=`, what has changed since.
+    With `seen=`, only what has changed since.
     """
     study = permissions.study_for(request.user, pk)
     found, position = annotators.look(study), _position_in(request.GET.get("stage"))
@@ -62,27 +62,27 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
-    """Changes when the page does: with its figures, with who joins and with what is decided."""
+    """Changes when the page does: when figures are computed, someone joins or a decision is made."""
     job = found.job and (found.job.pk, str(found.job.state), found.job.done)
     decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
     return hashed((found.made_at, str(study.state), job, found.due, decided))
 
 
 def _position_in(text: str | None) -> int:
-    """A stage's position from an address; 0, which none has, for anything else."""
+    """A stage's position from an address; 0, which no stage has, for anything else."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 5 else 0
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_annotator(request: StaffRequest, pk: int, number: int) -> HttpResponse:
-    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. What is posted is a decision."""
+    """`?stage=2`: their work there; `show=runs`: the screens behind that sign. A POST is a decision."""
     who = permissions.annotator_for(request.user, pk, number, permissions.needed(request))
     if request.method == "POST":
         act = request.POST.get("act", "")
         if act == "erase":
             return _erase(request, who)
-        decide(request, who, act) if act in DECISIONS else messages.error(request, "There is no such decision.")
+        decide(request, who, act) if act in DECISIONS else messages.error(request, "Unknown decision.")
         return redirect(f"{reverse('study-annotator', args=[pk, number])}#decision")
     return _one(request, who)
 
@@ -91,7 +91,7 @@ def _erase(request: StaffRequest, who: Annotator) -> HttpResponse:
     if request.POST.get("confirm", "").strip().upper() != who.pseudonym:
         messages.error(request, f"Type {who.pseudonym} to erase their personal data. Nothing was erased.")
     elif erasure.erase(annotator=who, by=audit.named(request.user)):
-        messages.success(request, f"{who.pseudonym}: personal data is erased.")
+        messages.success(request, f"{who.pseudonym}: personal data erased.")
     return redirect("study-annotator", who.study_id, who.number)
 
 
@@ -109,7 +109,7 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
 
 
 def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
-    """Of one stage: figures, charts, tests, and the screens behind a sign. {} where they have not been there."""
+    """Figures, charts, tests and the screens behind a sign in one stage; {} if they have not been there."""
     there = annotator_page.stage_of(data, position)
     row = there and annotator_page.row_of(there["rows"], who.number)
     tabs = [
@@ -124,7 +124,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     screens = annotator_screens.evidence(stage, who)
     behind = annotator_screens.behind(screens, row, stage, there["median_seconds"])
     if not who.study.may.manage:
-        del behind["checks"]  # what is known stays with those who set it
+        del behind["checks"]  # viewers do not see known answers
     picks = [(given.place, given.places) for given in (one.row for one in screens.judged) if given.place]
     show = show if show in behind else "all"
     return {

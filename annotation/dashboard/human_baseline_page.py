@@ -1,6 +1,6 @@
-"""What the page of a human baseline shows: the figures with their words, and where the marks of its chart stand.
+"""What the page of a human baseline shows: the figures with their labels, and the positions of the marks in its chart.
 
-Places are in percent of the chart's width.
+Positions are in percent of the chart's width.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def contents(study: Study) -> dict:
 
 
 def tables(one: dict) -> dict:
-    """The chart and its table; then tables of the composites, and of the single questions, which fewer read."""
+    """The chart and its table, then tables of the composite measures and of the single questions."""
     return {
         "rows": list(_rows(one["measures"])),
         "types": [_cells(row, COMPOSITES) for row in one["by_type"]],

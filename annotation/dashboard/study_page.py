@@ -1,7 +1,7 @@
-"""The study page: the funnel of its stages, one stage's figures, and what calls for a manager's attention.
+"""The study page: the funnel of its stages, one stage's figures, and what needs a manager's attention.
 
-`overview` computes what takes long, while the page waits or, of a large study, by the worker (figures/cache.py);
-`contents` adds what changes at once and makes of both what the templates show.
+`overview` computes what takes long, during the request or, for a large study, in the worker (figures/cache.py);
+`contents` adds what changes at once and prepares both for the templates.
 """
 
 import hashlib
@@ -38,6 +38,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
 from annotation.sql import fetch
+from annotation.studies import reopening
 from annotation.wording import pseudonym
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
@@ -51,15 +52,15 @@ PLACES = 1000  # of batches
 PEOPLE = 100  # rows of annotators
 SHOWN = 6  # flags
 RELEASES = 3
-FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # are of now, whatever the size
+FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # always current, whatever the size
 BLOCKS = (
     *FRESH, "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
     "disagreements", "batches",
 )  # fmt: skip
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
-# Counts and newest rows: of everything that the page shows, something here is another as soon as that is. LATERAL, so
-# that it looks at the study's own rows alone, however many the tables have.
+# Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL, so that it reads
+# only the study's own rows, however many the tables have.
 SEEN = """
 WITH stage AS (SELECT * FROM annotation_stage WHERE study_id = %(study)s),
      task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage))
@@ -90,7 +91,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 """
 MINUTE = -1  # of SEEN: forecasts move with the clock
 
-# Of a large study: what is of now. All else on its page is as of when it was computed.
+# What is current for a large study. Everything else on its page is as of when it was computed.
 SEEN_FRESH = """
 SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
   (SELECT array_agg(state ORDER BY position) FROM annotation_stage WHERE study_id = %(study)s),
@@ -102,10 +103,10 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 
 
 def contents(stage: Stage, small: bool = True) -> dict:
-    """Everything that the page and its live part show. What takes long is, of a large study, what was computed last."""
+    """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
     stages = list(study.stages.order_by("position"))
-    # The forecast, and what is stuck since nobody comes, move with the clock while work goes on.
+    # The forecast, and items blocked because nobody comes, change with the clock while work continues.
     going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
     if small:
         found = Reckoned(overview(stage), timezone.now(), current=True)
@@ -131,7 +132,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
 
 
 def _up_to_date(stage: Stage, data: dict) -> dict:
-    """What was computed earlier, with what can be counted at once: leases out and flags."""
+    """Earlier figures, updated with what can be counted at once: open leases and flags."""
     ((leased, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
     figures = data["figures"]
     progress = {**figures["progress"], "flags": flags, "flags_open": unsettled}
@@ -139,7 +140,7 @@ def _up_to_date(stage: Stage, data: dict) -> dict:
 
 
 def newer(shown: dict, seen: str) -> dict:
-    """Of the contents, the blocks to send to a page that has `seen`: not the figures that it shows already."""
+    """The blocks to send to a page that has `seen`, without the figures that it already shows."""
     if shown["large"] and seen.partition("_")[0] == shown["seen"].partition("_")[0]:
         there = {*FRESH, "tiles"}
         return {**shown, "blocks": [(name, template) for name, template in shown["blocks"] if name in there]}
@@ -147,11 +148,13 @@ def newer(shown: dict, seen: str) -> dict:
 
 
 def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
-    """The stage's figures (dashboard.overview), with what the page makes of them to show them."""
+    """The stage's figures (`overview`), with what the page derives from them."""
     figures, whole = data["figures"], data["whole"]
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
+        "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
+        "reopened": reopening.reopened(stage),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "closing": _closing(stage, stages, whole),
@@ -173,7 +176,7 @@ def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts
 
 
 def _looked_at(stage: Stage) -> dict:
-    """What is to be looked at, and what can be done. `busy`: a job that the page shows is to come to its end."""
+    """What needs attention and what can be done. `busy`: a job that the page shows has not finished."""
     study = stage.study
     going = Job.objects.filter(
         kind__in=(export_job.KIND, dawid_skene.KIND, release_lifecycle.KIND), params__study=study.pk
@@ -188,7 +191,7 @@ def _looked_at(stage: Stage) -> dict:
 
 
 def _estimated(stage: Stage) -> dict:
-    """Of a stage that is decided by an estimate: the last one, how many judgments count now, and the next one's job."""
+    """For a stage decided by an estimate: the last one, how many judgments count now, and the next one's job."""
     if stage.rule != DecisionRule.DAWID_SKENE:
         return {}
     job, failed = dawid_skene.under_way(stage), dawid_skene.unfinished(stage)
@@ -198,7 +201,7 @@ def _estimated(stage: Stage) -> dict:
 
 
 def _blocks(shown: dict) -> list[tuple[str, str]]:
-    """The page's parts that change, each with its template: those that this stage has."""
+    """The page's live parts that this stage has, each with its template."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
     templates["reckoned"] = "components/_as_of.html"
@@ -214,7 +217,7 @@ def fingerprint(stage: Stage) -> str:
 
 
 def _seen_large(stage: Stage, found: Reckoned) -> str:
-    """`<of the figures>_<of what is of now>`; the first is 0 while there are none."""
+    """`<figures>_<current state>`; the first is 0 while there are no figures."""
     flags = fetch(FLAGS, stage=stage.pk)
     job = (found.job.pk, str(found.job.state), found.job.done, found.job.total) if found.job else None
     row = fetch(SEEN_FRESH, study=stage.study_id, stage=stage.pk) + flags + [found.current, found.due, job]
@@ -227,7 +230,7 @@ def hashed(what: object) -> str:
 
 
 def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
-    """A stage among the study's: how far it is, and where it stands in the funnel, where that is known."""
+    """A stage's tab: its progress, and its place in the funnel if known."""
     named = {"stage": one, "title": PROTOCOLS[one.protocol].title, "current": one == shown}
     if whole is None:
         return named
@@ -239,7 +242,7 @@ def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
 
 
 def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
-    """What closing the stage sends on: to which stage, and how many of the items that are settled now."""
+    """What closing the stage would pass on: to which stages, and how many of the currently settled items."""
     steps = {step["stage"]: step for step in whole["stages"]}
     found = []
     for taker in stages:
@@ -253,11 +256,11 @@ def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
 
 
 def _stage_links(stage: Stage) -> list[tuple[str, str]]:
-    """The pages about this stage that one may open: (address, words)."""
+    """The pages about this stage that the user may open: (address, words)."""
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
     manages = stage.study.may.manage
-    checks = [("study-checks", "Checks and training", [study, position], "")] if manages else []
+    checks = [("study-checks", "Checks and practice", [study, position], "")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(
@@ -270,7 +273,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
 
 
 def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
-    """The pages about the whole study that one may open."""
+    """The pages about the whole study that the user may open."""
     models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
@@ -284,7 +287,7 @@ def _linked(*pages: tuple) -> list[tuple[str, str]]:
 
 # What takes long
 
-# Each place of each batch: whose it is, and how far.
+# Each place of each batch: its annotator and progress.
 BATCHES = """
 SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
        max(annotator.number)
@@ -297,8 +300,8 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 
 @cache.reckons(KIND)
 def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
-    """`figures` are study_figures without its `kappa_pairs` (`pairs` and `pair_count` stand for them), and with the
-    annotators that are shown (`people` says how many there are).
+    """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
+    annotators that are shown (`people` is the number of all).
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
@@ -329,13 +332,13 @@ def _trimmed(figures: dict) -> dict:
 
 
 def _annotators_shown(annotators: list[dict]) -> list[dict]:
-    """Those to look at first, in the order of joining."""
+    """The annotators to review first, in order of joining."""
     places = sorted(range(len(annotators)), key=lambda at: (not annotators[at]["signs"], -annotators[at]["judged"]))
     return [annotators[at] for at in sorted(places[:PEOPLE])]
 
 
 def _batches(stage: Stage) -> dict:
-    """Each place of each batch: whose it is and how far; and how many are given and done."""
+    """Each place of each batch with its annotator and progress, and how many are assigned and done."""
     if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
         return {}
     names = ("batch", "place", "items", "tasks", "judged", "holder")
@@ -352,14 +355,14 @@ def _batches(stage: Stage) -> dict:
 
 
 def _again(stage: Stage) -> int:
-    """Items of a closed stage that are given out all the same: sent back, or with new candidates."""
+    """The number of items of a closed stage that are assigned anyway: sent back, or with new candidates."""
     if stage.state == StageState.OPEN:
         return 0
     return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
 
 
 def _no_checks(stage: Stage) -> bool:
-    """Whether the stage is to have checks, and has none."""
+    """Whether the stage has a rate of checks but no check items."""
     return bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists()
 
 
@@ -376,7 +379,7 @@ PAPERS = {
 
 
 def paper_block(protocol: Protocol, figures: dict) -> dict:
-    """What the page shows under `paper`; {} for a stage whose paper reports no more than the other blocks do."""
+    """The page's `paper` block; {} for a stage whose paper reports nothing beyond the other blocks."""
     if "paper" not in figures:
         return {}
     title, template = PAPERS[protocol.name]
@@ -385,7 +388,7 @@ def paper_block(protocol: Protocol, figures: dict) -> dict:
 
 
 def _drawn_paper(protocol: Protocol, paper: dict) -> dict:
-    """What its template needs beside the figures."""
+    """What its template needs besides the figures."""
     if "fates" in paper:
         none: dict = {}
         guidelines = zip_longest(paper["broken"], paper.get("holds", ()), fillvalue=none)

@@ -18,6 +18,7 @@ from annotation.models import DecisionRule, Role, Stage, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
 from annotation.studies import lifecycle as study_lifecycle
+from annotation.studies import reopening
 from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
 from benchmarks import audit
@@ -48,7 +49,7 @@ def study_detail(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_live(request: StaffRequest, pk: int) -> HttpResponse:
-    """The parts of the page that change, each to be swapped in by its id; nothing where nothing has changed."""
+    """The changed parts of the page, to be swapped in by id; nothing if nothing has changed."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     seen = request.GET.get("seen", "")
     large = "_" in seen
@@ -57,7 +58,7 @@ def study_live(request: StaffRequest, pk: int) -> HttpResponse:
     shown = study_page.contents(stage, small=not large and cache.is_small(stage.study))
     if seen == shown["seen"]:
         return HttpResponse(status=NOTHING_NEW)
-    if seen.startswith("0_") and "figures" in shown:  # the page has no place for them yet
+    if seen.startswith("0_") and "figures" in shown:  # the open page has no element for them yet
         return HttpResponse(status=NOTHING_NEW, headers={"HX-Refresh": "true"})
     return render(request, "dashboard/live.html", study_page.newer(shown, seen))
 
@@ -76,11 +77,24 @@ def study_move(request: StaffRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Close a stage, which promotes what waits for that, or open it again."""
+    """Close a stage, which promotes waiting items, or open it again."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         moved = study_lifecycle.move_stage(stage=stage, to=request.POST.get("to", ""), by=audit.named(request.user))
-        messages.success(request, f"Stage {moved.name} is {moved.state}.")
+        messages.success(request, f"Stage {moved.name} is now {moved.state}.")
+    except study_lifecycle.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return _to_stage(stage)
+
+
+@require_POST
+@staff_only
+def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    """Open a closed stage again for those items alone that came open after it was closed."""
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    try:
+        items = reopening.reopen(stage=stage, by=audit.named(request.user))
+        messages.success(request, f"Items of stage {stage.name} that are given out again: {items:,}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)
@@ -89,7 +103,7 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_estimate(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Ask the worker for an estimate of a stage that is decided by one; while one is under way, for no other."""
+    """Queue an estimate for a stage that is decided by one, unless one is already running."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     if stage.rule == DecisionRule.DAWID_SKENE:
         dawid_skene.request_estimate(stage=stage, by=audit.named(request.user), created_by=request.user)
@@ -103,7 +117,7 @@ def _to_stage(stage: Stage) -> HttpResponse:
 @require_safe
 @staff_only
 def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
-    """The page (`?stage=2&view=answer&by=type`), or with `?seen=` what has changed in it since."""
+    """The page (`?stage=2&view=answer&by=type`), or with `?seen=` only what has changed since."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
     contents = agreement_page.contents(stage, asked, by=audit.named(request.user))
@@ -128,7 +142,7 @@ def study_agreement_csv(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
-    """The page, or with `?seen=` what has changed in it since."""
+    """The page, or with `?seen=` only what has changed since."""
     contents = human_baseline_page.contents(permissions.study_for(request.user, pk))
     seen = request.GET.get("seen")
     if seen == contents["seen"]:
@@ -139,7 +153,7 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
-    """`?stage=2&reason=gone&page=3`; of every reason where none is named."""
+    """`?stage=2&reason=gone&page=3`; without a reason, items of every reason."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     found, reason = blocked_items.look(stage), request.GET.get("reason", "")
     context = {
@@ -149,6 +163,8 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
     }  # fmt: skip
     if found.data:
         context |= blocked_items.blocked_counts(found.data["counts"])
+        context["reopen"] = found.data["counts"].get(blocked_items.REOPEN, 0)
+        context["reopened"] = reopening.reopened(stage)
         reason = reason if reason in found.data["counts"] else ""
         rows = blocked_items.blocked_tasks(found.data, reason)
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
@@ -161,10 +177,9 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
 def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     current = stage.instructions.latest("version")
-    form = InstructionsForm(request.POST or None, initial={"text": current.text})
+    form = InstructionsForm(request.POST or None, current=current, own=stage.study.language)
     if request.method == "POST" and form.is_valid():
-        text = form.cleaned_data["text"].replace("\r\n", "\n")
-        study_lifecycle.revise_instructions(stage=stage, text=text, by=audit.named(request.user))
+        study_lifecycle.revise_instructions(stage=stage, by=audit.named(request.user), **form.words())
         return _to_stage(stage)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,

@@ -1,5 +1,5 @@
-"""Designs: what a study is to consist of before it exists, and what it will take.
+"""Designs: the plan of a study before it exists, and its expected effort.
 
 Pure; rooms from `studies` upwards import it. Start with `plan` (stages, their contradictions, the expected effort);
-`presets` has the studies of the papers by name.
+`presets` has the papers' studies by name.
 """

@@ -13,17 +13,17 @@ Settings = Mapping[str, Any]  # fields of models.Stage by name
 _HOUR = 3600
 _BATCHES, _EVERYONE = "batches", "everyone"  # of models.choices.Strategy
 _ADJUDICATE = "adjudicate"  # of models.choices.TieRule
-NO_CHECKS = "Checks and practice compare a pick with the right one; an answer here is more than a pick: there are none."
-_TOO_FEW = "It tells annotators apart by what they answer to the same items: let at least some items get two judgments."
-_NOT_LEFT = "Probabilities are hardly ever level. Adjudicate what you like; what nobody decides, the estimate does."
-_ONE_DECIDES = "One annotator decides here, and a second confirms an edit: "
+NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
+_TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
+_NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you do not adjudicate."
+_ONE_DECIDES = "One annotator decides here, and a second one confirms edits: "
 
 
 @dataclass(frozen=True, slots=True)
 class StagePlan:
-    """One stage. `source` and `after` are names of stages before it, `apart_from` of stages before it or its own.
+    """One stage. `source` and `after` name earlier stages; `apart_from` names earlier stages or the stage itself.
 
-    `name` is the protocol's where none is given; `apart_from` None leaves it to the protocol (`Protocol.leaks`).
+    `name` defaults to the protocol's; with `apart_from` None the protocol decides (`Protocol.leaks`).
     `settings` are the other fields of Stage: overlap, strategy, batch_size, sample, carries …
     """
 
@@ -40,26 +40,26 @@ class StagePlan:
         return self.name or self.protocol
 
     def with_settings(self, **settings: object) -> "StagePlan":
-        """The same with these settings changed."""
+        """The same plan with these settings changed."""
         return replace(self, settings={**self.settings, **settings})
 
 
 def contradictions(settings: Settings, own_items_apart: bool = False, form: Form | None = None) -> dict[str, str]:
     """Settings of a stage that contradict each other: field to correct → a sentence for the manager.
 
-    `own_items_apart`: its items make several questions each, and nobody is to get two of one item. `form` is that of
-    the stage's protocol.
+    `own_items_apart`: its items make several questions each, and no annotator may get two of one item. `form` is that
+    of the stage's protocol.
     """
     found = _form_contradictions(form, settings) if form else {}
     if own_items_apart and settings.get("strategy") in (_BATCHES, _EVERYONE):
-        found["apart_from"] = "A batch holds all questions of its items; keep the stage apart from itself in a pool."
+        found["apart_from"] = "A batch has all questions of its items. To separate an item's questions, use the pool."
     if settings.get("strategy") == _BATCHES and not settings.get("batch_size"):
-        found["batch_size"] = "How many items has a batch?"
+        found["batch_size"] = "Enter the number of items per batch."
     items, overlap = settings.get("agreement_items"), settings.get("agreement_overlap")
     if bool(items) != bool(overlap):
-        found["agreement_overlap" if items else "agreement_items"] = "An agreement sample needs both numbers."
+        found["agreement_overlap" if items else "agreement_items"] = "For an agreement sample, enter both numbers."
     if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
-        found["cap"] = "No less than the judgments an item."
+        found["cap"] = "Enter at least the number of judgments per item."
     if settings.get("rule") == DAWID_SKENE:
         if settings.get("tie_rule") == _ADJUDICATE:
             found = {"tie_rule": _NOT_LEFT, **found}
@@ -69,18 +69,18 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
 
 
 def _form_contradictions(form: Form, settings: Settings) -> dict[str, str]:
-    """What does not go with answers that are more than a pick."""
+    """Settings that do not fit answers that are more than a choice of option."""
     found = {"check_rate": NO_CHECKS} if settings.get("check_rate") else {}
     if not form.confirms:
         return found
     if settings.get("rule") == DAWID_SKENE:
         found["rule"] = f"{_ONE_DECIDES}there is nothing to estimate."
     if (settings.get("overlap") or 1) > 1:
-        found["overlap"] = f"{_ONE_DECIDES}leave it at 1."
+        found["overlap"] = f"{_ONE_DECIDES}set this to 1."
     if settings.get("agreement_items"):
-        found["agreement_items"] = f"{_ONE_DECIDES}leave the sample empty."
+        found["agreement_items"] = f"{_ONE_DECIDES}leave this empty."
     if settings.get("strategy") in (_BATCHES, _EVERYONE):
-        found["strategy"] = f"{_ONE_DECIDES}a batch would never reach a second one. Take the pool, or name annotators."
+        found["strategy"] = f"{_ONE_DECIDES}a batch would never reach the second. Use pool or named."
     return found
 
 
@@ -101,7 +101,7 @@ class Assumptions:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEffort:
-    """The expected effort of a stage. `screens` are judgments and checks; `annotators` is how many the stage needs."""
+    """The expected effort of a stage. `screens` are judgments and checks; `annotators`: how many are needed."""
 
     stage: str
     items: int
@@ -110,8 +110,8 @@ class ExpectedEffort:
     hours: float
     cost: float
     annotators: int
-    follows: bool = False  # its annotators are those of the stage before it
-    assumed: bool = False  # how many items come in rests on an assumption
+    follows: bool = False  # the same annotators as in the stage before it
+    assumed: bool = False  # the number of incoming items is an assumption
 
 
 def expected_effort(
@@ -148,9 +148,7 @@ def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: floa
 
 
 def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], people: int) -> int:
-    """How many annotators it takes if each has one batch, or judges up to the quota; never fewer than the overlap, or
-    than `people`.
-    """
+    """Annotators needed if each has one batch, or judges up to the quota; never fewer than the overlap or `people`."""
     if not judgments:
         return 0
     size: int | None = given.get("batch_size")
@@ -161,7 +159,7 @@ def _places(given: Settings, judgments: int, parts: Sequence[tuple[int, int]], p
 
 
 def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
-    """All stages together. The annotators of a stage that follows another are those of that stage: counted once."""
+    """All stages together. Annotators who continue from one stage to the next are counted once."""
     return ExpectedEffort(
         stage="all",
         items=0,
@@ -181,7 +179,7 @@ def round_half_up(value: float, digits: int = 0) -> float:
 
 
 def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
-    """Its numbers as people read them; ≈ where they rest on an assumption of how many items come in."""
+    """The numbers as text, with ≈ if they assume how many items come in."""
     return {
         "judgments": ("≈ " if expected.assumed else "") + f"{expected.judgments:,}",
         "hours": f"{round_half_up(expected.hours, 1):,.1f}",

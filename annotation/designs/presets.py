@@ -1,4 +1,4 @@
-"""Studies that can be set up by name, with the numbers of the paper that they come from. Pure.
+"""Studies that can be set up by name, with the numbers of the papers they come from. Pure.
 
 `bivlc` is BiVLC (Miranda et al. 2024): §3.1 steps 3 and 4, then the human baseline of §4; pay is that of App. H.2. The
 others: VISLA (Dumpala et al. 2024) §3.2 and §3.3; Hard Positive Truth (Kamath et al. 2024) §4.1, two experts, 100 of
@@ -14,7 +14,7 @@ from annotation.protocols.base import Carried, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
-_SECONDS = 12  # for a screen: surveys of 100 questions that take 20 minutes, our assumption
+_SECONDS = 12  # per screen; our assumption: a survey of 100 questions takes 20 minutes
 _SECONDS_OF = {
     "verify": 8,  # one picture, one sentence
     "visla-paraphrase": 40,
@@ -22,10 +22,10 @@ _SECONDS_OF = {
     "hard-positive-rank": 20,
     "sugarcrepe-compare": 20,
 }
-_OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators say so
+_OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators agree that it is
 _KEPT_SHARES = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
 
-_BATCH = 100  # items a batch
+_BATCH = 100  # items per batch
 _PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
 
 
@@ -35,7 +35,7 @@ class Preset:
     title: str
     summary: str  # one sentence
     stages: tuple[StagePlan, ...]
-    pay: int = 12  # an hour
+    pay: int = 12  # per hour
     currency: str = "USD"
 
 
@@ -45,12 +45,12 @@ def _batch_settings(size: int = _BATCH, **settings: object) -> dict[str, object]
 
 # The human baseline: image to text and text to image, two questions each of every sampled item.
 #
-# BiVLC (§4, App. H) drew 500 items and gave 25 of them to each of 20 annotators: 100 questions a person, the image to
-# text half first. That is the design `one`: one annotator answers all four questions of an item, so the four answers
-# are not independent. In the design `different` nobody gets two questions of one item: the answers are independent, at
-# the price of more annotators.
+# BiVLC (§4, App. H) drew 500 items and gave 25 of them to each of 20 annotators: 100 questions per person, the image
+# to text half first. That is the design `one`: one annotator answers all four questions of an item, so the four
+# answers are not independent. In the design `different` nobody gets two questions of one item: the answers are
+# independent, but it takes more annotators.
 _DESIGNS = (ONE_ANNOTATOR, DIFFERENT_ANNOTATORS)
-_QUESTIONS = 2  # of an item in each of the stages
+_QUESTIONS = 2  # questions per item in each stage
 
 
 def baseline_plans(
@@ -63,12 +63,12 @@ def baseline_plans(
     seed_settings: Mapping[str, object] | None = None,
     apart: Sequence[str] = (),
 ) -> list[StagePlan]:
-    """Plans of both stages, to stand after the stage `source` (none: the benchmark's own items are asked about).
+    """Plans of both stages, placed after the stage `source` (none: they ask about the benchmark's own items).
 
     The sample is drawn when the source is closed; both stages draw the same items, since they have one seed. In both
     designs an annotator answers at most `batch_items` times two questions in a stage. `seed_settings` are further
-    settings of both stages (a seed of their own, a lease); `apart` names stages before them whose annotators do not get
-    the items that they met there. In the design `one`, where none is named, the protocol says which (`leaks`).
+    settings of both stages (their own seed, a lease); `apart` names earlier stages whose annotators do not get the
+    items they saw there. In the design `one`, the protocol decides (`leaks`) unless stages are named.
     """
     if design not in _DESIGNS:
         raise ValueError(f"there is no design {design!r}; there are {', '.join(_DESIGNS)}")
@@ -97,77 +97,77 @@ PRESETS: Mapping[str, Preset] = {
     for preset in (
         Preset(
             "bivlc",
-            "BiVLC, all of it",
-            "Choose the negative image, drop what is ambiguous, then measure people on 500 of what is left.",
+            "BiVLC, complete",
+            "Choose the negative image, drop ambiguous items, then measure human performance on 500 of the rest.",
             (_CHOOSE, replace(_DISAMBIGUATE, source="choose"), *baseline_plans(source="disambiguate")),
         ),
         Preset(
             "bivlc-choose",
             "BiVLC, choose the image",
-            "Which of an item's candidate images carries all of its negative caption? 500 items go to pairs.",
+            "Which candidate image shows everything in the negative caption? Two annotators judge 500 of the items.",
             (_CHOOSE,),
         ),
         Preset(
             "bivlc-disambiguate",
-            "BiVLC, drop what is ambiguous",
-            "For items that have both images: which of the two fits the positive caption, or both?",
+            "BiVLC, drop ambiguous items",
+            "For items with both images: which of the two fits the positive caption, or do both?",
             (_DISAMBIGUATE,),
         ),
         Preset(
             "human-baseline",
             "Human baseline",
-            "How well people answer the benchmark's questions: 500 items that have both images, by 20 annotators.",
+            "How well people answer the benchmark's questions: 20 annotators judge 500 items with both images.",
             tuple(baseline_plans(source="")),
         ),
         Preset(
             "human-baseline-apart",
-            "Human baseline, questions apart",
-            "The same 500 items, but nobody gets two questions of one item: each is answered on its own.",
+            "Human baseline, separate questions",
+            "The same 500 items, but nobody answers two questions about one item, so answers are independent.",
             tuple(baseline_plans(source="", design=DIFFERENT_ANNOTATORS)),
         ),
         Preset(
             "visla-generic",
             "VISLA, second positives",
-            "An expert picks, edits or rejects an item's second positive; a second one confirms what was edited.",
+            "An expert picks, edits or rejects an item's second positive; another expert confirms edits.",
             (_PARAPHRASE,),
             pay=0,
         ),
         Preset(
             "visla-spatial",
             "VISLA, triplets",
-            "Experts check two positives and a negative against the guidelines, and mend or drop what breaks them.",
+            "Experts check two positives and a negative against the guidelines, and correct or drop violations.",
             (_TRIPLET,),
             pay=0,
         ),
         Preset(
             "hard-positives",
             "Hard positives",
-            "Two experts rank three captions of each of 100 items: do people put both positives above the negative?",
+            "Two experts rank three captions for each of 100 items: do both positives rank above the negative?",
             (_RANK,),
             pay=0,
         ),
         Preset(
             "sugarcrepe-eval",
             "SugarCrepe, compare negatives",
-            "Of two negatives of different origin, which makes more sense and which is more fluent? 100 of each type.",
+            "Of two negatives of different origin, which makes more sense, which is more fluent? 100 items per type.",
             (_COMPARE,),
             pay=0,
         ),
-        Preset("verify", "Verify", "Does the caption hold? Three people an item, and most of them win.", (_VERIFY,)),
+        Preset("verify", "Verify", "Does the caption hold? Three annotators per item; majority vote.", (_VERIFY,)),
     )
 }
 
 
 def single_stage(protocol: str) -> Preset:
-    """One stage of a protocol, without any paper's numbers."""
+    """One stage of a protocol, without a paper's numbers."""
     found = PROTOCOLS[protocol]
     alone = found.measures or bool(found.edits)
     stage = StagePlan(protocol, settings={"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)})
-    return Preset("", found.title, "One question, asked about every item.", (stage,), pay=0)
+    return Preset("", found.title, "One question about every item.", (stage,), pay=0)
 
 
 def with_stage_settings(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:
-    """The stages, one of them with other settings. KeyError where there is no such stage."""
+    """The stages, with changed settings for one of them. KeyError if there is no such stage."""
     if name not in {stage.stage_name for stage in stages}:
         raise KeyError(name)
     return [stage.with_settings(**settings) if stage.stage_name == name else stage for stage in stages]
@@ -181,7 +181,7 @@ SPECIMEN = ItemRecord("specimen", "", "", _CAPTIONS, _IMAGES)
 
 
 def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN) -> dict[str, Assumptions]:
-    """What a plan starts from where nobody says otherwise; an item tells how many screens an item makes."""
+    """The default assumptions of a plan; `item` shows how many screens an item makes."""
     return {
         stage.stage_name: Assumptions(
             _SECONDS_OF.get(stage.protocol, _SECONDS),
@@ -194,14 +194,14 @@ def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN
 
 
 def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
-    """Names of the stages that a plan is kept apart from; by default those whose protocol would tell the answer."""
+    """Names of the stages that a plan is kept apart from; by default those whose protocol would reveal the answer."""
     if stage.apart_from is not None:
         return list(stage.apart_from)
     return [earlier.stage_name for earlier in before if earlier.protocol in PROTOCOLS[stage.protocol].leaks]
 
 
 def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
-    """What would come in with an item from the stages before it."""
+    """What an item would bring along from the stages before it."""
     named = {one.stage_name: one for one in stages}
     carried: dict[str, str] = {}
     while stage.source:

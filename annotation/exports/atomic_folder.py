@@ -14,14 +14,14 @@ class Busy(ValueError):
 
 @contextmanager
 def appearing(out: Path) -> Iterator[Path]:
-    """An empty folder beside `out`, which takes its name when the block ends well; else what was at `out` stays there.
+    """An empty folder beside `out`, which replaces it when the block succeeds; otherwise `out` stays as it was.
 
-    What a process that was killed left beside it goes first: none but the holder of this lock writes there.
+    Leftovers of a killed process are removed first: only the holder of this lock writes there.
     """
     part, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
     with jobs.alone(f"writes {out}") as mine:
         if not mine:
-            raise Busy(f"Another process is writing to {out}. Wait for it, or name another folder.")
+            raise Busy(f"Another process is writing to {out}. Wait until it is done, or name another folder.")
         _clear(out, part, old)
         part.mkdir(parents=True)
         try:

@@ -1,7 +1,7 @@
-"""A validated split out: the kept items with their images, every judgment, and how one became the other.
+"""Exports a validated split: the kept items with their images, every judgment, and how items were decided.
 
 An export is one snapshot of the database, in a total order, without the time of day: the same state gives the same
-bytes. The folder appears whole or not at all.
+bytes. The folder appears complete or not at all.
 """
 
 import json
@@ -45,11 +45,11 @@ def export_split(
 ) -> dict:
     """Write the study's split to the folder `out` and return its manifest. `step(done, total)` counts items.
 
-    What was imported since is taken in first, and stages that are estimated are so anew: the split counts what is.
-    `stages` are positions, where some of them alone are to count; with a stage must come those that it rests on.
-    Without `embed_images` data.parquet only names its images: a release is built from that, and embeds them itself.
+    New imports are taken in first, and stages with an estimate are estimated again, so that the split is current.
+    `stages` are positions, if only some of them count; each must come with the stages that it depends on. Without
+    `embed_images`, data.parquet only names its images, for a release, which embeds them itself.
 
-    A folder that holds a former export is replaced; any other that is not empty is refused (CannotExport).
+    An earlier export in the folder is replaced; any other folder that is not empty is refused (CannotExport).
     """
     out = Path(out).absolute()
     try:
@@ -67,7 +67,7 @@ def export_split(
 
 
 def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
-    """Those, or all; raises CannotExport where one rests on a stage that is not among them, or there is none."""
+    """Those, or all; raises CannotExport if one does not exist or depends on a stage that is not among them."""
     stages = list(study.stages.select_related("study__benchmark", "source", "after").order_by("position"))
     some = [stage for stage in stages if not positions or stage.position in positions]
     if unknown := set(positions) - {stage.position for stage in some}:
@@ -75,12 +75,12 @@ def stages_of(study: Study, positions: Collection[int] = ()) -> list[Stage]:
     for stage in some:
         for needed in filter(None, (stage.source, stage.after)):
             if needed not in some:
-                raise CannotExport(f"{stage.name} rests on {needed.name}: take that too, or leave {stage.name} out.")
+                raise CannotExport(f"{stage.name} depends on {needed.name}: include both, or leave {stage.name} out.")
     return some
 
 
 def _check_target(out: Path) -> None:
-    """Refuse a folder with anything that an earlier export did not write: it would be lost."""
+    """Refuse a folder with anything that an earlier export did not write, because it would be lost."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -90,9 +90,9 @@ def _check_target(out: Path) -> None:
     if f'"made_by": "{MADE_BY}"' in text:
         if others := set(files_below(out)) - {*json.loads(text)["files"], "manifest.json"}:
             named = ", ".join(sorted(others))[:200]
-            raise CannotExport(f"{out} holds {named} beside an earlier export. Name a new folder.")
+            raise CannotExport(f"{out} holds {named} besides an earlier export. Name a new folder.")
     elif any(out.iterdir()):
-        raise CannotExport(f"{out} is not empty and is not an earlier export. Name a new folder.")
+        raise CannotExport(f"{out} is not empty and does not hold an earlier export. Name a new folder.")
 
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
@@ -116,7 +116,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "made_by": MADE_BY,
         "version": settings.VERSION,
         "study": {
-            **{name: getattr(study, name) for name in ("name", "currency", "consent")},
+            **{name: getattr(study, name) for name in ("name", "language", "currency", "consent")},
             "benchmark": study.benchmark.name,
             "pay_per_hour": float(study.pay_per_hour),
         },
@@ -136,7 +136,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
 def _write_items(
     items: ExportedItems, data: item_table.DataFile, folder: Path, step: Step
 ) -> tuple[dict[str, int], list[ItemRecord]]:
-    """Returns the rows of each file, and the kept items with the words that stand in the end."""
+    """Returns the rows of each file, and the kept items with their final captions."""
     files = {
         KEPT: export_files.LinesFile(folder / "items.jsonl"),
         DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),

@@ -19,19 +19,19 @@ JUDGMENTS = pa.schema(
         ("item", pa.string()),
         ("position", pa.int64()),  # the item's place in its benchmark
         ("question", pa.string()),
-        ("round", pa.int32()),  # an item that was asked anew with other material is in a later round
+        ("round", pa.int32()),  # later rounds ask an item again with other material
         ("kind", pa.string()),  # judge, or check: its answer was known
-        ("live", pa.bool_()),  # false: the item has gone from the stage, or was asked anew
+        ("live", pa.bool_()),  # false: the item has left the stage or was asked again
         ("type", pa.string()),
         ("subtype", pa.string()),
         ("annotator", pa.string()),
-        ("excluded", pa.bool_()),  # the annotator was excluded: nothing of theirs counts
+        ("excluded", pa.bool_()),  # the annotator was excluded; none of their judgments count
         ("slot", pa.int32()),
         ("screen", pa.int32()),  # an annotator who lost a screen may have met the item on a second one
         ("revision", pa.int32()),
-        ("answer", pa.string()),  # null where an answer was taken back
-        ("content", pa.string()),  # what else was answered, as JSON: texts, guidelines …; null where nothing was
-        ("place", pa.int32()),  # where the answer stood in `shown`, from 1; null for fixed answers
+        ("answer", pa.string()),  # null if the answer was withdrawn
+        ("content", pa.string()),  # the rest of the answer, as JSON: texts, guidelines …; null if there is none
+        ("place", pa.int32()),  # the answer's place in `shown`, from 1; null for fixed answers
         ("shown", pa.list_(pa.string())),
         ("created_at", pa.timestamp("us", tz="UTC")),
         ("active_ms", pa.int64()),
@@ -40,13 +40,14 @@ JUDGMENTS = pa.schema(
         ("withdrawn", pa.bool_()),
         ("surplus", pa.bool_()),
         ("instructions_version", pa.int32()),
+        ("language", pa.string()),  # of the page
         ("reason", pa.string()),
         ("flags", pa.list_(pa.string())),
     ]
 )
 
 
-FEATURES = {pa.float64(): "float64"}  # where the `datasets` library has another word than arrow
+FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 
 
 def _feature(kind: pa.DataType) -> dict:
@@ -87,7 +88,7 @@ class ParquetFile:
 
 
 class LinesFile:
-    """A JSON object a line."""
+    """One JSON object per line."""
 
     def __init__(self, path: Path):
         self.file, self.count = path.open("w", encoding="utf-8", newline="\n"), 0
@@ -109,7 +110,7 @@ def write_judgments(path: Path, rows: Iterable[dict]) -> int:
 
 
 def _write_rows(file: LinesFile | ParquetFile, rows: Iterable[dict]) -> int:
-    """How many there were."""
+    """Returns how many rows there were."""
     for row in rows:
         file.add(row)
     file.close()
@@ -133,7 +134,7 @@ def content_hash(files: Mapping[str, Mapping], without: Collection[str] = ()) ->
 
 
 def describe_files(folder: Path, rows: Mapping[str, int], known: Collection[str] = ()) -> dict[str, dict]:
-    """SHA-256, size and rows of each file, by name; without the manifest and those that are known."""
+    """SHA-256, size and rows of each file, by name, except the manifest and the known files."""
     names = [name for name in files_below(folder) if name != "manifest.json" and name not in known]
     return {name: {**digest(folder / name), "rows": rows.get(name)} for name in names}
 

@@ -27,7 +27,7 @@ WHERE benchmark_id = %(benchmark)s AND meta->>%(field)s IS NOT NULL GROUP BY 1
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`part` is what stands in it (formats.base.SPLIT); `packed`: as JSON, its values being of no one plain kind."""
+    """`part` is what it contains (formats.base.SPLIT); `packed`: as JSON, since its values have no single type."""
 
     name: str
     part: str
@@ -35,7 +35,7 @@ class Column:
     packed: bool = False
 
     def cell(self, item: Item, record: ItemRecord) -> object:
-        """What stands in it, if that is no image; null where the item lacks it."""
+        """Its value if it is not an image; null if the item lacks it."""
         kind, _, name = self.part.partition(":")
         if kind == "caption":
             return _caption(record, name)
@@ -53,7 +53,7 @@ class DataFile(ParquetFile):
         super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
 
     def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
-        """`record` has the words that stand in the end, `negative` is the identity of the negative image."""
+        """`record` has the final captions; `negative` is the identity of the negative image."""
         uses = {use.key: use for use in item.item_images.all()}
         images: dict[str, ItemImage | None] = {f"image:{use.role}": use for use in uses.values() if use.position == 0}
         images[NEGATIVE] = uses.get(negative)
@@ -64,7 +64,7 @@ class DataFile(ParquetFile):
 
 
 def columns_of(benchmark: Benchmark) -> list[Column]:
-    """Those of the format that its first import came in, and the negative image where items have got one since."""
+    """The columns of its first import's format, plus the negative image if items have received one since."""
     found = FORMATS.get(benchmark.source)
     split = dict(found.split if found else SPLIT)
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=[Role.NEGATIVE, Role.CANDIDATE])
@@ -74,7 +74,7 @@ def columns_of(benchmark: Benchmark) -> list[Column]:
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:
-    """What a field of `meta` is depends on the values of all of the benchmark's items, not only of those kept."""
+    """The type of a field of `meta` depends on all of the benchmark's items, not only on the kept ones."""
     kind, _, field = part.partition(":")
     if kind == "image":
         return Column(name, part, IMAGE)
@@ -110,7 +110,7 @@ def original_bytes(sha256: str) -> bytes:
 
 
 def source_format(benchmark: Benchmark) -> str:
-    """The name of the format in which its records can be written as its source had them; empty: none."""
+    """The format in which its records can be written as in their source; empty if there is none."""
     try:
         return source_layout.format_of(benchmark).name
     except source_layout.CannotWrite:
@@ -118,7 +118,7 @@ def source_format(benchmark: Benchmark) -> str:
 
 
 def write_source(benchmark: Benchmark, records: Sequence[ItemRecord], folder: Path) -> str:
-    """The records in the files of the benchmark's own format, below `source/`; else returns why there are none."""
+    """Write the records in the benchmark's own format below `source/`, or return why that is impossible."""
     try:
         source_layout.put(source_layout.files(benchmark, records), folder / "source")
     except source_layout.CannotWrite as why:

@@ -1,4 +1,4 @@
-"""The items of an export: which came through, with which words and negative image, what each stage made of them."""
+"""The items of an export: which are kept, their captions and negative image, and each stage's outcome."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ OF_DECISION = (
 
 
 class ExportedItems:
-    """Everything about a study's items that is read at once; the items themselves come some at a time."""
+    """Everything about a study's items that is read at once; the items themselves are read in batches."""
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
         self.stages, self.edits = stages, edits
@@ -46,7 +46,7 @@ class ExportedItems:
             self.decided[row["item_id"]].append(self._decision(row))
 
     def _decision(self, row: Mapping[str, Any]) -> dict:
-        """What came of a task, of the columns OF_DECISION and `pk`."""
+        """A task's outcome, from the columns OF_DECISION and `pk`."""
         content = with_edit_names(self.edits, row["decided__content"] or AnswerContent())
         posterior = row["decided__posterior"]
         return {
@@ -64,12 +64,12 @@ class ExportedItems:
         }
 
     def written(self, stage: Stage) -> Counter:
-        """What a stage whose protocol lets people change words made of its tasks, by `_fate`; nothing of another."""
+        """Tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other."""
         decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
         return Counter(_fate(row) for row in decisions) if PROTOCOLS[stage.protocol].edits else Counter()
 
     def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
-        """Items that the stage would have asked about and could not, since they lack something."""
+        """Items that the stage could not ask about because they lack something."""
         lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
@@ -78,15 +78,15 @@ class ExportedItems:
         return queries.with_material(self.items).iterator(chunk_size=BATCH)
 
     def record(self, item: Item) -> ItemRecord:
-        """With the words that stand in the end."""
+        """With the final captions."""
         return queries.record_of(item).with_captions(self._texts(item))
 
     def _texts(self, item: Item) -> dict[str, str]:
-        """What stages wrote, by role."""
+        """Captions that stages wrote, by role."""
         return carried_texts(self._carried(item))
 
     def _carried(self, item: Item) -> Carried:
-        """What came out with the item of the stage that has the last word on it, else of the one before that."""
+        """What the item carries from its deciding stage, otherwise from the one before."""
         last = self.fates[item.pk].stage
         stage: object = last and last.pk
         while stage in self.selecting and item.pk not in self.results[stage]:
@@ -94,14 +94,14 @@ class ExportedItems:
         return self.results[stage][item.pk].carried if stage in self.selecting else {}
 
     def negative(self, item: Item) -> str:
-        """The identity of the item's negative image: what was carried, else what was chosen, else its own."""
+        """The identity of the item's negative image: the carried one, otherwise the chosen one, otherwise its own."""
         if carried := self._carried(item).get("negative"):
             return carried
         chosen = [row["outcome"] for row in self.decided[item.pk] if (row["outcome"] or "").startswith("candidate-")]
         return chosen[-1] if chosen else OWN
 
     def captions(self, item: Item) -> list[dict]:
-        """As they are in the end; where a stage changed one, what it was, which stage it was and what it took."""
+        """The final captions; if a stage changed one, also its imported text, the stage and what it edited."""
         own, texts = queries.record_of(item), self._texts(item)
         came = {caption.role: caption.text for caption in reversed(own.captions)}
         changed = {role: text for role, text in texts.items() if text != came.get(role)}
@@ -122,7 +122,7 @@ class ExportedItems:
         return {}
 
     def line(self, item: Item) -> dict:
-        """An item with what each stage said of it, down to the hash of every image."""
+        """An item with each stage's outcome, down to the hash of every image."""
         fate, negative = self.fates[item.pk], self.negative(item)
         uses = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
         there = negative if negative in {use.key for use in uses} else None
@@ -142,7 +142,7 @@ class ExportedItems:
 
 
 def _fate(row: dict) -> str:
-    """What became of a task's words."""
+    """The fate of a task's texts."""
     if row["state"] == KEPT:
         return "edited" if is_edit(row["outcome"] or "") else "accepted"
     if row["outcome"] == CANNOT_JUDGE:

@@ -1,4 +1,4 @@
-"""An export as a job, and what every job shares that stores a folder: one zip in the storage, made aside."""
+"""An export as a job, and what all jobs share that store a folder as one zip, built in the work folder."""
 
 import shutil
 import zipfile
@@ -82,8 +82,8 @@ def stored_archive(
 ) -> Iterator[StoredArchive]:
     """Have `write` make the folder and return its manifest, and store the folder as `<below>/<folder>.zip`.
 
-    `below` must be the job's own. The zip stays in the storage only if the block finishes the job. May run again: what
-    an earlier run left in the storage is replaced.
+    `below` must belong to the job. The zip stays in storage only if the block finishes the job. May run again: it
+    replaces what an earlier run left in storage.
     """
     with work_folder.workplace(job) as place:
         with ThreadPoolExecutor(1) as thread:

@@ -1,10 +1,10 @@
 """An export in words: the dataset card, the rule of each stage, and its settings."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from annotation.exports.markdown import text, yaml_text
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import PROTOCOLS
@@ -43,21 +43,21 @@ configs:
     path: data.parquet
 ---"""
 FILES = (
-    ("`items.jsonl`", "the same items: what each stage said by which votes, which words it changed, every image"),
+    ("`items.jsonl`", "the same items: each stage's outcome and votes, the words it changed, every image"),
     ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
-    ("`tasks.jsonl`", "everything that was asked, of whatever kind, with what came of it"),
-    ("`judgments.parquet`", "every judgment and revision, also those that do not count"),
-    ("`texts.jsonl`", "every revision of every text that people wrote or took, with what it was made of"),
+    ("`tasks.jsonl`", "every task of every kind, with its outcome"),
+    ("`judgments.parquet`", "every judgment and revision, including those that do not count"),
+    ("`texts.jsonl`", "every revision of every text that people wrote or accepted, with the text it was made from"),
     ("`adjudications.jsonl`", "what adjudicators decided, and why"),
-    ("`annotators.jsonl`, `flags.jsonl`", "annotators by number alone; what they reported"),
-    ("`figures.json`", "the funnel, the figures of each stage, those of each annotator, and the human baseline"),
-    ("`manifest.json`", "SHA-256, size and rows of each file; the settings and instructions of each stage"),
-    ("`source/`", "the kept items as their source has them, without the images"),
+    ("`annotators.jsonl`, `flags.jsonl`", "annotators, by number only; what they flagged"),
+    ("`figures.json`", "the funnel, the figures of each stage and each annotator, and the human baseline"),
+    ("`manifest.json`", "SHA-256, size and row count of each file; the settings and instructions of each stage"),
+    ("`source/`", "the kept items in the layout of their source, without the images"),
 )
 
 
 def settings_of(stage: Stage) -> dict:
-    """Everything that decides what was asked, of whom, and what was made of it."""
+    """Every setting that decides what was asked, who was asked, and how answers became outcomes."""
     protocol = PROTOCOLS[stage.protocol]
     return {
         **{name: getattr(stage, name) for name in OF_STAGE},
@@ -72,7 +72,7 @@ def settings_of(stage: Stage) -> dict:
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
-        "instructions": list(stage.instructions.values("version", "text")),
+        "instructions": list(stage.instructions.values("version", "text", "translations")),
     }
 
 
@@ -102,9 +102,11 @@ def _how_many(stage: Stage) -> str:
 
 def line(stage: Stage) -> str:
     """A stage in the card's list."""
-    taken = f"items {' and '.join(stage.takes)} by {stage.source.name}" if stage.source else "the benchmark's items"
+    taken = (
+        f"items {' and '.join(stage.takes)} by {text(stage.source.name)}" if stage.source else "the benchmark's items"
+    )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{stage.name}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
+    return f"**{text(stage.name)}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
 
 
 def card(
@@ -118,21 +120,21 @@ def card(
 ) -> str:
     """The dataset card. Its YAML tells `load_dataset(folder)` which of the files is the split.
 
-    It names the split's SHA-256, since the loader keeps what it read under a hash of this YAML, and would else take
-    another export in a folder of the same name for this one. `written` has of each stage, by its name, what became of
-    its tasks' words. `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
-    and "warnings", what a reader must know before using the split.
+    It names the split's SHA-256, because the loader caches by a hash of this YAML and would otherwise mistake another
+    export in a folder of the same name for this one. `written` has, by stage name, what became of its tasks' texts.
+    `sha256` and `columns` are those of the split; `notes` has "no_source", why there is no `source/`,
+    and "warnings", what readers must know before using the split.
     """
     return "\n".join(
         [
-            FRONT.format(name=json.dumps(study.name, ensure_ascii=False), data=sha256),
-            f"# {study.name}\n",
+            FRONT.format(name=yaml_text(study.name), data=sha256),
+            f"# {text(study.name)}\n",
             f"A validated split, exported by Winnow: {whole['kept']:,} items kept of {whole['imported']:,};",
             f"{whole['dropped']:,} dropped, {whole['open']:,} still open.\n",
-            *(f"**Warning.** {warning}\n" for warning in notes["warnings"]),
+            *(f"**Warning.** {text(warning)}\n" for warning in notes["warnings"]),
             _lines([*_steps(whole, written), *map(_measured, whole["measuring"])]),
             "Dropped, by stage and reason:\n",
-            _lines([f"{row['name']}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
+            _lines([f"{text(row['name'])}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
             _table(columns, notes["no_source"]),
@@ -148,11 +150,12 @@ def _steps(whole: Mapping, written: Mapping[str, Counter]) -> Iterator[str]:
     for row in whole["stages"]:
         did = written[row["name"]]
         words = "".join(f", {did[fate]:,} {fate}" for fate in FATES) if did else ""
-        yield f"{row['name']} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
+        yield f"{text(row['name'])} ({row['protocol']}): {row['entered']:,} in, {row['kept']:,} kept{words}"
 
 
 def _measured(row: Mapping) -> str:
-    return f"{row['name']} ({row['protocol']}): {row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
+    words = f"{row['tasks']:,} asked, {row['answered']:,} answered; it drops nothing"
+    return f"{text(row['name'])} ({row['protocol']}): {words}"
 
 
 def _table(columns: Iterable[str], no_source: str) -> str:
@@ -160,4 +163,4 @@ def _table(columns: Iterable[str], no_source: str) -> str:
     rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *FILES]
     rows = [(name, what) for name, what in rows if not (no_source and name == "`source/`")]
     table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
-    return f"{table}\nThere is no `source/`: {no_source}\n" if no_source else table
+    return f"{table}\nThere is no `source/`: {text(no_source)}\n" if no_source else table

@@ -1,4 +1,4 @@
-"""What stands in each line of an export, read from the database: by stage, then in the items' order.
+"""The content of each line of an export, read from the database: by stage, then in item order.
 
 The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (api/lines.py).
 """
@@ -21,7 +21,7 @@ stage.name, item.key, item.position, task.question, task.round, task.kind, task.
        nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
        judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
        coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
-       instructions.version, judgment.reason,
+       instructions.version, judgment.language, judgment.reason,
        ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
 FROM annotation_slot slot
 JOIN annotation_lease lease ON lease.slot_id = slot.id
@@ -111,7 +111,7 @@ def judgment_line(row: Sequence[Any], edits: Edits) -> dict:
 
 
 def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
-    """Everything that was asked, of whatever kind, with what came of it."""
+    """Every task, of every kind, with its outcome."""
     for row in _of_stages(f"{TASKS} {OF_STAGES} {BY_TASK}, task.kind", stages):
         yield task_line(row, edits)
 
@@ -129,7 +129,7 @@ def task_line(row: Sequence, edits: Edits) -> dict:
 
 
 def _outcome(edits: Edits, found: Mapping[str, Any]) -> dict:
-    """An outcome as it is told outside; none where the task is open."""
+    """An outcome as exported; empty while the task is open."""
     content = None if found["content"] is None else with_edit_names(edits, _from_json(found["content"]))
     return {"outcome": name_of_edit(edits, found["outcome"]), "content": content}
 
@@ -140,7 +140,7 @@ def adjudications(stages: Stages, edits: Edits) -> Iterator[dict]:
 
 
 def adjudication_line(row: Sequence, edits: Edits) -> dict:
-    """What an adjudicator decided and why; who it was stays in the house."""
+    """What an adjudicator decided and why; who decided is never exported."""
     found = dict(zip(OF_ADJUDICATION, row, strict=True))
     return found | _outcome(edits, found) | {"by": "adjudicator"}
 
@@ -156,7 +156,7 @@ def flag_line(row: Sequence) -> dict:
 
 
 def annotators(study: Study, stages: Stages) -> Iterator[dict]:
-    """Everybody who joined the study, with those of the stages that they were in."""
+    """Everybody who joined the study, with the stages that they were in."""
     of_study, names = "WHERE annotator.study_id = %(study)s", {stage.name for stage in stages}
     statement = f"SELECT {ANNOTATORS} {of_study} GROUP BY annotator.id ORDER BY annotator.number"
     for row in stream(statement, study=study.pk):
@@ -165,11 +165,11 @@ def annotators(study: Study, stages: Stages) -> Iterator[dict]:
 
 
 def annotator_line(row: Sequence) -> dict:
-    """By number alone, with the stages that they were in."""
+    """By number only, with the stages that they were in."""
     found = dict(zip(OF_ANNOTATOR, row, strict=True))
     return found | {"annotator": pseudonym(found["annotator"]), "stages": _from_json(found["stages"])}
 
 
 def _from_json(value: Any) -> Any:
-    """JSON arrives as text where the ORM does not ask for it."""
+    """JSON arrives as text because the ORM does not decode it here."""
     return json.loads(value) if isinstance(value, str) else value

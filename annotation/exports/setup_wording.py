@@ -1,53 +1,53 @@
-"""The words of a study's report: its set-up in sentences, what each figure is, and whose formula it is. Pure."""
+"""The wording of a study's report: its set-up in sentences, definitions of its figures, and references. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 STRATEGIES = {
-    "pool": "whoever asks next gets the next free screen, in one random order for all",
-    "batches": "in disjoint batches of {batch_size:,} items; whoever is given one keeps it to the end",
-    "named": "named annotators get the items that they were assigned",
-    "everyone": "each annotator judges every item, as many annotators as the overlap says",
+    "pool": "each annotator gets the next free item, in one random order for all",
+    "batches": "in disjoint batches of {batch_size:,} items, which an annotator keeps to the end",
+    "named": "named annotators judge the items assigned to them",
+    "everyone": "each annotator judges every item, with as many annotators as the overlap",
 }
 TIES = {
     "drop": "the item is dropped",
-    "first": "the answer that was given first wins",
+    "first": "the earlier answer wins",
     "none": "it counts as None",
     "adjudicate": "an adjudicator decides",
 }
-SHARES = "in the shares of types and subtypes"
+SHARES = "stratified by type and subtype"
 
-# Names, what each is, and the keys of its references. `{}` of a key is taken where the study has it.
+# Names, definitions, and the keys of their references.
 ALWAYS = (
-    ("counted judgment", "the one that stands on its place now: at most one of an annotator on a task, at most as many "
-     "as the overlap. Checks, answers taken back, late ones and those of excluded annotators are kept and not counted; "
-     "outcomes and agreement rest on counted judgments of tasks that are live, that is, in their stage", ()),
-    ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, else "
-     "open; where a later stage takes it up, that one’s word counts. Imported = kept + dropped + open", ()),
-    ("count n", "what a coefficient rests on: pairs of judgments on one task (percent), pairs of annotators (mean κ), "
-     "tasks with two judgments (Fleiss’ κ, α), tasks (AC1)", ()),
-    ("percent agreement", "pairs of judgments on the same task with the same label, over all such pairs", ()),
-    ("Cohen’s κ", "for each two annotators over the tasks that both judged; the mean is unweighted, over the pairs "
-     "whose κ is defined. Over few shared tasks κ lies low: read α there", ("cohen",)),
-    ("Fleiss’ κ", "defined where every task has the same number of judgments", ("fleiss",)),
-    ("Krippendorff’s α", "over the tasks with two judgments or more, gaps allowed; ordinal and interval where labels "
+    ("counted judgment", "the current judgment in one of a task’s places: at most one per annotator and task, and at "
+     "most as many as the overlap. Checks, withdrawn and late answers and those of excluded annotators are kept but do "
+     "not count; outcomes and agreement use counted judgments of live tasks, that is, tasks still in their stage", ()),
+    ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, and "
+     "otherwise open; if a later stage takes it, that stage decides. Imported = kept + dropped + open", ()),
+    ("count n", "what a coefficient is computed from: pairs of judgments on the same task (percent), pairs of "
+     "annotators (mean κ), tasks with two or more judgments (Fleiss’ κ, α), tasks (AC1)", ()),
+    ("percent agreement", "the share of pairs of judgments on the same task that have the same label", ()),
+    ("Cohen’s κ", "for each pair of annotators, over the tasks that both judged; the mean is unweighted, over the "
+     "pairs whose κ is defined. With few shared tasks κ tends to be too low: use α", ("cohen",)),
+    ("Fleiss’ κ", "defined only if every task has the same number of judgments", ("fleiss",)),
+    ("Krippendorff’s α", "over the tasks with two or more judgments, gaps allowed; ordinal and interval if the labels "
      "are numbers", ("krippendorff",)),
-    ("Gwet’s AC1", "agreement beyond that of a random label for a hard task; steady where one label is rare or "
+    ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks; stable when one label is rare or "
      "frequent", ("gwet",)),
-    ("95 % interval of agreement", "bootstrap: tasks are drawn again with all their judgments; percentiles, and for "
-     "the mean of κ twice the mean less the percentiles", ("efron", "davison")),
-    ("95 % interval of a share", "Wilson’s, z = 1.96; it takes what it counts as independent", ("wilson",)),
-    ("active time", "time with the page in view, as the browser measured it, of every judgment: checks, changed, late "
-     "and withdrawn ones too", ()),
-    ("majority", "of an annotator: the share of tasks on which they gave what most of the others gave", ()),
-    ("signs", "tests of an annotator’s answers and times against everybody else’s; they exclude nobody: a person "
-     "decides", ()),
-    ("fingerprint", "SHA-256 of everything in the JSON of this report but as_of and fingerprint, with sorted keys "
-     "and no spaces: the same state gives the same fingerprint", ()),
+    ("95 % interval of agreement", "bootstrap over tasks, each with all its judgments; percentile intervals, "
+     "except for the mean of κ, which has basic ones (twice the mean minus the percentiles)", ("efron", "davison")),
+    ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
+    ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "
+     "changed, late and withdrawn ones", ()),
+    ("majority", "for an annotator, the share of tasks on which they gave the same answer as most of the others", ()),
+    ("warning signs", "tests of an annotator’s answers and times against everybody else’s; they exclude nobody: a "
+     "person decides", ()),
+    ("fingerprint", "SHA-256 of the JSON of this report without as_of and fingerprint, with sorted keys and no "
+     "spaces: the same state gives the same fingerprint", ()),
 )  # fmt: skip
 PAID = (
     ("paid", "active time at the study’s rate", ()),
-    ("pay an hour reached", "paid, over the whole time from a screen’s first painting to its answer, in view or not: "
-     "what the study’s rate for active time comes to for an hour at the desk", ()),
+    ("effective hourly pay", "pay divided by the whole time from showing a screen to its answer, in view or not: what "
+     "the study’s rate for active time amounts to per hour at the desk", ()),
 )  # fmt: skip
 OF_PROTOCOL = {
     "bivlc-choose": (
@@ -60,17 +60,17 @@ OF_PROTOCOL = {
          "captions and two images makes four", ("bivlc",)),
     ),
     "bivlc-i2t": (
-        ("human baseline", "I2T is right where both questions about an image are, T2I where both about a caption are, "
-         "Group where all four are; a tie and cannot judge are not right, what is not answered is left out. Chance is "
+        ("human baseline", "I2T is right if both questions about an image are, T2I if both about a caption are, "
+         "Group if all four are; ties and “cannot judge” are not right, unanswered questions are left out. Chance is "
          "that of random scores", ("bivlc", "wilson")),
     ),
     "visla-paraphrase": (
-        ("texts and edits", "a sentence is taken as it is, edited, or the item is dropped; an edit stands when a "
+        ("texts and edits", "a sentence is taken as it is, edited, or the item is dropped; an edit is accepted when a "
          "second annotator gives the same words. Distances are Levenshtein’s, in characters and in words", ("visla",)),
     ),
     "visla-triplet": (
-        ("texts and edits", "a triplet is valid, edited, or dropped, by the guidelines; a guideline holds in the share "
-         "of the judgments that speak of it. Distances are Levenshtein’s, in characters and in words", ("visla",)),
+        ("texts and edits", "a triplet is valid, edited, or dropped, by the guidelines; a guideline’s share is over "
+         "the judgments that mention it. Distances are Levenshtein’s, in characters and in words", ("visla",)),
     ),
     "hard-positive-rank": (
         ("right", "an item on which every judgment ranks both positive captions strictly above the negative one",
@@ -83,7 +83,7 @@ OF_PROTOCOL = {
 }  # fmt: skip
 OF_PROTOCOL["bivlc-t2i"] = OF_PROTOCOL["bivlc-i2t"]
 ESTIMATED = (
-    ("Dawid and Skene", "each task’s most probable answer, with each annotator’s own errors, by expectation and "
+    ("Dawid and Skene", "each task’s most probable answer, with each annotator’s own errors, by expectation–"
      "maximisation over all answers of the stage", ("dawid-skene",)),
 )  # fmt: skip
 
@@ -114,7 +114,7 @@ REFERENCES = {
 
 
 def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) -> list[dict]:
-    """What this study has figures of: names, words, and the numbers of its references in the list of them."""
+    """The definitions that this study needs: names, texts, and the numbers of their references."""
     rows = [*ALWAYS, *(PAID if paid else ()), *(ESTIMATED if "dawid-skene" in rules else ())]
     rows += [row for name, some in OF_PROTOCOL.items() if name in protocols for row in some]
     unique = list(dict.fromkeys(rows))
@@ -130,7 +130,7 @@ def _cited(rows: Iterable[Sequence]) -> list[str]:
 
 
 def references(found: Sequence[Mapping]) -> list[str]:
-    """Those that the definitions cite, by author; the first is number 1."""
+    """The references that the definitions cite, by author, numbered from 1."""
     names = {row["name"] for row in found}
     rows = [*ALWAYS, *PAID, *ESTIMATED, *(row for some in OF_PROTOCOL.values() for row in some)]
     return [REFERENCES[key] for key in _cited(row for row in rows if row[0] in names)]
@@ -140,7 +140,7 @@ def references(found: Sequence[Mapping]) -> list[str]:
 
 
 def in_words(settings: Mapping) -> list[dict[str, str]]:
-    """Settings (exports.readme.settings_of) as a list of what is set and what that means."""
+    """Settings (exports.readme.settings_of) as a list of names and what they mean."""
     return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings) if says]
 
 
@@ -152,9 +152,9 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
     if several and not stage["confirms"]:
         yield "Ties", TIES[stage["tie_rule"]]
     yield "Who judges what", STRATEGIES[stage["strategy"]].format(batch_size=stage["batch_size"] or 0)
-    yield "Quota", f"{stage['quota']:,} judgments an annotator at most" if stage["quota"] else "none"
+    yield "Quota", f"at most {stage['quota']:,} judgments per annotator" if stage["quota"] else "none"
     apart = ", ".join(map(str, stage["apart_from"]))
-    yield "Kept apart", f"whoever met an item in stage {apart} does not get it here" if apart else ""
+    yield "Kept apart", f"annotators who saw an item in stage {apart} do not get it here" if apart else ""
     yield "Passed on", f"the outcome becomes the item’s {stage['carries']} image" if stage["carries"] else ""
     yield "Seed", f"{stage['seed']}: the order, batches and samples are drawn from it"
 
@@ -163,7 +163,7 @@ def _items(stage: Mapping) -> str:
     if not stage["source"]:
         return f"the benchmark’s items{_sample(stage)}"
     closing = stage["promotion"] == "closing" or stage["sample"] is not None
-    when = "when that closes" if closing else "each as soon as it is settled"
+    when = "when that stage closes" if closing else "each as soon as it is settled"
     return f"those that {_names(stage['takes'])} by stage {stage['source']}, {when}{_sample(stage)}"
 
 
@@ -179,9 +179,9 @@ def _sample(stage: Mapping) -> str:
 
 
 def _judgments(stage: Mapping) -> str:
-    words = f"{stage['overlap']} a task"
+    words = f"{stage['overlap']} per task"
     if stage["agreement_items"]:
         words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
     if stage["cap"]:
-        words += f"; while no kind of answer has more than half, one more, up to {stage['cap']}"
+        words += f"; one more while no kind of answer has more than half, up to {stage['cap']}"
     return words

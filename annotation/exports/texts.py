@@ -1,4 +1,4 @@
-"""What people wrote: a line for each revision of each text, with what it was made of; the words behind identities."""
+"""Texts that people wrote: a line per revision, with the text that it was made from; and the text of identities."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
         content, carried, captions = map(json.loads, read)
         edit = edits.get(f"{EDIT_PREFIX}{judgment}")
         found = dict(zip(OF_TEXT, row, strict=False))
-        who = found["annotator"]  # an adjudicator stays in the house
+        who = found["annotator"]  # adjudicators are never named
         found |= {
             "annotator": None if who is None else pseudonym(who),
             "created_at": found["created_at"].isoformat(),
@@ -72,7 +72,7 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
 
 
 def words_of(captions: Mapping[str, str], carried: Carried) -> dict[str, str]:
-    """Identity → text of an item in a task: its captions as they came, and what earlier stages wrote in their place."""
+    """Identity → text of an item in a task: its imported captions, or what earlier stages wrote in their place."""
     return {**captions, **carried_captions(carried)}
 
 

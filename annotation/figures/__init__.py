@@ -1,6 +1,6 @@
 """Every figure of a study, read from the database and computed by the pure functions of annotation/measures.
 
-Start in stage.py (all figures of one stage) and funnel.py (what became of every item). cache.py keeps figures that take
-long, and says whether they are of the present; nothing else here writes. Participants and the rooms above may import
+Start in stage.py (all figures of one stage) and funnel.py (what became of every item). cache.py stores slow figures and
+tells whether they are current; nothing else here writes. Participants and the rooms above may import
 it.
 """

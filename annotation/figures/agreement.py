@@ -1,6 +1,6 @@
 """Every agreement measure of a stage under one view of its answers, whole and broken down (measures/breakdowns.py).
 
-Computed once for each state (figures/cache.py): what the agreement page shows and the API gives.
+Computed once per state (figures/cache.py), for the agreement page and the API.
 """
 
 from collections import defaultdict
@@ -22,15 +22,15 @@ from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "agreement"
-PROMPT = 2000  # judgments up to which it is computed while the page waits
+PROMPT = 2000  # up to this many judgments, the request computes them itself
 WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 
 @cache.reckons(KIND)
 def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = False) -> dict:
-    """Of the counted judgments on live tasks, labels as `view` sees them (KeyError). Annotators by their pseudonyms.
+    """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
 
-    `brief` is without rows of annotators and weeks: in a large stage they take most of the time.
+    Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
     """
     see = rule_of(stage).projections()[view]
     rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
@@ -46,7 +46,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
 
 
 def look(stage: Stage, view: str, by: str = "app") -> Reckoned:
-    """What was computed last; a stage with many judgments is left to the worker."""
+    """The latest figures; a stage with many judgments is left to the worker."""
     most = min(PROMPT, cache.SMALL)
     judged = Slot.objects.filter(stage=stage).exclude(judgment=None).values("pk")[: most + 1]
     return cache.look(stage, KIND, view, by=by, small=len(judged) <= most)

@@ -30,7 +30,7 @@ GROUP BY item.id, task.id
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A judgment with its task; `others` are the answers that count besides, the most frequent first."""
+    """A judgment with its task; `others` are the other counted answers, the most frequent first."""
 
     row: JudgmentRow
     task: int
@@ -53,7 +53,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`judged` and `checks` in the order of giving; `picks` are those of `judged` that have a place on the screen."""
+    """`judged` and `checks` in the order given; `picks` are those of `judged` that have a place on the screen."""
 
     judged: list[Screen]
     checks: list[Screen]
@@ -74,7 +74,7 @@ def evidence(stage: Stage, who: Annotator) -> Evidence:
 
 
 def _tasks(stage: Stage, who: Annotator) -> dict[tuple[str, TaskKey], tuple]:
-    """Of each, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
+    """For each task, by kind and place: its id, its item's key, the right answers if known, the others' answers."""
     edits = edits_of([stage])
     return {
         (kind, (item, question, round)): (*rest, [name_of_edit(edits, answer) for answer in others])
@@ -90,7 +90,7 @@ def _screen(row: JudgmentRow, tasks: Mapping[tuple[str, TaskKey], tuple]) -> Scr
 
 
 def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -> dict[str, list[Screen]]:
-    """By kind of sign: the screens that speak for it. `row` has the annotator's figures, `typical` is in seconds."""
+    """By kind of sign: the screens behind it. `row` has the annotator's figures; `typical` is in seconds."""
     views = rule_of(stage).projections()
     run, labels, same = row["runs"], row["labels_test"], row["agreement"]
     coarse = views[list(views)[min(1, len(views) - 1)]]
@@ -106,12 +106,12 @@ def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -
 
 
 def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
-    """Those on which the others have one most frequent answer, and this is another."""
+    """Screens on which the others have a single most frequent answer and the annotator gave another."""
     most = [annotator_behaviour.majority_answer(one.others, view) for one in screens]
     return [one for one, common in zip(screens, most, strict=True) if common not in (None, view(one.row.answer))]
 
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:
-    """Under half of the stage's median, the fastest first."""
+    """Screens answered in under half of the stage's median time, the fastest first."""
     found = [one for one in screens if one.seconds < warning_signs.FAST_SHARE * (typical or 0)]
     return sorted(found, key=lambda one: one.row.active_ms)

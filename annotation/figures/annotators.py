@@ -1,8 +1,8 @@
 """What a study's pages of annotators show: the figures and signs of each, of each stage and of the whole study. This
 module reads the rows from the database; measures/annotator_figures.py counts them.
 
-Computed once for each state of the study (figures/cache.py), kept with its first stage. Names are no part of it, nor
-what a manager decided: the pages read both when they are looked at. One annotator takes as many queries as a thousand.
+Computed once per state of the study (figures/cache.py) and kept with its first stage. Names and managers' decisions are
+not part of it: the pages read them on each visit. One annotator takes as many queries as a thousand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ KIND = "annotators"
 
 @cache.reckons(KIND)
 def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
-    """`stages`, each with a row of everybody who has been there; `whole`, a row of everybody; `speed`
+    """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations).
     """
     return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
 
 
 def of_stages(study: Study, stages: Sequence[Stage], tell: Tell = silent) -> dict:
-    """The same of some of the study's stages."""
+    """The same for some of the study's stages."""
     found, pay = [], float(study.pay_per_hour)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
     for done, one in enumerate(stages):

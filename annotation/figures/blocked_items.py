@@ -1,10 +1,9 @@
-"""Items that do not move, and why: live tasks without an outcome whose missing judgments nobody is going to give, and
-items that a stage would take and has not got.
+"""Blocked items, and why: live tasks without an outcome whose missing judgments nobody is going to give, and items that
+a stage would take but has not received.
 
 One statement looks at a stage's open tasks, their places, and who has had them. A task has the first reason that
-holds; one with a place that somebody can take now moves, and so does one that somebody holds.
-docs/reference/measures.md says each rule in words; what makes a place takeable is assignment/leases.py's and
-assignment/seats.py's.
+applies; a task is not blocked if somebody holds it or can take one of its places now. docs/reference/measures.md gives
+each rule in words; assignment/leases.py and assignment/seats.py define which places can be taken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,40 +12,46 @@ from django.utils import timezone
 
 from annotation.figures import cache
 from annotation.measures.funnel import waits_for
-from annotation.models import Stage
+from annotation.models import Stage, StageState
 from annotation.models.choices import BATCHED
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.sql import fetch
+from annotation.studies import reopening
 from benchmarks import audit
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "stuck"  # of figures
+REOPEN = "reopen"  # the reason of what `reopening.reopen` gives out
 MOST = 500  # items of each reason that are listed
-AWAY = 24  # hours without a screen, after which nobody counts on somebody
-SKIPS = 3  # annotators who skipped a task, from which it is one to look at
+AWAY = 24  # hours without a screen after which an annotator counts as inactive
+SKIPS = 3  # a task that this many annotators skipped needs attention
 
-# Each reason in words, in the order in which they are asked; what there is to do about it.
+# Each reason in words, in the order in which they are tested, and what to do about it.
 REASONS = {
-    "adjudicate": ("waits for an adjudicator", "All judgments are there, and the rule leaves it to a person."),
-    "estimate": ("waits for the next estimate", "All judgments are there: close the stage, or ask for an estimate."),
-    "study": ("the study is paused or closed", "Nothing is given out until it is opened."),
-    "stage": ("the stage is closed", "Its places that are not judged are given to nobody."),
-    "batch": ("its batch is given to nobody", "Invite more annotators; whoever comes is given a batch."),
-    "unnamed": ("given to nobody by name", "Assign it to somebody."),
-    "gone": ("kept for somebody who is gone", "They left or were excluded; assign it to somebody else."),
-    "passed": ("kept for somebody who skipped it", "It is not shown to them again; assign it to somebody else."),
-    "nobody": (
-        "nobody is left who may judge it",
-        "Everybody at work has had it, or may not: invite more.",
+    "adjudicate": ("waiting for an adjudicator", "All judgments are in, and the decision rule leaves it to a person."),
+    "estimate": ("waiting for the next estimate", "All judgments are in: close the stage or run an estimate."),
+    "study": ("study paused or closed", "No screens are assigned until you open it."),
+    REOPEN: (
+        "opened after the stage was closed",
+        "An annotator was excluded, or the item arrived later: open the stage again for these items.",
     ),
-    "away": (f"whoever may judge it is away for {AWAY} hours", "Remind them, or invite more annotators."),
-    "skipped": (f"skipped by {SKIPS} or more", "Something may be wrong with it."),
-    "flagged": ("flagged, and nobody has looked", "Look at what was reported."),
-    "source": ("waits until the stage before it closes", "What is settled there comes when a manager closes it."),
-    "unsuited": ("lacks what the stage shows", "The stage cannot ask about it."),
+    "stage": ("stage closed", "Its unjudged places are not assigned. Open the stage again to go on."),
+    "batch": ("batch not assigned", "Invite more annotators; each new one gets a batch."),
+    "unnamed": ("not assigned to anyone by name", "Assign it to an annotator."),
+    "gone": ("reserved for an annotator who is gone", "They left or were excluded; assign it to another."),
+    "passed": ("reserved for an annotator who skipped it", "They will not see it again; assign it to another."),
+    "nobody": (
+        "no annotator left who may judge it",
+        "All active annotators have seen it or may not judge it: invite more.",
+    ),
+    "away": (f"those who may judge it inactive for {AWAY} hours", "Remind them, or invite more annotators."),
+    "skipped": (f"skipped by {SKIPS} annotators or more", "Check whether something is wrong with it."),
+    "flagged": ("flagged, not reviewed", "Review what the annotator reported."),
+    "source": ("waiting for the previous stage to close", "Settled items move on when a manager closes it."),
+    "unsuited": ("lacks what the stage shows", "This stage cannot ask about it."),
 }
 
-# Who could judge in the stage (`may`), who has gone, and who has been given no screen for some time.
+# Who could judge in the stage (`may`), who is gone, and who has not been given a screen for some time.
 PEOPLE = """
 people AS MATERIALIZED (
   SELECT who.id, who.number, who.left_at IS NOT NULL OR who.excluded_at IS NOT NULL AS gone,
@@ -64,7 +69,7 @@ people AS MATERIALIZED (
       SELECT FROM annotation_slot own WHERE own.stage_id = %(stage)s AND own.reserved_id = who.id)) AS may
   FROM annotation_annotator who WHERE who.study_id = %(study)s
 )"""
-# The open tasks; of each, who has had it, or met its item where that keeps them from it.
+# The open tasks, and for each who has had it, or has seen its item where that excludes them.
 OPEN = """
 asked AS MATERIALIZED (
   SELECT task.id, task.item_id, task.rank, CASE WHEN task.shared THEN %(shared)s::int ELSE %(overlap)s::int END AS base
@@ -80,10 +85,13 @@ asked AS MATERIALIZED (
   JOIN annotation_lease lease ON lease.task_id = met.id AND lease.state IN ('judged', 'skipped', 'late')
   JOIN people ON people.id = lease.annotator_id GROUP BY asked.id
 )"""
-# Why a missing place is not going to be taken; null where somebody can take it.
+# Why a missing place will not be taken; null if somebody can take it.
 PLACES = """
 place AS (
   SELECT asked.id, slot.live, slot.held_until, slot.judgment_id, keeper.number AS keeper,
+    slot.judgment_id IS NULL AND EXISTS (
+      SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
+      WHERE lease.slot_id = slot.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL) AS lost,
     CASE WHEN slot.judgment_id IS NOT NULL THEN NULL
          WHEN keeper.gone THEN 'gone'
          WHEN slot.reserved_id IS NOT NULL AND EXISTS (
@@ -99,6 +107,7 @@ place AS (
 ), task AS (
   SELECT id, count(judgment_id) AS judged, count(*) AS wanted,
          count(*) FILTER (WHERE judgment_id IS NULL AND live) AS out,
+         bool_and(lost) FILTER (WHERE judgment_id IS NULL) OR id > %(newest)s::bigint AS came_open,
          count(*) FILTER (WHERE judgment_id IS NULL AND why IS NULL) AS moving,
          coalesce(bool_or(held_until > clock_timestamp()), false) AS held,
          (array_agg(why ORDER BY array_position(%(order)s, why)) FILTER (WHERE why IS NOT NULL))[1] AS why,
@@ -108,7 +117,7 @@ place AS (
   SELECT DISTINCT lease.task_id AS id FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   WHERE flag.settled_at IS NULL
 )"""
-# Items that have not come: those that the stage could not ask about, and those whose source has settled but not closed.
+# Items not received: those that the stage could not ask about, and those whose source has settled but not closed.
 ELSEWHERE = """
 there AS (
   SELECT DISTINCT item_id FROM annotation_task WHERE stage_id = %(stage)s AND live
@@ -130,7 +139,7 @@ WITH {PEOPLE}, {OPEN}, {PLACES}, {ELSEWHERE}, found AS (
   SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
               WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
               WHEN NOT %(going)s THEN 'study'
-              WHEN task.out = 0 THEN 'stage'
+              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND task.came_open THEN '{REOPEN}' ELSE 'stage' END
               WHEN task.moving = 0 THEN task.why
               WHEN had.skipped >= %(skips)s THEN 'skipped'
               WHEN flagged.id IS NOT NULL THEN 'flagged' END AS reason,
@@ -159,7 +168,7 @@ OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
 @cache.reckons(KIND)
 def blocked_items(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
-    """`counts` of each reason; `rows` of each, the first `MOST` in the order of giving out. JSON-able."""
+    """`counts` per reason, and `rows` of each, the first `MOST` in order of assignment. JSON-able."""
     counts: dict[str, int] = {}
     rows: dict[str, list[dict]] = {}
     for reason, count, *row in fetch(ROWS, **_values(stage)):
@@ -169,19 +178,19 @@ def blocked_items(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
 
 
 def counts(stage: Stage) -> dict[str, int]:
-    """How many for each reason that there is, in their order."""
+    """The number of items for each reason that occurs, in order."""
     found = dict(fetch(COUNTS, **_values(stage)))
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
 def blocked_counts(found: Mapping[str, int]) -> dict:
-    """Counts as pages show them: `total`, and the rows (reason, what holds, what to do, how many)."""
+    """Counts as pages show them: `total`, and rows of (reason, its description, what to do, count)."""
     rows = [(reason, *REASONS[reason], found[reason]) for reason in REASONS if reason in found]
     return {"total": sum(found.values()), "rows": rows}
 
 
 def blocked_tasks(data: Mapping, reason: str = "") -> list[dict]:
-    """Rows of the reason, or of all in their order, with `reason`, and what holds and what to do in words."""
+    """Rows of the reason, or of all in order, with `reason`, its description and what to do."""
     return [
         {**row, "reason": name, "holds": REASONS[name][0], "todo": REASONS[name][1]}
         for name in REASONS
@@ -207,6 +216,8 @@ def _values(stage: Stage) -> Mapping[str, object]:
         "overlap": stage.overlap, "shared": stage.agreement_overlap or stage.overlap,
         "source": stage.source_id if waits else None, "takes": stage.takes, "subject": audit.named(stage),
         "estimated": stage.rule == DAWID_SKENE,
+        "closed": stage.state == StageState.CLOSED,
+        "newest": reopening.last_task(stage) if stage.state == StageState.CLOSED else None,
         "away": AWAY, "skips": SKIPS, "most": MOST, "order": list(REASONS),
     }  # fmt: skip
 

@@ -1,10 +1,10 @@
-"""Figures that take long are computed once for each state of what they describe, and by the worker where it is much.
+"""Figures that take long are computed once per state of what they describe, and for large studies by the worker.
 
-A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` says how far it is),
-made known with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
-`look` gives what was computed last; where that is not of the present, a small study's is computed at once and a large
-one's queued: the page shows what there is, as of when, and how far the newer one is (templates/components/_as_of.html).
-The section "Freshness" says what "of the present" means.
+A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` reports progress),
+registered with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
+`look` returns the latest figures; if they are out of date, a small study's are computed at once and a large one's are
+queued. The page shows the latest ones, their time and the progress of newer ones (templates/components/_as_of.html).
+The section "Freshness" defines when figures are current.
 """
 
 import time
@@ -26,19 +26,19 @@ from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
 
 KIND = "reckon"
-SMALL = 2_000  # judgments that a study asks for, and items, up to which figures are computed while the page waits
+SMALL = 2_000  # up to this many wanted judgments, and items, the request computes figures itself
 REST = 30  # seconds at least from one computation to the next …
-SHARE = 10  # … and so many times as long as the last one took: a large study that is looked at keeps no worker busy
+SHARE = 10  # … and this many times as long as the last one took, so that a watched large study keeps no worker busy
 RETRY = 600  # seconds after one that failed
-CLOCK = 3600  # seconds for which figures that move with the clock are good, though nothing has changed
-PATIENCE = 5.0  # seconds for which the worker waits for those who are writing
+CLOCK = 3600  # seconds for which figures that change with the clock stay valid while nothing else changes
+PATIENCE = 5.0  # seconds for which the worker waits for open transactions
 UNDER_WAY = (JobState.QUEUED, JobState.RUNNING)
 
 Compute = TypeVar("Compute", bound=Callable[..., dict])  # of (stage, key, tell)
 KINDS: dict[str, Callable[[Stage, str, Tell], dict]] = {}
 
 
-# In the order of an index: else the first rows of a table may be looked for through all that others have.
+# In index order: otherwise finding a study's first rows may scan those of all others.
 LARGE = """
 SELECT study.id FROM annotation_study study
 WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
@@ -53,27 +53,27 @@ LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
 # Freshness
 #
-# Whether figures that were computed are still of the present, without counting rows.
+# Whether stored figures are still current, without counting rows.
 #
-# Everything that figures rest on writes a judgment, a task or an event, and their ids are given out in order. A *state*
-# is the last ids that were given out: figures are of the present while nothing that belongs to their study has a later
-# one. What other studies do, jobs, and what no figure shows change nothing.
+# Everything that affects figures writes a judgment, a task or an event, whose ids are assigned in order. A *state* is
+# the last assigned ids: figures are current while nothing in their study has a later one. Other studies, jobs, and
+# what no figure shows do not matter.
 #
-# An id is given out before its row can be seen, and whoever took one earlier may commit later. But they hold a lock on
-# the table from before they take it until their row is there for all to see. So those who hold one are noted after the
-# ids are read and waited for; where one of them does not end in time, there is no state ("") and the figures do not
-# last.
+# An id is assigned before its row is visible, and a transaction that took an earlier id may commit later. But it locks
+# the table before it takes the id, until its row is visible to all. So the lock holders are noted after the ids are
+# read, and waited for; if one of them does not end in time, there is no state ("") and the figures are not kept as
+# current.
 
 
-MOST = 1000  # later rows that are looked through; with more, something may have changed
-STEP = 0.02  # seconds between two looks at those who write
+MOST = 1000  # later rows to check; with more, assume that something has changed
+STEP = 0.02  # seconds between two looks at open transactions
 
 GIVEN_OUT = """
 SELECT judgment.last_value - (NOT judgment.is_called)::int, task.last_value - (NOT task.is_called)::int,
        event.last_value - (NOT event.is_called)::int, clock_timestamp()
 FROM annotation_judgment_id_seq judgment, annotation_task_id_seq task, benchmarks_event_id_seq event
 """
-# A transaction keeps the lock that an INSERT takes first of all until it has ended and is seen to have.
+# An INSERT takes this lock first, and its transaction keeps it until its end is visible.
 WRITING = """
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND mode = 'RowExclusiveLock' AND granted AND pid <> pg_backend_pid()
@@ -107,20 +107,20 @@ SELECT (SELECT count(*) FROM judged) = %(most)s OR (SELECT count(*) FROM asked) 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`state` is the last ids of judgments, tasks and events; empty where somebody was writing all the time."""
+    """`state` is the last ids of judgments, tasks and events; empty if a transaction did not end in time."""
 
     state: str
     at: datetime
 
 
 def state_of(patience: float = 0.0) -> State:
-    """To be read before the figures are. Waits so many seconds at most for those who are writing now."""
+    """Read this before the figures. Waits at most this many seconds for transactions that are now writing."""
     *last, at = fetch(GIVEN_OUT)[0]
     return State("/".join(map(str, last)) if _ended(_writing(), patience) else "", at)
 
 
 def _ended(writers: set[str], patience: float) -> bool:
-    """Whether all of them have ended; those who come later have later ids."""
+    """Whether all of these transactions have ended; later ones have later ids."""
     until = time.monotonic() + patience
     while writers and time.monotonic() < until:
         time.sleep(STEP)
@@ -133,7 +133,7 @@ def _writing() -> set[str]:
 
 
 def lasts(study: Study, state: str) -> bool:
-    """Whether nothing has happened to the study since."""
+    """Whether nothing in the study has changed since."""
     if not state:
         return False
     judgment, task, event = map(int, state.split("/"))
@@ -146,8 +146,8 @@ def lasts(study: Study, state: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reckoned:
-    """`data` is None before the first time. Where it is not `current`: the newest `job` for it, under way or failed, or
-    None while the next one rests until `due`.
+    """`data` is None before the first time. If it is not `current`: the newest `job` for it, running or failed, or None
+    while the next one waits until `due`.
     """
 
     data: dict | None
@@ -178,15 +178,15 @@ def is_small(study: Study) -> bool:
 
 
 def large(studies: Collection[int]) -> set[int]:
-    """Those whose figures are computed by the worker. Looks at no more rows of each than make it large."""
+    """The studies whose figures the worker computes. Reads only as many rows of each as make it large."""
     return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
 
 
 def look(
     stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
 ) -> Reckoned:
-    """What was computed last, and what is done about newer figures. `small`: of what size, if known; `good`: for so
-    many seconds at most.
+    """The latest figures, computing or queueing newer ones if needed. `small`: the study's size, if known; `good`: for
+    how many seconds at most they are valid.
     """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
@@ -208,7 +208,7 @@ def look(
 
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
-    """When it may be computed again: not so soon that it keeps a worker busy for whoever leaves the page open."""
+    """When it may be computed again: not so soon that an open page keeps a worker busy."""
     if job and job.finished_at and _failed(job):
         return job.finished_at + timedelta(seconds=RETRY)
     return last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds)) if last else None
@@ -219,7 +219,7 @@ def _failed(job: Job) -> bool:
 
 
 def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
-    """Compute now and keep it. The state is read first: what is judged meanwhile makes the result an old one."""
+    """Compute and store it now. The state is read first, so a judgment in the meantime makes the result outdated."""
     return _keep(stage, kind, key, state_of(), partial(KINDS[kind], stage, key, tell))
 
 
@@ -238,7 +238,7 @@ def _newest_job(params: dict) -> Job | None:
 
 
 def _queue(stage: Stage, params: dict, by: str) -> Job:
-    """Whoever comes at the same moment finds the one job. Those that are over have told all they had to tell."""
+    """Simultaneous requests share one job. Finished jobs have nothing left to tell."""
     with transaction.atomic():
         fetch(LOCK, name=f"reckon {params}")
         there = _newest_job(params)
@@ -251,16 +251,16 @@ def _queue(stage: Stage, params: dict, by: str) -> Job:
 
 
 def _revived(job: Job | None) -> Job | None:
-    """A job whose process is gone is sent again, without waiting for a worker's start."""
+    """Queue a job again whose process is gone, without waiting for a worker to start."""
     if job is not None and job.state == JobState.RUNNING:
         jobs.revive_job(job=job, by="app")
     return job
 
 
 def run_reckon(job: Job, progress: jobs.Progress) -> None:
-    """Everything is computed of one moment, which others do not wait for.
+    """Everything is computed from one snapshot, without making others wait.
 
-    How far it is is written by a connection of its own: this one sees, and shows, that one moment alone.
+    A separate connection writes the progress, because this one sees only its snapshot.
     """
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key = job.params["kind"], job.params["key"]

@@ -1,8 +1,8 @@
-"""Somebody's edit among the options of those who confirm it: what it is called, and the words that it has.
+"""An annotator's edit among the options of those who confirm it: its name and its text.
 
-Inside, an edit is named after its judgment's number, `edit-17`. That says nothing, and depends on what else was judged
-and when. Outside it is named after who made it: `edit-A-03-1-2` is the second revision of what annotator A-03 answered
-on the first of their screens of that task.
+Internally, an edit is named after its judgment's number, `edit-17`. That is meaningless to readers and depends on what
+else was judged and when. In exports it is named after who made it: `edit-A-03-1-2` is the second revision of what
+annotator A-03 answered on the first of their screens of that task.
 """
 
 import json
@@ -39,9 +39,9 @@ Edits = Mapping[str, Edit]  # by the name that the database has
 
 
 def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> Edits:
-    """Every edit that was, or could have been, an option for others in these stages. One query, if any confirms.
+    """Every edit that was, or could have been, an option for others in these stages. One query, if any stage confirms.
 
-    `tasks` of the stages are all that is looked at, where they are named.
+    If `tasks` are given, only those are read.
     """
     confirming = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].confirms]
     asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT_PREFIX}%"}
@@ -57,13 +57,13 @@ def edit_name(annotator: int, screen: int, revision: int) -> str:
 
 
 def name_of_edit(edits: Edits, identity: str | None) -> str | None:
-    """What an answer or an option is called outside."""
+    """The name of an answer or option in exports."""
     edit = edits.get(identity or "")
     return edit.name if edit else identity
 
 
 def with_edit_names(edits: Edits, content: AnswerContent) -> AnswerContent:
-    """What came with an answer, with the names that edits have outside."""
+    """The content of an answer, with the names that edits have in exports."""
     if "from" not in content:
         return content
     names = {role: edits[made_of].name if made_of in edits else made_of for role, made_of in content["from"].items()}

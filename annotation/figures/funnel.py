@@ -1,4 +1,4 @@
-"""From imported to kept, of a study in the database: the rows behind measures/funnel.py, which counts them."""
+"""From imported to kept: reads a study's rows for measures/funnel.py, which counts them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def funnel(study: Study) -> dict:
 
 
 def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
-    """The same where some of the study's stages are all there is: with a stage must come its source."""
+    """The same for some of the study's stages; each stage's source must be among them."""
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
     return measures_funnel.figures(walk, _measured([stage for stage in stages if measures(stage)]))
 

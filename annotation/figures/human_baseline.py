@@ -1,4 +1,4 @@
-"""The human baseline of a study in the database: the rows behind measures/human_baseline.py, which scores them."""
+"""The human baseline of a study: reads the rows for measures/human_baseline.py, which scores them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from annotation.measures.human_baseline import Pair, QuestionRow, figures, pairs
 from annotation.models import Stage, Study
 from annotation.sql import fetch
 
-# Every question that is asked, with what came of it.
+# Every question that is asked, with its outcome.
 OUTCOMES = """
 SELECT task.stage_id, item.position, item.type, item.subtype, task.question, task.options,
        outcome.state, outcome.outcome
@@ -16,7 +16,7 @@ WHERE task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live
 ORDER BY item.position
 """
 
-# Every counted judgment of these questions, with whose it is.
+# Every counted judgment of these questions, with its annotator.
 JUDGMENTS = """
 SELECT task.stage_id, item.position, item.type, item.subtype, task.question, task.options,
        annotator.number, judgment.answer
@@ -34,7 +34,7 @@ def baselines(study: Study) -> list[dict]:
 
 
 def of_stages(stages: Iterable[Stage]) -> list[dict]:
-    """The same of some of its stages, in their order. Two queries, however many items and annotators there are."""
+    """The same for some of its stages, in order. Two queries, however many items and annotators there are."""
     return [figures(pair, _rows(OUTCOMES, pair), _rows(JUDGMENTS, pair)) for pair in pairs_of(stages)]
 
 

@@ -1,4 +1,4 @@
-"""What a stage's paper reports, from the database: two queries, and one more where annotators edit."""
+"""What a stage's paper reports, from the database: two queries, and one more if annotators edit."""
 
 import json
 from collections import defaultdict
@@ -23,8 +23,8 @@ WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
 ORDER BY item.position, task.question, task.round
 """
 
-# What counts, and every edit that ever was: the words of one that was taken back may have been edited on. What a
-# sentence was made of is of use where it was edited, and to read all of it takes time.
+# Counted judgments, and every edit ever made: someone may have edited a withdrawn one further. What a sentence was made
+# from matters only for edits, and reading all of it takes time.
 SAID = """
 SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
        CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
@@ -50,7 +50,7 @@ NOTHING: Words = {}
 
 
 def paper(stage: Stage) -> dict:
-    """Under `paper` what its paper reports, as JSON; nothing of a stage whose paper reports no more than all do."""
+    """Under `paper`, what its paper reports, as JSON; nothing for a stage whose paper reports nothing extra."""
     figures, protocol = FIGURES.get(stage.protocol), PROTOCOLS[stage.protocol]
     if figures is None:
         return {}
@@ -59,8 +59,8 @@ def paper(stage: Stage) -> dict:
 
 
 def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
-    """The stage's live tasks in the items' order, with the captions that are given by item."""
-    read = cache(json.loads)  # what is the same text is read once, as an outcome's content and its judgment's are
+    """The stage's live tasks in item order; the captions are given by item."""
+    read = cache(json.loads)  # equal texts are parsed once: an outcome's content often equals its judgment's
     said, edits = said_of(stage, read)
     found = []
     for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TOLD, stage=stage.pk):
@@ -78,7 +78,7 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
 
 
 def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
-    """By task: what counts, in the order of giving; and the words of every edit by identity and role."""
+    """By task: the counted judgments in the order given, and the text of every edit by identity and role."""
     said: dict[int, list[CountedJudgment]] = defaultdict(list)
     edits: dict[int, dict[str, Words]] = defaultdict(dict)
     for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):

@@ -1,7 +1,7 @@
 """The figures of a stage: one dictionary that the study page shows, the API answers and the export carries.
 
-Five queries, however many items, judgments and annotators there are, and up to three more for what a paper reports
-beside (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
+Five queries, however many items, judgments and annotators there are, and up to three more for what a paper
+reports besides (annotation/figures/paper.py). Everything under `now` depends on the clock and is left out of exports.
 """
 
 import math
@@ -19,7 +19,7 @@ from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
 
-LONGEST = 10 * 365 * 24  # hours; a forecast beyond that is none
+LONGEST = 10 * 365 * 24  # hours; longer forecasts are not shown
 PACE_FROM = 10  # judgments in the last hour from which its pace is trusted
 
 JUDGMENTS = """
@@ -42,7 +42,7 @@ SELECT count(*), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > clock_timestamp()
 """
 
-# Whoever has been in the stage, in the order of joining.
+# Everybody who has been in the stage, in order of joining.
 ANNOTATORS = """
 SELECT annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
        annotator.left_at IS NOT NULL, seat.batch, count(lease.id) FILTER (WHERE lease.state = 'skipped')
@@ -60,9 +60,9 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(sta
 
 
 def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
-    """Every judgment of the stage, of checks too, revisions and surplus included, by item and by the time of giving.
+    """Every judgment of the stage, including checks, revisions and surplus ones, by item and time.
 
-    Of one annotator alone, where their id is given.
+    With an annotator's id, only theirs.
     """
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
     rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
@@ -73,7 +73,7 @@ def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRo
 
 
 def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
-    """Of a million rows, equal words and the place of a task are kept once: it halves their memory."""
+    """Stores equal texts and task positions once, which halves the memory of a million rows."""
     last: tuple = ()
     for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
         task = (item, intern(question), round)
@@ -83,7 +83,7 @@ def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
 
 
 def task_rows(stage: Stage) -> list[TaskRow]:
-    """The stage's live tasks in the items' order; checks and training are none of them."""
+    """The stage's live tasks in item order, without checks and practice."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("item__position", "question", "round")
     rows = tasks.values_list(
         "item__position", "question", "round", "item__type", "item__subtype", "overlap",
@@ -136,7 +136,7 @@ def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:
 
 
 def halted(stage: Stage) -> str:
-    """Why nothing is being judged, where a manager has seen to that."""
+    """Why nothing can be judged, if a manager has paused or closed the study or stage."""
     if stage.study.state != StudyState.OPEN:
         return f"the study is {stage.study.state}"
     return "the stage is closed" if stage.state == StageState.CLOSED else ""
@@ -147,7 +147,7 @@ def no_forecast(reason: str) -> dict:
 
 
 def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], remaining: int) -> dict:
-    """When the rest is judged at the pace of the last hour, or of the whole time where the last hour is thin.
+    """When the rest will be judged at the pace of the last hour, or of the whole time if the last hour is thin.
 
     `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
     """
@@ -155,13 +155,13 @@ def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], rem
     trusted = recent >= PACE_FROM
     n, span, basis = (recent, hours, "the last hour") if trusted else (len(counted), overall, "the whole time")
     if remaining <= 0 or not n or not span:
-        return no_forecast("everything is judged" if remaining <= 0 else "too little is judged to tell")
+        return no_forecast("everything is judged" if remaining <= 0 else "not enough judgments to tell")
     counts = {"finish": n, "earliest": n + 1.96 * math.sqrt(n), "latest": n - 1.96 * math.sqrt(n)}
     found = {name: _reached(at, remaining, count / span) for name, count in counts.items()}
-    return {**found, "basis": basis, "reason": "" if found["finish"] else "at this pace, not within ten years"}
+    return {**found, "basis": basis, "reason": "" if found["finish"] else "more than ten years at this pace"}
 
 
 def _reached(at: int, remaining: int, per_hour: float) -> str | None:
-    """The moment at which the rest is judged; None where that is no use to anybody."""
+    """The time at which the rest will be judged; None if it is too far away to be useful."""
     hours = remaining / per_hour if per_hour > 0 else math.inf
     return iso_time(at + round(hours * HOUR)) if hours < LONGEST else None

@@ -14,7 +14,7 @@ from annotation.sql import fetch
 from benchmarks.jobs.jobs import Tell
 from benchmarks.queries import counted
 
-# Each stage's live tasks with what came of them, and the judgments that are wanted and stand.
+# Each stage's live tasks with their outcomes, and the wanted and current judgments.
 STAGES = """
 SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap,
        count(task.id), count(outcome.task_id), count(*) FILTER (WHERE outcome.state = 'kept'),
@@ -56,9 +56,9 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
 
 
 def with_stages(found: Iterable[Study]) -> list[Study]:
-    """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last stage that selects kept
-    (`kept`, None where none selects). Two queries more, however many studies; but of a large study what the worker
-    counted last (`reckoned`), and None where that is nothing yet.
+    """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage kept
+    (`kept`, None if none selects). Two more queries, however many studies. A large study has the worker's latest counts
+    (`reckoned`), None if there are none yet.
     """
     studies, rows = list(found), defaultdict(list)
     large = cache.large([study.pk for study in studies])

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
+from django.utils.translation import get_language, gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from annotation.checks import qualification
@@ -18,10 +19,10 @@ from annotation.permissions import Desk, whole_number
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
-from annotation.studies.instructions import blocks
+from annotation.studies.instructions import blocks, text_in
 
 DIGITS = 5  # at most, of the numbers that a form sends
-MISSING = "Answer every question, then send them."
+MISSING = gettext_lazy("Answer every question, then send your answers.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -76,7 +77,9 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
     context = {"questions": asked, "about": qualification.digest(stage.comprehension)}
     if step.before is not None:
         context["right_before"] = sum(entry["right"] for entry in step.before.answers)
-    return context | {"rules": blocks(Instructions.objects.get(pk=here.newest).text)}
+    newest = Instructions.objects.get(pk=here.newest)
+    text, written = text_in(newest, get_language(), stage.study.language)
+    return context | {"rules": blocks(text), "written": written}
 
 
 def _training(here: Desk, step: Step) -> dict:
@@ -89,6 +92,6 @@ def _training(here: Desk, step: Step) -> dict:
     if step.told and step.task:
         labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
         right = [read_answer.place_on_screen(step.lease, answer) for answer in step.task.gold]
-        context |= {"right": [labels.get(answer, answer) for answer in right], "note": step.task.note}
+        context |= {"right": [gettext(labels[one]) if one in labels else one for one in right], "note": step.task.note}
         context["was_right"] = step.entry["right"]
     return context

@@ -14,13 +14,14 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
+from django.utils.translation import get_language, gettext
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
 from annotation.pipeline import outcomes
 from annotation.protocols.base import CANNOT_JUDGE, Answer, SubmittedFields
-from annotation.screens.errors import BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
+from annotation.screens.errors import AnsweredElsewhere, BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
 from annotation.transactions import anew
@@ -34,7 +35,7 @@ LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
 WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
-WRITTEN += ["surplus", "active_ms", "elapsed_ms"]
+WRITTEN += ["language", "surplus", "active_ms", "elapsed_ms"]
 
 # A judgment, and what it does to its slot and lease unless it is surplus.
 WRITE = f"""
@@ -50,12 +51,12 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "study_state", "feeds", "read", "revisions", "earlier"]
+FOUND = ["holder", "given_out", "study_state", "feeds", "read", "revisions", "earlier"]
 
 # The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
 SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
-       slot.annotator_id, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
+       slot.annotator_id, slot.live, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
        (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
@@ -85,7 +86,8 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
 
     `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, the browser's `active_ms` and `elapsed_ms`, and
-    `more`, what a screen has of fields beside the answer.
+    `more`, what a screen has of fields beside the answer; `seen`, the key of the answer that the page showed as stored.
+    Raises AnsweredElsewhere where another answer stands that the page did not show.
     """
     assignment_leases.lock(annotator)
     return _submit(annotator, **submission)
@@ -108,6 +110,7 @@ def _submit(
     shown_answer: str,
     reason: str = "",
     more: SubmittedFields = NOTHING,
+    seen: UUID | None = None,
     **times: int,
 ) -> Receipt:
     digest = _digest(token, shown_answer, reason, *sorted(more.items()))
@@ -120,11 +123,13 @@ def _submit(
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     judgment = _revision(lease, row, answer, reason, key=key, digest=digest, surplus=not counts, **_bounded(**times))
+    if row["revisions"]:
+        _check_seen(judgment, seen)
     added = counts and lease.state != LeaseState.JUDGED
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     if counts:
         known = [answer] if lease.task.overlap == 1 else None
-        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"])
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=row["given_out"])
     return Receipt(lease, judgment, replayed=False, added=added)
 
 
@@ -137,6 +142,7 @@ def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) ->
         answer=answer.label,
         content=answer.content,
         reason=clean_reason(reason or answer.content.get("reason", "")),
+        language=get_language(),
         **fields,
     )
 
@@ -145,7 +151,7 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     """The annotator's lease, its slot locked, with what a submission must know about both."""
     found = fetch(FIND, token=token, annotator=annotator.pk, key=key)
     if not found:
-        raise UnknownLease("This screen is not yours, or is not there any more.")
+        raise UnknownLease(gettext("This screen is not yours, or it no longer exists."))
     lease, task, stage = instances(found[0], Lease, Task, Stage)
     lease.task, task.stage = task, stage
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
@@ -166,11 +172,28 @@ def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
 def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
     """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
     if row["read"] is None:
-        raise NotOpen("Read the instructions first.")
+        raise NotOpen(gettext("Read the instructions first."))
     if answer == CANNOT_JUDGE and not reason.strip():
-        raise BadAnswer("Say in a few words why it cannot be judged.")
+        raise BadAnswer(gettext("Say in a few words why you cannot judge this."))
     if lease.state == LeaseState.JUDGED and CLOSED in (row["study_state"], lease.task.stage.state):
-        raise NotOpen("This study is closed; answers can no longer be changed.")
+        raise NotOpen(gettext("This study is closed. Answers can no longer be changed."))
+
+
+def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
+    """The answer that stands is the one that the page showed, or says the same as that one or as this one. An answer
+    from another tab is never replaced unasked.
+
+    A page names what it showed by key, not by number: it changes an answer while that is still on its way.
+    """
+    given = {one.key: one for one in judgment.lease.judgments.order_by("revision")}
+    *_, stands = given.values()
+    shown = [given[seen]] if seen in given else []
+    if not stands.withdrawn and _said(stands) not in map(_said, [judgment, *shown]):
+        raise AnsweredElsewhere(stands, judgment)
+
+
+def _said(judgment: Judgment) -> tuple[str, str, str]:
+    return judgment.answer, json.dumps(judgment.content, sort_keys=True), judgment.reason
 
 
 def _digest(*parts: object) -> str:
@@ -180,7 +203,7 @@ def _digest(*parts: object) -> str:
 def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     earlier = Judgment.objects.filter(key=key).select_related("lease__task__stage__study").first()
     if earlier and (earlier.digest != digest or earlier.lease.annotator_id != annotator.pk):
-        raise KeyReused("This key was used for another answer.")
+        raise KeyReused(gettext("This key was used for another answer."))
     return earlier
 
 
@@ -201,7 +224,7 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
     earlier = _earlier(annotator, key, _digest("undo"))
     last = _standing(annotator).first() if earlier is None else earlier
     if last is None:
-        raise NothingToUndo("There is no answer to take back.")
+        raise NothingToUndo(gettext("There is no answer to undo."))
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
         _check_undo(annotator, last, lease.task.stage, row["study_state"])
@@ -221,13 +244,15 @@ def _standing(annotator: Annotator) -> QuerySet[Judgment]:
 
 def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state: str) -> None:
     if annotator.left_at:  # the screen would come back to somebody who is gone, and to nobody else
-        raise NotOpen("You have left this study; come back to it before you take an answer back.")
+        raise NotOpen(gettext("You have left this study. Take part again before you undo an answer."))
     if stage.pk != annotator.stage_id and stage not in stages_open_to(annotator):
-        raise NothingToUndo("Your last answer belongs to another part of the study, which your link does not lead to.")
+        raise NothingToUndo(gettext("Your last answer belongs to a part of the study that your link does not open."))
     if CLOSED in (study_state, stage.state):
-        raise NotOpen("This study is closed; answers can no longer be taken back.")
+        raise NotOpen(gettext("This study is closed. Answers can no longer be undone."))
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
-        raise NothingToUndo("The last answer is too old to take back. You can still change it: walk back with Left.")
+        raise NothingToUndo(
+            gettext("Your last answer is too old to undo. You can still change it: press the left arrow key.")
+        )
 
 
 def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
@@ -238,6 +263,7 @@ def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
         digest=_digest("undo"),
         instructions_id=last.instructions_id,
         withdrawn=True,
+        language=get_language(),
         surplus=last.surplus,
     )
     stage = lease.task.stage
@@ -255,7 +281,7 @@ def flag(*, annotator: Annotator, token: UUID, reason: str) -> Flag:
     lease, _ = _find(annotator, token)
     words = clean_reason(reason)
     if not words:
-        raise BadAnswer("Say in a few words what is wrong.")
+        raise BadAnswer(gettext("Say in a few words what is wrong."))
     raised, new = Flag.objects.get_or_create(lease=lease, reason=words)
     if new:
         audit.record(by=audit.named(annotator), verb="flagged", subject=lease.task, reason=words)
@@ -268,6 +294,7 @@ def history(*, annotator: Annotator) -> list[Lease]:
     leases = []
     for judgment in standing.select_related("lease__task__stage")[:HISTORY]:
         lease = judgment.lease
+        lease.seen = judgment.key
         lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(judgment.answer, judgment.content))
         leases.append(lease)
     return leases

@@ -7,38 +7,45 @@ import functools
 import uuid
 from collections.abc import Callable, Mapping
 
+from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template import loader
 from django.urls import reverse
+from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
+from django.views.i18n import JavaScriptCatalog
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
-from annotation.judging import next_step, submissions
+from annotation.judging import next_step, submissions, two_tabs
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
 from annotation.models import Instructions
+from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors
 from annotation.screens.screens import build_screens
-from annotation.studies.instructions import blocks
+from annotation.studies.instructions import blocks, text_in
 
 View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
-ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have"}
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have", "seen"}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
-    """A page for annotators, rendered without the request: no session, user or messages are looked up."""
+    """A page for annotators in their language, rendered without the request: no session, user or messages are looked
+    up.
+    """
     html = loader.get_template(f"judging/{name}.html").render({"desk": here, **context})
     return HttpResponse(html, status=status)
 
@@ -56,12 +63,18 @@ def at_desk(view: View) -> View:
     @functools.wraps(view)
     def found(request: HttpRequest, token: str) -> HttpResponse:
         here = desk(token)
-        try:
-            return view(request, here)
-        except errors.Refused as refusal:
-            return _refused(request, here, refusal)
+        with override(here.annotator.language or browser_language(request)):
+            try:
+                return view(request, here)
+            except errors.Refused as refusal:
+                return _refused(request, here, refusal)
 
     return found
+
+
+def browser_language(request: HttpRequest) -> str:
+    """The one of ours that the browser asks for, else English."""
+    return get_language_from_request(request)
 
 
 def _refused(request: HttpRequest, here: Desk, refusal: errors.Refused) -> HttpResponse:
@@ -79,6 +92,7 @@ def _wants_json(request: HttpRequest) -> bool:
 
 @require_GET
 @at_desk
+@evenly
 @transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
@@ -105,7 +119,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpRespons
     return page(
         "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(),
-        rules=blocks(_newest(here).text), **_where(here, now),
+        **_instructions(here), **_where(here, now),
     )  # fmt: skip
 
 
@@ -116,11 +130,16 @@ def _where(here: Desk, now: NextStep) -> dict:
 
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
-    newest = _newest(here)
     return page(
-        "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], rules=blocks(newest.text),
-        version=newest.version, reading=reading, changed=here.seat.read_id is not None, link=_link(request, here),
+        "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], reading=reading,
+        changed=here.seat.read_id is not None, link=_link(request, here), **_instructions(here),
     )  # fmt: skip
+
+
+def _instructions(here: Desk) -> dict:
+    newest = _newest(here)
+    text, written = text_in(newest, get_language(), here.stage.study.language)
+    return {"rules": blocks(text), "written": written, "version": newest.version}
 
 
 def _newest(here: Desk) -> Instructions:
@@ -129,6 +148,28 @@ def _newest(here: Desk) -> Instructions:
 
 def _link(request: HttpRequest, here: Desk) -> str:
     return request.build_absolute_uri(reverse("judge", args=[here.annotator.token]))
+
+
+# The page's language
+
+
+@require_POST
+@at_desk
+def language(request: HttpRequest, here: Desk) -> HttpResponse:
+    chosen = request.POST.get("language", "")
+    if chosen in dict(settings.LANGUAGES):
+        participant_lifecycle.choose_language(annotator=here.annotator, language=chosen)
+    return redirect("judge", here.annotator.token)
+
+
+@require_GET
+@cache_control(max_age=3600, public=True)
+def words(request: HttpRequest, language: str) -> HttpResponseBase:
+    """What the scripts of judging say, as a script."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404("There is no such language.")
+    with override(language):
+        return JavaScriptCatalog.as_view(packages=["annotation"])(request)
 
 
 # What the page sends
@@ -151,15 +192,29 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
     stopped = next_step.stopped_by(here)
     submission = _submission(request.POST)
-    if stopped:
-        receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
-    else:
-        receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
-        now = next_step.after_claim(here, leases)
+    try:
+        if stopped:
+            receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
+        else:
+            receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
+            now = next_step.after_claim(here, leases)
+    except errors.AnsweredElsewhere as conflict:
+        return _which_answer(request, here, conflict)
     if _wants_json(request):
         outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
         return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
+    """The question which of two answers is to count; for the script with what stands, as the screen would show it."""
+    question = two_tabs.question(here, conflict, request.POST)
+    if not _wants_json(request):
+        return page("two_tabs", here, status=conflict.status, **question)
+    html = loader.get_template("judging/_two_tabs.html").render({"desk": here, **question})
+    stands = {"seen": conflict.stored.key, "answer": question["stands"]}
+    told = {"refused": str(conflict), "kind": type(conflict).__name__, "html": html, **stands}
+    return JsonResponse(told, status=conflict.status)
 
 
 def _submission(sent: QueryDict) -> dict:
@@ -171,12 +226,14 @@ def _submission(sent: QueryDict) -> dict:
         "reason": text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
+        "seen": _uuid(sent.get("seen")) if sent.get("seen") else None,
         "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
 
 
 @require_POST
 @at_desk
+@evenly
 def skip(request: HttpRequest, here: Desk) -> HttpResponse:
     assignment_leases.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
     if not _wants_json(request):
@@ -218,7 +275,8 @@ def history(request: HttpRequest, here: Desk) -> HttpResponse:
     """The last screens that were answered, oldest first, each with its answer as it was shown."""
     leases = submissions.history(annotator=here.annotator)[::-1]
     shown = build_screens(leases, here.stage)
-    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked} for s in shown]
+    seen = {lease.token: lease.seen for lease in leases}
+    past = [{"lease": s.lease, "html": s.html(), "answer": s.picked, "seen": seen[s.lease]} for s in shown]
     return JsonResponse({"past": past})
 
 
@@ -241,7 +299,7 @@ def _uuid(text: str | None) -> uuid.UUID:
     try:
         return uuid.UUID(text or "")
     except ValueError:
-        raise errors.BadAnswer("The request is incomplete. Reload the page and try again.") from None
+        raise errors.BadAnswer(gettext("The request is incomplete. Reload the page and try again.")) from None
 
 
 def _whole(text: str | None) -> int:

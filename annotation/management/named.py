@@ -1,4 +1,4 @@
-"""What a command line names: a row by its name or its number."""
+"""Find the row that a command line refers to by name or number."""
 
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
@@ -7,7 +7,7 @@ LISTED = 9
 
 
 def named(rows: QuerySet, wanted: str, advice: str = ""):
-    """A name wins over a number. CommandError where there is neither, with what there is."""
+    """A name takes precedence over a number. CommandError if neither exists, with a list of the rows."""
     found = rows.filter(name=wanted).first()
     if found is None and wanted.isascii() and wanted.isdecimal() and len(wanted) < 10:
         found = rows.filter(pk=int(wanted)).first()

@@ -1,4 +1,4 @@
-"""Reading a file for a command: its rows, or a line for each problem and an end."""
+"""Read a file for a command: return its rows, or print each problem and stop."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -11,7 +11,7 @@ Read = TypeVar("Read")
 
 
 def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Read:
-    """Raises CommandError after the problems were written out."""
+    """Raises CommandError after printing the problems."""
     log = ProblemLog()
     try:
         found = read(log)

@@ -1,4 +1,4 @@
-"""What a command line says of releases: a folder, a .zip or NAME@VERSION, and the parts of a plan."""
+"""Releases on the command line: a folder, a .zip or NAME@VERSION, and the options of a plan."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ PLACES = "a release's folder, its .zip, or NAME@VERSION of a frozen release"
 
 
 def released(wanted: str) -> Release:
-    """A frozen release by NAME@VERSION. CommandError with what there is, where there is none."""
+    """A frozen release by NAME@VERSION. If there is none, CommandError with a list of releases."""
     name, _, version = wanted.partition("@")
     there = Release.objects.exclude(frozen_at=None).select_related("study")
     if found := there.filter(name=name, version=version).first():
@@ -27,27 +27,27 @@ def released(wanted: str) -> Release:
 
 @contextmanager
 def opened(place: str) -> Iterator[ReleaseFiles]:
-    """What is there on disk wins. CommandError where there is no release."""
+    """A path on disk takes precedence. CommandError if there is no release."""
     on_disk = Path(place).exists() or "@" not in place
     try:
         with ReleaseFiles(Path(place)) if on_disk else release_lifecycle.open_release(released(place)) as found:
-            found.manifest  # noqa: B018 (what is no release is told before anything else)
+            found.manifest  # noqa: B018 (report an invalid release before anything else)
             yield found
     except NotARelease as problem:
         raise CommandError(f"{place}: {problem}") from None
 
 
 def add_plan(parser: ArgumentParser) -> None:
-    parser.add_argument("release", metavar="NAME@VERSION", help="what it is to be called: cups@1.0")
-    parser.add_argument("--stages", type=int, nargs="+", default=[], metavar="N", help="positions; all, if not given")
+    parser.add_argument("release", metavar="NAME@VERSION", help="name and version, such as cups@1.0")
+    parser.add_argument("--stages", type=int, nargs="+", default=[], metavar="N", help="their positions; default: all")
     parser.add_argument(
         "--splits", nargs="+", default=["one"], metavar="SPLIT",
-        help=f"{', '.join(SPLITS)}, or percents such as train=70 validation=20 test=10",
+        help=f"{', '.join(SPLITS)}, or percentages such as train=70 validation=20 test=10",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="from which the splits are drawn")
-    parser.add_argument("--forms", nargs="*", default=list(USUAL_FORMS), choices=FORMS, help="beside parquet")
-    parser.add_argument("--shard-mb", type=int, default=SHARD_MB, help="of images in a shard")
-    parser.add_argument("--public", nargs="*", default=[], choices=list(PUBLIC), help="besides the least")
+    parser.add_argument("--seed", type=int, default=0, help="seed for drawing the splits")
+    parser.add_argument("--forms", nargs="*", default=list(USUAL_FORMS), choices=FORMS, help="besides parquet")
+    parser.add_argument("--shard-mb", type=int, default=SHARD_MB, help="megabytes of images per shard")
+    parser.add_argument("--public", nargs="*", default=[], choices=list(PUBLIC), help="besides the minimum")
     parser.add_argument("--words", type=Path, metavar="FILE", help="JSON: summary, authors, licence, demographics …")
 
 

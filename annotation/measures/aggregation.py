@@ -13,21 +13,21 @@ import numpy as np
 
 from annotation.measures.agreement import Rating
 
-_TIE_MARGIN = 1e-6  # posteriors closer than this are level
+_TIE_MARGIN = 1e-6  # posteriors closer than this are tied
 _MAX_STEPS = 1000
-_CONVERGENCE = 1e-10  # change of the mean log-likelihood of an item, below which nothing more happens
+_CONVERGENCE = 1e-10  # stop when an item's mean log-likelihood changes by less than this
 _SMALLEST = 1e-300  # stands for a probability of 0 in a logarithm
-NO_LABEL, FIRST_LABEL = "none", "first"  # what a level item gets
+NO_LABEL, FIRST_LABEL = "none", "first"  # what a tied item gets
 
 _Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`labels` has null for a level item unless the tie rule gave it one; `ties` names the labels of level items.
+    """`labels` has null for a tied item unless the tie rule gave it one; `ties` names the labels of tied items.
 
-    `class_shares` is the mean of the posteriors. `confusion`, of Dawid–Skene, says of each annotator how likely each
-    given label is for each true one.
+    `class_shares` is the mean of the posteriors. `confusion`, for Dawid–Skene, has each annotator's probability
+    of each given label for each true one.
     """
 
     labels: Mapping[str, str | None]
@@ -40,7 +40,7 @@ class Aggregate:
 
 
 def majority(rows: Iterable[Rating], tie_rule: str = NO_LABEL) -> Aggregate:
-    """The most frequent label; posteriors are shares of votes. Tie rule `first`: of level ones, that given first."""
+    """The most frequent label; posteriors are shares of votes. Tie rule `first`: of tied labels, the first given."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for item, _, label in rows:
         votes[item][label] += 1
@@ -49,7 +49,7 @@ def majority(rows: Iterable[Rating], tie_rule: str = NO_LABEL) -> Aggregate:
 
 
 def dawid_skene(rows: Sequence[Rating], tie_rule: str = NO_LABEL, steps: int = _MAX_STEPS) -> Aggregate:
-    """Maximum likelihood by expectation and maximisation, begun with the shares of votes (Dawid and Skene 1979, §3)."""
+    """Maximum likelihood by expectation–maximisation, starting from the shares of votes (Dawid and Skene 1979, §3)."""
     if not rows:
         return Aggregate({}, {}, {}, {})
     found = _Fit(rows)
@@ -81,7 +81,7 @@ class _Fit:
         return np.stack([np.bincount(codes, weights=column, minlength=size) for column in values.T], axis=1)
 
     def step(self) -> float:
-        """Maximise, then expect; the mean log-likelihood of an item under what was maximised."""
+        """Maximise, then expect; also returns the items' mean log-likelihood under the maximised parameters."""
         labels, given = len(self.labels), self.person * len(self.labels) + self.label
         self.shares = self.posterior.mean(axis=0)
         counts = self._by(given, self.posterior[self.item], len(self.people) * labels)
@@ -96,7 +96,7 @@ class _Fit:
         return float((top[:, 0] + np.log(likely.sum(axis=1))).mean())
 
     def confusions(self) -> dict[str, dict[str, _Shares]]:
-        """Of each annotator, for each true label that their items may have: how likely each label is."""
+        """For each annotator and each true label: the probability of each given label."""
         return {
             person: {
                 true: dict(zip(self.labels, row, strict=True))
@@ -114,7 +114,7 @@ def _codes(values: Sequence[str]) -> tuple[list[str], np.ndarray]:
 
 
 def _aggregate(posteriors: Mapping[str, _Shares], tie_rule: str) -> Aggregate:
-    """Where several labels are level at the top, the item is tied; the first of them was given first."""
+    """If several labels share the top, the item is tied; the first of them was given first."""
     top = {item: _most_likely(shares) for item, shares in posteriors.items()}
     ties = {item: labels for item, labels in top.items() if len(labels) > 1}
     labels = {item: None if item in ties and tie_rule == NO_LABEL else best[0] for item, best in top.items()}
@@ -132,8 +132,8 @@ def _most_likely(shares: _Shares) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Over the `n` items that gold names and somebody rated. A tie is wrong; `ties_shared` gives a tie among m labels,
-    with the right one among them, 1 / m.
+    """Over the `n` items that have a gold label and a rating. A tie is wrong; `ties_shared` counts a tie among m labels
+    that include the right one as 1 / m.
     """
 
     value: float | None

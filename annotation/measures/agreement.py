@@ -30,7 +30,7 @@ SEED = 20240601
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A figure with the number of units it rests on. `value` is None if it is not defined; `reason` says why."""
+    """A figure with its number of units. `value` is None if it is not defined; `reason` says why."""
 
     value: float | None
     n: int

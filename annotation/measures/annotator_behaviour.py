@@ -27,7 +27,7 @@ _Same = tuple[int, int]  # how often the others' most frequent answer was given,
 
 @dataclass(frozen=True, slots=True)
 class StageBehaviour:
-    """The counted judgments of a stage, as what one annotator is compared with.
+    """The counted judgments of a stage, with which one annotator is compared.
 
     `views` are the projections of answers by name, `coarse` the name of the one that pages show. `given` has the
     answers of the others to the tasks that excluded annotators answered.

@@ -63,7 +63,7 @@ def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, exclude
 
 
 def _add_known(row: dict[str, Any], position: int, checked: Checked | None, passed: Mapping[str, bool | None]) -> None:
-    """What checks, the questions and the practice say; each sign says where."""
+    """Add the results of checks, questions and practice; each sign names its stage."""
     row["checks"] = {"n": checked.n, "right": checked.right, "guess": checked.guess_rate} if checked else None
     row["passed"] = dict(passed)
     known = checked.signs if checked else []
@@ -78,7 +78,7 @@ def _add_known(row: dict[str, Any], position: int, checked: Checked | None, pass
 def of_study(
     stages: Sequence[dict[str, Any]], people: Sequence[int], pay: float
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """A row of each annotator over all stages; and how fast everybody is (measures.warning_signs.speed_deviations)."""
+    """A row per annotator over all stages, and everybody's speed (measures.warning_signs.speed_deviations)."""
     mine: dict[int, list[tuple[dict[str, Any], dict[str, Any]]]] = {number: [] for number in people}
     for stage in stages:
         for row in stage["rows"]:

@@ -1,9 +1,9 @@
-"""Agreement of a stage as a whole and of its parts: every measure with count, interval and what is to be said. Pure.
+"""Agreement of a stage as a whole and of its parts: every measure with its count, interval and notes. Pure.
 
 A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on what both
-judged, or an annotator against the others: each pair of a judgment of theirs with one of somebody else on the same item
-is then a unit with two ratings. Labels stay those of the whole, since AC1 asks how many there are.
-docs/reference/measures.md says all of it in formulas.
+judged, or an annotator against the others: then each of their judgments paired with one of another annotator on the
+same item is a unit with two ratings. Labels stay those of the whole, because AC1 depends on their number.
+docs/reference/measures.md has the formulas.
 """
 
 from collections import Counter
@@ -39,16 +39,16 @@ from annotation.protocols.base import CANNOT_JUDGE
 
 _MANY = 200_000  # pairs of judgments in a stage, above which Cohen's mean is resampled less often
 _FEWER_RESAMPLES = 200
-_MOST_PAIRS = 100  # pairs of annotators with rows of their own: those with most items in common
-_THIN = 20  # items that two annotators share on average, below which their kappas are said to lie low
-LEFT_OUT = "without the {:,} answers “cannot judge”, which lie on no scale"
-THIN_NOTE = f"two annotators share fewer than {_THIN} items on average, and kappas of so few lie low"
+_MOST_PAIRS = 100  # pairs of annotators with their own rows: those with the most items in common
+_THIN = 20  # shared items per pair on average, below which a note says that kappa is unreliable
+LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
+THIN_NOTE = f"pairs share fewer than {_THIN} items on average; kappa is unreliable at this size"
 
 ReportProgress = Callable[[int, int], None]
 
 
 class Part(NamedTuple):
-    """Some of a table's judgments (a mask), and what they are called: {"type": "swap", "subtype": "obj"}."""
+    """Some of a table's judgments (a mask), and their name: {"type": "swap", "subtype": "obj"}."""
 
     name: Mapping[str, str]
     rows: Array
@@ -56,10 +56,10 @@ class Part(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """What rows are computed with, and how far they are: a row weighs as much as it has judgments."""
+    """The settings for computing rows, and their progress: a row weighs as much as its number of judgments."""
 
     scale: LabelScale
-    cohen: int  # resamples of Cohen's mean; of all else RESAMPLES
+    cohen: int  # resamples of Cohen's mean; everything else has RESAMPLES
     total: int
     tell: ReportProgress
     done: float = 0.0
@@ -77,7 +77,7 @@ def agreement_by(
     table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True
 ) -> Figures:
     """JSON-able: how it was resampled, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
-    (against the others; not without `each`) and for `pair`, of which the first `MOST` are there of `pair_count`.
+    (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
     """
     size, shared = len(table.pair_indices()[0]), shared_items(table)
     cohen = _FEWER_RESAMPLES if size > _MANY else RESAMPLES
@@ -123,7 +123,7 @@ def _all_measures(
     kappa: Figures,
     scale: LabelScale,
 ) -> Figures:
-    """Each measure's value on its n, with its interval; what there is not is None, and the note says why."""
+    """Each measure's value, n and interval; undefined ones are None, and the note says why."""
     found = {"percent": {}, "cohen_mean": kappa}
     aside = 0 if scale.kept is None else int(counts.sum() - counts[:, scale.kept].sum())
     left_out = dict.fromkeys(ON_SCALE, LEFT_OUT.format(aside)) if aside else {}
@@ -160,7 +160,7 @@ def _cohen(pairs: AnnotatorPairs, weight: int, work: _Progress) -> Figures:
 
 
 def pooled_confusion(table: RatingTable) -> list[list[int]]:
-    """[label, label, n] by places: how many pairs of judgments on one item carry these two labels, each pair once."""
+    """[label, label, n] by places: how many pairs of judgments on one item have these two labels, each pair once."""
     _, _, one, two = table.pairs()
     return _cells(np.minimum(one, two), np.maximum(one, two))
 
@@ -210,10 +210,10 @@ def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
 
 
 def _clusters(unit: Array, item: Array, patterns: int) -> Callable[[Measure, Array], Array]:
-    """A function that resamples items, each with all of its units, and answers a measure's values; none of one item.
+    """A function that resamples items, each with all of its units, and returns a measure's values; none for one item.
 
-    `unit` is the pattern of each unit and `item` where it belongs. Items that hold as many units of each pattern are
-    alike: `default_rng(seed).multinomial(items, shares, resamples)`, in lexicographic order of what they hold.
+    `unit` is the pattern of each unit and `item` its item. Items with equal numbers of units of each pattern are
+    equivalent: `default_rng(seed).multinomial(items, shares, resamples)`, in lexicographic order of what they hold.
     """
     places, at = np.unique(item, return_inverse=True)
     held = np.bincount(at * patterns + unit, minlength=len(places) * patterns).reshape(len(places), patterns)

@@ -15,7 +15,7 @@ Distances = Callable[[Array], Array]  # label totals (S × L) → squared distan
 
 
 def percent(patterns: Array, times: Array) -> Array:
-    """The share of pairs of judgments on one item that carry the same label, all pairs alike."""
+    """The share of pairs of judgments on one item that have the same label, all pairs weighted equally."""
     size = patterns.sum(axis=1)
     same = times @ (patterns * (patterns - 1)).sum(axis=1)
     return _ratio(same, times @ (size * (size - 1)))

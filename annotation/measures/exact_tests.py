@@ -1,4 +1,4 @@
-"""The exact tests that warning signs rest on, written out so that the web processes need no scipy.
+"""The exact tests behind the warning signs, written out so that the web processes need no scipy.
 
 tests/independent computes them a second time with scipy, and tests/annotation/measures/test_exact_tests.py compares
 them with scipy and with published values.
@@ -31,7 +31,7 @@ def hypergeometric_distribution(n: int, good: int, total: int) -> Array:
 
 
 def _of_ratios(ratios: Array) -> Array:
-    """The distribution whose neighbours stand in these ratios: f(k + 1) / f(k)."""
+    """The distribution with these ratios of neighbours: f(k + 1) / f(k)."""
     logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
     shares = np.exp(logs - logs.max())
     distribution: Array = shares / shares.sum()
@@ -54,7 +54,7 @@ def fisher_exact(own: int, own_n: int, others: int, others_n: int) -> float:
 
 
 def chi_square_above(x: float, freedom: int) -> float:
-    """P(X >= x) of chi-square with so many degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
+    """P(X >= x) of chi-square with this many degrees of freedom (Abramowitz and Stegun 26.4.4 and 26.4.5)."""
     half = x / 2
     if half <= 0:
         return 1.0

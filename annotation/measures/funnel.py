@@ -1,8 +1,8 @@
 """From imported to kept: what became of every item of a study, stage by stage. Pure: figures/funnel.py reads the rows
 from the database, releases/verification from the files of a release.
 
-Stages that measure take nothing away and stand beside. Everything here is counted in items; an item that is asked again
-in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + open by where it is.
+Stages that measure remove nothing and are listed separately. Everything here is counted in items; an item that is asked
+again in a later round counts once, by its live tasks. Always: imported = kept + dropped by reason + open by place.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from annotation.measures.counts import ratio
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 
-# Reasons for which an item never got into a stage that would have taken it.
+# Reasons why an item never entered a stage that would have taken it.
 CHECK_ITEM, NOT_SAMPLED, NOT_SUITABLE = "check_item", "not_sampled", "not_suitable"
 
 Kind = tuple[str, str]  # type and subtype
@@ -62,7 +62,7 @@ def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped where one stage drops an item and no later one takes it up; kept where every last word says so."""
+    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it."""
     full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
     return {item: _fate(list(_last_words(walk, item, full))) for item in walk.kinds}
 
@@ -76,7 +76,7 @@ def _fate(words: list[Fate]) -> Fate:
 
 
 def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fate]:
-    """What the stages say of the item after which no other stage speaks; `full` says which have their whole sample."""
+    """The results of the last stages that have the item; `full` says which stages have their full sample."""
     for stage in walk.stages:
         result = walk.found[stage.pk].get(item)
         if result is None:
@@ -93,7 +93,7 @@ def _last_words(walk: Walk, item: int, full: Mapping[Any, bool]) -> Iterable[Fat
 
 
 def _is_full(walk: Walk, stage: Stage) -> bool:
-    """Whether a stage that takes the benchmark's items has its whole sample, of every type where it is drawn so."""
+    """Whether a stage that takes the benchmark's items has its full sample, for every type if sampled by type."""
     if stage.sample is None:
         return False
     found = walk.found[stage.pk]
@@ -104,7 +104,7 @@ def _is_full(walk: Walk, stage: Stage) -> bool:
 
 
 def waits_for(taker: Stage, source: Stage) -> bool:
-    """Whether the taker gets what the source settled only when it closes."""
+    """Whether the receiving stage gets settled items only when the source closes."""
     at_once = taker.promotion == "settled" and taker.sample is None
     return source.state == "open" and not at_once
 
@@ -120,7 +120,7 @@ def _left_out(walk: Walk, stage: Stage, item: int, waits: bool) -> Fate:
 
 
 def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dict[str, Any]:
-    """Of these items: imported, a row for each stage, and what came of them in the end."""
+    """For these items: imported, a row for each stage, and their final states."""
     mine = [ends[item] for item in items]
     states = Counter(end.state for end in mine)
     total = len(mine)
@@ -139,7 +139,7 @@ def _counts(walk: Walk, ends: Mapping[int, Fate], items: Collection[int]) -> dic
 
 
 def _step(walk: Walk, stage: Stage, items: Collection[int], ends: Sequence[Fate]) -> dict[str, Any]:
-    """One stage: what is in it and what it made of that; beside it, what has not come in."""
+    """One stage: its items and their outcomes, and the items that have not entered yet."""
     found = [walk.found[stage.pk][item] for item in items if item in walk.found[stage.pk]]
     states = Counter(state for state, _ in found)
     entered, imported = len(found), len(ends)
@@ -169,7 +169,7 @@ def _rows(reasons: Counter[str], total: int) -> list[dict[str, Any]]:
 
 
 def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
-    """Where items with that fate are, by stage and by reason, each with its share of all."""
+    """Items with that fate by stage and reason, each with its share of all."""
     mine = [(end, end.stage) for end in ends if end.state == state and end.stage]
     found = Counter((stage.position, stage.name, end.reason, end.waits) for end, stage in mine)
     names = ("stage", "name", "reason", "waits")
@@ -180,7 +180,7 @@ def _by_stage(ends: Sequence[Fate], state: str) -> list[dict[str, Any]]:
 
 
 def measured(stage: Stage, items: int, tasks: int, answered: int) -> dict[str, Any]:
-    """A measuring stage: items drawn, tasks made of them, and how many of these are answered."""
+    """A measuring stage: its sampled items, their tasks, and how many of these are answered."""
     return {
         **_naming(stage),
         "sampled": items,

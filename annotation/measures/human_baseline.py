@@ -1,7 +1,7 @@
 """The human baseline: how well annotators answer the questions that models are asked, from a study's measuring stages.
 
-An item makes two questions in the image-to-text stage and two in the text-to-image stage. A question is right where its
-task's outcome is the right option: with more than one judgment a task that is what most said. A tie, `cannot_judge` and
+An item makes two questions in the image-to-text stage and two in the text-to-image stage. A question is right if its
+task's outcome is the right option; with more than one judgment, the majority decides. A tie, `cannot_judge` and
 a dropped task are not right; a task without an outcome is not answered, and what needs it waits. The measures are those
 of benchmarks/metrics/bivlc.py, so that people and models are scored alike.
 
@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 class QuestionRow(NamedTuple):
-    """A live task of one of the stages (its `pk`), or a counted judgment of it, without what was answered."""
+    """A live task of one of the stages (its `pk`), or a counted judgment of it, without the answer."""
 
     stage: object
     position: int
@@ -48,7 +48,7 @@ class QuestionRow(NamedTuple):
 
 @dataclass(slots=True)
 class Pair:
-    """The stages of one baseline, by I2T and T2I. A study may have one of them alone, or several baselines."""
+    """The stages of one baseline, by I2T and T2I. A study may have only one of them, or several baselines."""
 
     stages: dict[str, Stage] = field(default_factory=dict)
 
@@ -84,7 +84,7 @@ def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable
     stages = {stage.pk: (name, PROTOCOLS[stage.protocol]) for name, stage in pair.stages.items()}
 
     def question(task: QuestionRow) -> tuple[Question, str]:
-        """Which of the four it is, and its right option."""
+        """Which of the four questions it is, and its right option."""
         name, protocol = stages[task.stage]
         right = protocol.right_answer(task.question, task.options)
         return Question(task.position, task.type, task.subtype, which(name, right)), right
@@ -119,7 +119,7 @@ def which(name: str, right: str) -> str:
 
 
 def verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
-    """Whether the question was answered rightly; None while it has no outcome."""
+    """Whether the question was answered correctly; None while it has no outcome."""
     return None if state is None else state == KEPT and outcome == right
 
 
@@ -132,7 +132,7 @@ def scored(verdicts: Mapping[Question, bool | None]) -> list[Answered]:
 
 
 def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
-    """Items with two answers or more by who gave them: one annotator all, each annotator one, or neither (mixed)."""
+    """Items with two or more answers, by who gave them: one annotator all, different annotators each, or mixed."""
     people: dict[int, list[int]] = defaultdict(list)
     for asked, number in given:
         people[asked.position].append(number)
@@ -141,13 +141,13 @@ def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
 
 
 def _design(numbers: Sequence[int]) -> str:
-    """Of the annotators who gave an item's answers."""
+    """Who gave an item's answers: one annotator, different ones, or a mix."""
     different = len(set(numbers))
     return ONE_ANNOTATOR if different == 1 else DIFFERENT_ANNOTATORS if different == len(numbers) else MIXED
 
 
 def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[str, Any]]:
-    """Each annotator's own answers, by the same measures; a composite rests on items that they answered whole."""
+    """Each annotator's own answers, by the same measures; composites use only items that they answered in full."""
     mine: dict[int, dict[Question, bool]] = defaultdict(dict)
     for asked, number, found in judged:
         mine[number][asked] = found

@@ -1,7 +1,7 @@
-"""Cohen's kappa of every two annotators in many resamples of the items at once, and the mean of the pairs. Pure.
+"""Cohen's kappa of every pair of annotators in many resamples of the items at once, and the mean of the pairs. Pure.
 
-Items whose annotators gave the same labels are alike: a *pattern* is who said what on an item. A resample is how often
-each pattern comes up, so everything here takes `times` of shape Q × S: Q patterns, S resamples.
+Items whose annotators gave the same labels are equivalent: a *pattern* is who gave which label. A resample is how often
+each pattern occurs, so everything here takes `times` of shape Q × S: Q patterns, S resamples.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from annotation.measures.types import Array
 _BLOCK_SIZE = 8_000_000  # numbers in memory at once, of a block of resamples
 INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles of a 95 % interval
 
-ReportShare = Callable[[float], None]  # is told which share of the resamples has just been done
+ReportShare = Callable[[float], None]  # called with the share of the resamples just done
 
 
 class _GroupSums:
-    """Adds up the times of the patterns of each group: E rows (a pattern and a group) make G groups, sorted."""
+    """Sums the times of each group's patterns: E rows of (pattern, group) give G sorted groups."""
 
     def __init__(self, pattern: Array, group: Array):
         order = np.argsort(group, kind="stable")
@@ -52,7 +52,7 @@ class AnnotatorPairs:
         self._count(pattern, pair, table.label[first], table.label[second], labels)
 
     def _count(self, pattern: Array, pair: Array, first: Array, second: Array, labels: int) -> None:
-        """Labels that only one of the two gave add nothing to agreement by chance."""
+        """Labels that only one of the two gave contribute nothing to chance agreement."""
         same, one, two = first == second, pair * labels + first, pair * labels + second
         both = np.intersect1d(one, two)
         in_one, in_two = np.isin(one, both), np.isin(two, both)
@@ -77,7 +77,7 @@ class AnnotatorPairs:
             return np.where(n * n > chance, (n * same - chance) / (n * n - chance), np.nan)
 
     def mean(self, times: Array) -> Array:
-        """Over the pairs whose kappa is defined, of each resample (S); NaN where none is."""
+        """The mean over the pairs whose kappa is defined, per resample (S); NaN if none is."""
         kappas = self.kappas(times)
         defined = ~np.isnan(kappas)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,7 +85,7 @@ class AnnotatorPairs:
         return means
 
     def resampled(self, resamples: int, seed: int, step: ReportShare = lambda share: None) -> Array:
-        """The mean in so many resamples of the items with a pair, where there are two of them or more.
+        """The mean in `resamples` resamples of the items with a pair, if there are at least two.
 
         `default_rng(seed).multinomial(items, shares, resamples)`, patterns in lexicographic order of their (annotator,
         label) rows, annotators sorted. Drawn and counted in blocks, so that a million judgments fit in memory.
@@ -105,8 +105,8 @@ def basic_interval(mean: float, values: Array) -> list[float] | None:
     """The 95 % interval of the mean of pairs: 2 mean - the percentiles of its resamples (the basic bootstrap, Davison
     and Hinkley 1997, §5.2.1), never beyond -1 and 1.
 
-    Kappas of few items lie low, and in resamples, which hold fewer different items, as far again below the mean: the
-    percentiles themselves would lie below the truth (docs/reference/measures.md has the coverage of both).
+    Kappas of few items are biased low, and resamples, with fewer different items, add the same bias again, so the
+    percentiles themselves would be too low (docs/reference/measures.md has the coverage of both).
     """
     defined = values[~np.isnan(values)]
     if not len(defined):
@@ -116,7 +116,7 @@ def basic_interval(mean: float, values: Array) -> list[float] | None:
 
 
 def block_sizes(resamples: int, width: int) -> Iterator[int]:
-    """Sizes that add up to `resamples`, each with room for `width` numbers a resample."""
+    """Block sizes that add up to `resamples`, with `width` numbers per resample."""
     size = max(1, min(resamples, _BLOCK_SIZE // max(1, width)))
     for start in range(0, resamples, size):
         yield min(size, resamples - start)
@@ -125,7 +125,7 @@ def block_sizes(resamples: int, width: int) -> Iterator[int]:
 def _patterns(table: RatingTable, items: Array) -> tuple[Array, Array, Array]:
     """(pattern of each item, how many items have each pattern, whether the item is the first of its pattern).
 
-    Looked at are `items`, sorted places in `table.items`; of others the first array says nothing.
+    Only for `items`, sorted places in `table.items`; for other items the first array is undefined.
     """
     rows = np.full((len(table.items), int(table.counts.sum(axis=1).max(initial=1))), -1)
     order = np.lexsort((table.annotator, table.item))

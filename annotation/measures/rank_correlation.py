@@ -21,7 +21,7 @@ EXACT_UP_TO = 8  # models: 40,320 orders
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """`rho` and `p` are None where there is none, and `reason` says why; `exact`: how p was found."""
+    """`rho` and `p` are None if not defined, and `reason` says why; `exact`: whether p is exact."""
 
     n: int
     rho: float | None
@@ -31,13 +31,13 @@ class Correlation:
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
-    """Of n pairs of values; a model is a pair."""
+    """For n pairs of values, one pair per model."""
     n = len(one)
     if n < 3:
-        return Correlation(n, None, None, reason="It takes three models or more.")
+        return Correlation(n, None, None, reason="It needs at least three models.")
     first, second = (ranks(np.asarray(values, float)) for values in (one, other))
     if np.ptp(first) == 0 or np.ptp(second) == 0:
-        return Correlation(n, None, None, reason="One of the benchmarks tells none of these models apart.")
+        return Correlation(n, None, None, reason="On one of the benchmarks, all these models have the same figure.")
     rho = rank_correlation(first, second)
     if n <= EXACT_UP_TO:
         return Correlation(n, rho, _permutation_p(first, second, rho))

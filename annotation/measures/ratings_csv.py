@@ -1,4 +1,4 @@
-"""Anybody's long table of ratings, a CSV file with the columns `item,annotator,label`, read strictly. Pure."""
+"""A user's long table of ratings, a CSV file with the columns `item,annotator,label`, read strictly. Pure."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,16 +12,16 @@ REFUSE, FIRST, LAST, ALL = "refuse", "first", "last", "all"  # a second rating o
 
 
 def read_ratings(path: Path, log: ProblemLog, repeated: str = REFUSE) -> list[Rating]:
-    """The ratings in the file's order. What is wrong with them is in the log.
+    """The ratings in the file's order. Errors are in the log.
 
-    `repeated` says what becomes of a second rating of an item by the same annotator: it is refused, the first or the
-    last one is kept, or all are, each as a reading of its own.
+    `repeated` says what to do with a second rating of an item by the same annotator: refuse it, keep the first or the
+    last, or keep all, each as a separate rating.
     """
     kept: dict[tuple[object, ...], Rating] = {}
     for number, row in _cells(path, log, _COLUMNS):
         same = (*row[:2], number) if repeated == ALL else row[:2]
         if same in kept and repeated == REFUSE:
-            advice = "This annotator rated this item before. Remove one, or say which counts (--repeated)."
+            advice = "This annotator has already rated this item. Remove one, or state which counts (--repeated)."
             log.error("REPEATED_RATING", path.name, number, "annotator", advice)
         if repeated == LAST or same not in kept:
             kept[same] = (row[0], row[1], row[2])
@@ -33,7 +33,7 @@ def read_gold(path: Path, log: ProblemLog) -> dict[str, str]:
     gold: dict[str, str] = {}
     for number, (item, label) in _cells(path, log, ("item", "label")):
         if gold.setdefault(item, label) != label:
-            advice = f"Another row says “{gold[item][:80]}” of this item; keep one of them."
+            advice = f"Another row has “{gold[item][:80]}” for this item; keep only one."
             log.error("DUPLICATE_ID", path.name, number, "item", advice)
     return gold
 
@@ -45,7 +45,7 @@ def _cells(path: Path, log: ProblemLog, columns: Sequence[str]) -> Iterator[tupl
             values = tuple(row.values[name].strip() for name in columns)
             for name, value in zip(columns, values, strict=True):
                 if not value:
-                    log.error("VALUE_MISSING", path.name, row.number, name, "Fill this cell, or remove the row.")
+                    log.error("VALUE_MISSING", path.name, row.number, name, "Fill in this cell, or remove the row.")
             yield row.number, values
     except Unreadable:
         return

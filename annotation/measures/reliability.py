@@ -15,8 +15,8 @@ from annotation.measures.pairwise_kappa import INTERVAL_PERCENTILES, AnnotatorPa
 from annotation.measures.types import Array, Figures
 
 UNEVEN = "the items have different numbers of ratings"
-NO_ORDER = "the labels are no numbers, and their order was not said"
-NO_NUMBERS = "the labels are no numbers"
+NO_ORDER = "the labels are not numbers, and their order was not given"
+NO_NUMBERS = "the labels are not numbers"
 ON_SCALE = ("alpha_ordinal", "alpha_interval")
 _WEIGHTS = ("linear", "quadratic")
 
@@ -25,10 +25,10 @@ Measure = Callable[[Array, Array], Array]  # of measures/coefficients.py
 
 @dataclass(frozen=True, slots=True)
 class LabelScale:
-    """What the labels mean: `places` from low to high, `values` as numbers; None where nobody knows. Shape L each.
+    """What the labels mean: `places` from low to high, `values` as numbers; None if unknown. Shape L each.
 
-    Places that were said count the steps between, those too that no label of the table has. Where some labels lie on
-    no scale, such as “cannot judge”, `kept` has the columns of the others (L of them); it is None where all lie on it.
+    Stated places count all steps between them, even those that no label of the table uses. If some labels are not on
+    the scale, such as “cannot judge”, `kept` has the columns of the others (L of them); None if all are on it.
     """
 
     places: Array | None
@@ -37,9 +37,9 @@ class LabelScale:
 
 
 def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Container[str] = ()) -> LabelScale:
-    """Numbers order themselves, other labels as `order` says; those `aside` lie on no scale.
+    """Numbers have their own order, other labels that of `order`; those `aside` are not on a scale.
 
-    KeyError names a label that `order` leaves out.
+    KeyError names a label that `order` lacks.
     """
     kept = [place for place, label in enumerate(labels) if label not in aside]
     if len(kept) < len(labels):
@@ -52,7 +52,7 @@ def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Contain
 
 
 def labels_as_numbers(labels: Sequence[str]) -> Array | None:
-    """None where one is no number, or so large that there is no telling how far it is from another."""
+    """None if one is not a number, or is too large for exact differences."""
     try:
         values = np.array([float(label) for label in labels])
     except ValueError:
@@ -89,7 +89,7 @@ def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 
 
 
 def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure], dict[str, str]]:
-    """Every measure of label counts (items × labels), and why those that are not defined here are not."""
+    """Every measure of label counts (items × labels), and the reasons for undefined ones."""
     distances: dict[str, coefficients.Distances | None] = {
         "alpha_nominal": coefficients.nominal,
         "alpha_ordinal": None if on.places is None else partial(_ordinal_distances, places=on.places),
@@ -128,7 +128,7 @@ def _distinct_labels(counts: Array) -> int:
 
 
 def _ordinal_distances(totals: Array, places: Array) -> Array:
-    """Ordinal distances of labels whose columns stand in another order; a step between that nobody used adds none."""
+    """Ordinal distances of labels whose columns are in another order; unused steps between them add nothing."""
     by_place = np.argsort(places)
     rank = np.argsort(by_place)
     return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
@@ -156,10 +156,10 @@ def _all_intervals(
 def percentile_intervals(
     counts: Array, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
 ) -> dict[str, list[float] | None]:
-    """[low, high] of each measure that has no note; null where it has none, or where it rests on fewer than two items.
+    """[low, high] of each measure without a note; null if it has no interval or uses fewer than two items.
 
-    Resampled are the items that it rests on: those with two ratings, and for AC1, whose chance rests on every rating,
-    the others too. Drawing n of n items with replacement is drawing how often each pattern of labels comes up
+    Each measure resamples the items that it uses: those with two ratings, and for AC1, whose chance uses every rating,
+    the others too. Drawing n of n items with replacement is drawing how often each pattern of labels occurs
     (measures/agreement.py).
     """
     pairable = counts[counts.sum(axis=1) >= 2]
@@ -171,7 +171,7 @@ def percentile_intervals(
 
 
 def _resampled(measure: Measure, counts: Array, resamples: int, seed: int) -> Array:
-    """The measure in so many resamples of the items, of which `counts` has a row each; none where there is one item."""
+    """The measure in `resamples` resamples of the items (one row of `counts` each); none for a single item."""
     if len(counts) < 2:
         return np.array([])
     patterns, times = np.unique(counts, axis=0, return_counts=True)
@@ -188,7 +188,7 @@ def percentile_interval(values: Array) -> list[float] | None:
 
 
 def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> Figures:
-    """Two annotators: percent and Cohen's kappa, plain and, where the labels have an order, weighted by distance."""
+    """Two annotators: percent and Cohen's kappa, unweighted and, if the labels have an order, weighted by distance."""
     confusion = agreement.confusion_matrix(table, pair.first, pair.second)
     weighted = {} if on.places is None else {name: _weighted_kappa(confusion, on.places, name) for name in _WEIGHTS}
     found = {"first": pair.first, "second": pair.second, "n": pair.n, "percent": pair.percent, "kappa": pair.value}
@@ -198,7 +198,7 @@ def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> Figures:
 def _weighted_kappa(confusion: Array, places: Array, weights: str) -> float | None:
     """Cohen (1968), with weights that grow with the distance of the labels' places, or with its square.
 
-    `confusion` is L × L, `places` from low to high. None where both gave one label alone.
+    `confusion` is L × L, `places` from low to high. None if both gave only one label.
     """
     apart = np.abs(places[:, None] - places[None, :]) ** (1 if weights == "linear" else 2)
     n = confusion.sum()

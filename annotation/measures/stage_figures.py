@@ -21,12 +21,12 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class StageRows:
-    """What the figures of a stage rest on.
+    """The input of a stage's figures.
 
     `settings` has the study's `name`, `pay_per_hour` and `currency`, the stage's position (`stage`) and `stage_name`,
     and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
-    the order of items, a task's judgments in the order of giving. `flags` are how many there are and how many of them
-    are open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
+    the order of items, a task's judgments in the order given. `flags` are the number of flags and how many of them are
+    open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
     seat in the stage. `paper` has what the protocol's paper reports, under that name, or nothing.
     """
 
@@ -45,7 +45,7 @@ class StageRows:
 
     @property
     def wanted(self) -> int:
-        """Judgments that the live tasks are to have."""
+        """The number of judgments required for the live tasks."""
         return sum(task.overlap for task in self.tasks)
 
 
@@ -71,7 +71,7 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
 
 
 def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable[[], None]) -> dict[str, Any]:
-    """All that compares annotators, on each view of the answers that stand: of the stage, annotators and types."""
+    """Everything that compares annotators, on each view of the counted answers: for the stage, annotators and types."""
     long, agreements = measures_counts.rating_table(standing), []
     seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():

@@ -13,7 +13,7 @@ class Stage(Protocol):
     """The settings of a stage that decide which items it takes, and which stage it belongs with."""
 
     @property
-    def pk(self) -> Any: ...  # whatever tells stages apart
+    def pk(self) -> Any: ...  # identifies the stage
     @property
     def position(self) -> int: ...
     @property
@@ -35,4 +35,4 @@ class Stage(Protocol):
     @property
     def sample(self) -> int | None: ...
     @property
-    def sample_each(self) -> bool: ...  # so many of each type
+    def sample_each(self) -> bool: ...  # the sample is this many of each type

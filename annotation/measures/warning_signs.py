@@ -1,10 +1,10 @@
 """Warning signs: reasons to look at an annotator's work. Nothing acts on a sign; a person decides (law 7).
 
-docs/reference/measures.md says what each rule finds and how often it is wrong. A rule that is a test speaks at
-`TEST_LEVEL`, whatever the number of annotators: so a sign depends only on the annotator's own work and the stage's, and
-does not appear or vanish with the number of others tested, as it would under Benjamini and Hochberg's procedure. The
-price: that share of tests speaks by chance. A test speaks only if the share is also `_MIN_DIFFERENCE` away from the
-expected one, since with many judgments the smallest difference is significant.
+docs/reference/measures.md says what each rule finds and how often it is wrong. Every test uses `TEST_LEVEL`, whatever
+the number of annotators, so a sign depends only on the annotator's own work and the stage's, and does not appear or
+vanish with the number of others tested, as it would under Benjamini and Hochberg's procedure. The price is that this
+share of tests gives false alarms. A test gives a sign only if the share is also `_MIN_DIFFERENCE` from the expected
+one, because with many judgments the smallest difference is significant.
 """
 
 import math
@@ -17,18 +17,18 @@ from statistics import mean, stdev
 from annotation.measures import exact_tests
 from annotation.measures.types import Figures
 
-SIGNS_FROM = 20  # judgments below which an annotator shows no signs
+SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
 TEST_LEVEL = 0.001  # of each test
-_MIN_DIFFERENCE = 0.1  # that a share is away from what is expected
+_MIN_DIFFERENCE = 0.1  # between a share and the expected one
 _EXPECTED = 5  # at least, at each place, for chi-square
 _FAR = 3  # standard deviations
 FAR_FROM = 11  # annotators: of ten, none can be three standard deviations away ((n - 1) / √n < 3)
 _FEW = f"fewer than {SIGNS_FROM}"
 
 TEST_KINDS = ("side", "runs", "answers", "agreement")  # the kinds of signs that are tests at LEVEL
-SPEED_KINDS = ("fast", "far")  # … that say nothing of the answers
-KINDS = {  # all, in the order in which they are said, with the words of a column
+SPEED_KINDS = ("fast", "far")  # … that say nothing about the answers
+KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",
     "answers": "other answers",
@@ -64,7 +64,7 @@ def _no_test(reason: str, **figures: object) -> Figures:
 
 
 def fast_sign(judged: int, typical: float | None, everyone: float | None) -> list[Sign]:
-    """Whether the median active time is below half of that of all annotators; both in ms."""
+    """A sign if the median active time is below half of all annotators' median; both in ms."""
     if judged < SIGNS_FROM or typical is None or not everyone or typical >= FAST_SHARE * everyone:
         return []
     return [Sign("fast", f"{typical / 1000:.1f} s a screen, everybody {everyone / 1000:.1f} s")]
@@ -73,8 +73,8 @@ def fast_sign(judged: int, typical: float | None, everyone: float | None) -> lis
 def speed_deviations(logs: Mapping[int, float]) -> tuple[Figures, dict[int, float]]:
     """How many standard deviations each annotator's typical time is from the mean; {} with fewer than FAR_FROM.
 
-    `logs` has of each the median of ln(time / the stage's median), over stages the mean by judgments. Mean and
-    deviation (n - 1) are of all of them, whoever is looked at included.
+    `logs` has each annotator's median of ln(time / the stage's median), averaged over stages by judgments. Mean and
+    deviation (n - 1) are over all of them, including the annotator in question.
     """
     if len(logs) < FAR_FROM:
         return {"mean": None, "deviation": None, "n": len(logs), "reason": f"fewer than {FAR_FROM} annotators"}, {}
@@ -90,7 +90,7 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
     return [Sign("far", f"{abs(away):.1f} standard deviations {side} than the mean of {n} annotators")]
 
 
-# Places: options are shuffled for each screen, so whoever looks at what they show picks each place as often
+# Places: options are shuffled for each screen, so those who read them pick each place equally often
 
 
 def place_counts(picks: Iterable[Pick]) -> list[int]:
@@ -143,11 +143,11 @@ def side_sign(test: Figures) -> list[Sign]:
 
 
 def runs_test(picks: Sequence[Pick]) -> Figures:
-    """Of picks in the order of giving: how often one stands where the one before stood, and the longest run of a place.
+    """For picks in the order given: how often one repeats the previous place, and the longest run of a place.
 
     Without a habit each pick repeats the place before with probability 1 / m, whatever came earlier. So repeats are
-    binomial, and a run of L picks is one of L - 1 repeats. `p` is of the less probable of the two, doubled for there
-    being two. Where screens differ in how many they show, the mean of the probabilities is taken.
+    binomial, and a run of L picks is one of L - 1 repeats. `p` is that of the less probable of the two, doubled because
+    there are two tests. If screens differ in how many options they show, the mean of the probabilities is used.
     """
     n, longest, at = len(picks), 0, 0
     again = [first[0] == second[0] for first, second in pairwise(picks)]
@@ -190,7 +190,7 @@ def answers_test(own: Mapping[str, int], others: Mapping[str, int]) -> Figures:
 
 
 def answers_test_readings(own: Mapping[str, int], others: Mapping[str, int]) -> list[Figures]:
-    """`answers_test`, then what else it could be: of two labels both have the same p, and rounding decides."""
+    """`answers_test`, then its other possible results: with two labels both have the same p, and rounding decides."""
     n, others_n = sum(own.values()), sum(others.values())
     labels = sorted(set(own) | set(others))
     figures = {"n": n, "others": others_n}
@@ -215,17 +215,17 @@ def answers_sign(test: Figures, describe: Callable[[str], str] = str) -> list[Si
 
 
 def agreement_test(compared: Mapping[str, tuple[int, int, float | None]]) -> Figures:
-    """Whether somebody gives what most of the others gave as often as a typical annotator does.
+    """Whether an annotator gives the others' most frequent answer as often as a typical annotator does.
 
     `compared` has for each view of the answers: how often they did, of how many, and the median of the others' shares.
     The one-sided binomial test against that median, p times the number of views; `on` is the view with the smallest p.
-    A median, since a few who answer anything would pull a mean down to themselves.
+    It uses the median because a few careless annotators would pull a mean down towards themselves.
     """
     return agreement_test_readings(compared)[0]
 
 
 def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]]) -> list[Figures]:
-    """`agreement_test`, then what else it could be where two views have the same p but for rounding."""
+    """`agreement_test`, then its other possible results if two views have the same p except for rounding."""
     found = {
         view: (exact_tests.binomial_at_most(same, n, typical), same / n, typical, n)
         for view, (same, n, typical) in compared.items()
@@ -242,7 +242,7 @@ def agreement_test_readings(compared: Mapping[str, tuple[int, int, float | None]
 
 
 def _least(found: Mapping[str, float]) -> list[str]:
-    """The name with the smallest p, then those whose p is the same but for rounding."""
+    """The name with the smallest p, then those whose p is the same except for rounding."""
     least = min(found, key=found.__getitem__)
     level = (name for name in found if math.isclose(found[name], found[least], rel_tol=1e-9, abs_tol=1e-300))
     return list(dict.fromkeys([least, *level]))
@@ -264,7 +264,7 @@ def checks_sign(n: int, right: int, guess_rate: float, failed: bool) -> list[Sig
 
 
 def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
-    """`passed` of the comprehension questions and of the practice."""
+    """`passed` has the results of the comprehension questions and the practice."""
     named = {"comprehension": "the questions about the rules", "training": "the practice"}
     return [Sign(kind, f"did not pass {words}") for kind, words in named.items() if passed.get(kind) is False]
 
@@ -273,10 +273,10 @@ def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
 
 
 def signs_of_work(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Pick]) -> list[Sign]:
-    """What somebody's own judgments in a stage show; `picks` in the order of giving, times in ms."""
+    """The signs in an annotator's own judgments in a stage; `picks` in the order given, times in ms."""
     return [*fast_sign(judged, typical, everyone), *side_sign(side_test(picks)), *runs_sign(runs_test(picks))]
 
 
 def concern_answers(kinds: Iterable[str]) -> bool:
-    """Whether there is more to look at than speed, which alone says little of what was answered."""
+    """Whether any sign is about more than speed, which alone says little about the answers."""
     return any(kind not in SPEED_KINDS for kind in kinds)

@@ -1,4 +1,4 @@
-"""The tables of studies: what is set up, who judges, what they judged, what was frozen, and which figures are kept.
+"""The tables of studies: setup, annotators, judgments, frozen releases, and cached figures.
 
 Start with `study` and `judging`. Other rooms import the models from here.
 """

@@ -1,4 +1,4 @@
-"""Figures that were computed once and are kept until what they describe has changed."""
+"""Figures that are cached until the data they describe changes."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,9 +7,9 @@ from annotation.models.study import Stage
 
 
 class Reckoning(models.Model):
-    """What was last computed of a stage: a kind of figures, and for which choices where there are any (`key`).
+    """The last computed figures of a stage: their kind, and the options used, if any (`key`).
 
-    `state` is what the figures describe (reckoning.state_of): they are current while it is the same.
+    `state` identifies the data described (reckoning.state_of): the figures are current while it is unchanged.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="reckonings", db_index=False)
@@ -17,7 +17,7 @@ class Reckoning(models.Model):
     key = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=64)
     data = models.JSONField()
-    seconds = models.FloatField()  # that it took
+    seconds = models.FloatField()  # that computing took
     made_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The states that things of a study can be in, the moves between them, and the settings with few values."""
+"""The states of a study's objects, the moves between them, and settings with a fixed set of values."""
 
 from django.db.models import TextChoices
 
@@ -18,50 +18,50 @@ STUDY_MOVES = {
 
 class StageState(TextChoices):
     OPEN = "open"
-    CLOSED = "closed"  # nothing more is given out; what settled may be promoted in one step
+    CLOSED = "closed"  # nothing more is assigned; settled items may be promoted in one step
 
 
 class Promotion(TextChoices):
-    """When a stage takes in what its source has settled."""
+    """When a stage takes in the items that its source has settled."""
 
     SETTLED = "settled"  # each item as soon as its outcome settles
     CLOSING = "closing"  # all in one step, when a manager closes the source
 
 
 class Strategy(TextChoices):
-    POOL = "pool"  # whoever asks next gets the next free slot, in one random order
-    BATCHES = "batches"  # disjoint sets of items; whoever is given one keeps it to the end
+    POOL = "pool"  # the next free slot in one random order goes to the next annotator
+    BATCHES = "batches"  # disjoint sets of items; an annotator keeps a set to the end
     NAMED = "named"  # these annotators, these items
     EVERYONE = "everyone"  # each annotator judges every item, as many annotators as the overlap says
 
 
-BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # whoever comes is given a place in a batch
+BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # a new annotator gets a place in a batch
 MOST_JUDGMENTS = 50  # of a task
 
 
 class DecisionRule(TextChoices):
-    """What tells the kind of answer that a task's judgments come to."""
+    """How a task's judgments decide the kind of answer."""
 
-    MAJORITY = "majority"  # the kind that most gave, as soon as the task has its judgments
-    DAWID_SKENE = "dawid-skene"  # the most probable by all answers of the stage, when it is estimated
+    MAJORITY = "majority"  # the majority, as soon as the task has its judgments
+    DAWID_SKENE = "dawid-skene"  # the most probable kind given all answers of the stage, once estimated
 
 
 class TieRule(TextChoices):
     DROP = "drop"  # a tie drops the item with the reason tie_unresolved
-    FIRST = "first"  # the answer that was given first among the tied wins
+    FIRST = "first"  # the earliest of the tied answers wins
     NONE = "none"  # a tie counts as the protocol's "none" answer
     ADJUDICATE = "adjudicate"  # a tie waits for an adjudicator
 
 
 class OnFailure(TextChoices):
-    """What follows when somebody has used up the tries of the training or of the comprehension questions."""
+    """What happens when an annotator has used all attempts at practice or comprehension questions."""
 
-    FLAG = "flag"  # they go on, and the manager sees it
-    SCREEN_OUT = "screen_out"  # they end with the code for that, before any judgment
+    FLAG = "flag"  # they continue, and the manager sees it
+    SCREEN_OUT = "screen_out"  # they are screened out with that code, before any judgment
 
 
 class Kind(TextChoices):
-    """What a task is there for."""
+    """The purpose of a task."""
 
     JUDGE = "judge"
     CHECK = "check"  # a gold item: its answer is known, annotators cannot tell
@@ -72,8 +72,8 @@ class LeaseState(TextChoices):
     HELD = "held"
     JUDGED = "judged"
     SKIPPED = "skipped"
-    LAPSED = "lapsed"  # it ran out, or its holder left, and the slot was given on
-    LATE = "late"  # it lapsed and was answered all the same: the judgment is surplus
+    LAPSED = "lapsed"  # it expired, or its holder left, and the slot was reassigned
+    LATE = "late"  # it lapsed and was answered anyway: the judgment is surplus
 
 
 class OutcomeState(TextChoices):
@@ -89,8 +89,8 @@ class AttemptKind(TextChoices):
 
 
 class Role(TextChoices):
-    """What a member of a study may do; each may also do what those before it may."""
+    """What a member of a study may do; each role includes those before it."""
 
-    VIEWER = "viewer"  # look at figures, agreement, disagreements; read releases
+    VIEWER = "viewer"  # view figures, agreement, disagreements and releases
     MANAGER = "manager"  # run the study: invite, instruct, adjudicate, exclude, export
-    OWNER = "owner"  # say who the members are
+    OWNER = "owner"  # choose the members

@@ -1,12 +1,13 @@
-"""WHO judges: studies, stages, annotators (in models/study.py and models/people.py); tasks, slots, leases, judgments.
+"""Judging: tasks, slots, leases, judgments and outcomes. Studies and annotators are in study.py and people.py.
 
-Foreign keys that another index already covers have none of their own: every index is written at every click.
+Foreign keys covered by another index have none of their own, since every index is written at every click.
 
-A task has k slots (its overlap). A slot is free, leased or judged; which of the three is read from its own columns and
-held by a check constraint, so a task can never have more live leases plus counted judgments than slots (law 2).
+A task has k slots (its overlap). A slot is free, leased or judged, as its own columns show and a check constraint
+ensures, so a task can never have more live leases plus counted judgments than slots (law 2).
 """
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -28,16 +29,16 @@ class Task(models.Model):
     """An item as one stage asks it.
 
     `shows` and `options` name parts of the item: `candidate-2` is an image, `caption-negative-0` a caption. Never
-    altered once somebody has seen it: where an item is asked anew with other material, that is another task in a later
-    round, and the one before is no longer `live`.
+    changed once someone has seen it: an item asked about again with other material gets a new task in a later round,
+    and the earlier one is no longer `live`.
     """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
-    question = models.CharField(max_length=20, blank=True)  # where an item makes several tasks
+    question = models.CharField(max_length=20, blank=True)  # if an item makes several tasks
     round = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
-    live = models.BooleanField(default=True)  # false: its item has gone from the stage, or is asked in a later round
+    live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
     rank = models.BigIntegerField()  # its place in the pool's random order
     overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
     shared = models.BooleanField(default=False)  # drawn for the agreement sample
@@ -45,13 +46,13 @@ class Task(models.Model):
     shows = ArrayField(models.CharField(max_length=40), default=list)  # what is asked about, in order
     options = ArrayField(models.CharField(max_length=40), default=list)  # what is shuffled
     carried = models.JSONField(default=dict)  # {"negative": "candidate-2"}: what earlier stages chose, or wrote
-    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to be confirmed: further options
-    gold = ArrayField(models.CharField(max_length=40), default=list)  # right answers, of checks and training
-    note = models.TextField(blank=True)  # of training: what is said after the answer
-    # Of its counted answers, where they are not all the same (pipeline/disagreement.py keeps it so):
-    entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two, or all the same
-    differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in their "kind" or the "option"
-    newest = models.BigIntegerField(null=True)  # the last of the judgments
+    proposals = ArrayField(models.CharField(max_length=40), default=list)  # edits to confirm: further options
+    gold = ArrayField(models.CharField(max_length=40), default=list)  # correct answers, for checks and practice
+    note = models.TextField(blank=True)  # practice: shown after the answer
+    # For counted answers that are not all the same (maintained by pipeline/disagreement.py):
+    entropy = models.FloatField(default=0, db_default=0)  # Shannon's, in bits; 0: fewer than two answers, or all equal
+    differs = models.CharField(max_length=8, blank=True, default="", db_default="")  # in "kind" or "option"
+    newest = models.BigIntegerField(null=True)  # the last judgment
     waits = models.BooleanField(default=False, db_default=False)  # the stage's rule leaves it to an adjudicator
 
     class Meta:
@@ -77,15 +78,15 @@ class Task(models.Model):
 
 
 class Outcome(models.Model):
-    """What the decision rule, or an adjudicator, made of a task's judgments. No row: open."""
+    """A task's result by the decision rule or an adjudicator. No row: open."""
 
     task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
     state = models.CharField(max_length=8, choices=OutcomeState)
     outcome = models.CharField(max_length=40, blank=True)  # the winning answer
-    content = models.JSONField(default=dict)  # what came with it: {"texts": {"second_positive": "…"}}
+    content = models.JSONField(default=dict)  # the answer's content: {"texts": {"second_positive": "…"}}
     reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
     by = models.CharField(max_length=20)  # protocols.decision_rule.Decision.by, or "adjudicator"
-    posterior = models.FloatField(null=True)  # of the kind of answer that won, under Dawid and Skene's rule
+    posterior = models.FloatField(null=True)  # of the winning kind of answer, under Dawid and Skene's rule
     adjudicator = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     note = models.CharField(max_length=500, blank=True)  # the adjudicator's reason
     decided_at = models.DateTimeField(db_default=Now())
@@ -110,15 +111,15 @@ class Outcome(models.Model):
 class Slot(models.Model):
     """One of a task's k places: free, leased (`held_until`) or judged (`judgment`).
 
-    A check has a place for each annotator, beside the overlap.
+    A check has a slot for each annotator, in addition to the overlap.
     """
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField()
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="slots", db_index=False)
-    rank = models.BigIntegerField()  # the task's (a check's: the place's own), here so that a claim reads one index
-    live = models.BooleanField(default=True)  # may be given out: the task is live and its stage not closed
-    # Whom alone it may be given to
+    rank = models.BigIntegerField()  # the task's (a check's: the slot's own), so that a claim reads one index
+    live = models.BooleanField(default=True)  # may be assigned: the task is live and its stage is not closed
+    # The only annotator to whom it may be assigned
     reserved = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     annotator = models.ForeignKey(Annotator, null=True, on_delete=models.PROTECT, related_name="slots", db_index=False)
     held_until = models.DateTimeField(null=True)
@@ -156,12 +157,14 @@ class Slot(models.Model):
 
 
 class Lease(models.Model):
-    """A slot held by an annotator for a while, with the order of options that was drawn for it (law 4).
+    """A slot held by an annotator for a while, with the order of options drawn for it (law 4).
 
-    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one.
+    `previous` has the fields of an earlier answer as they were shown, where `judging` or `checks` looked for one, and
+    `seen` its key.
     """
 
     previous: Mapping[str, str]
+    seen: UUID
     token = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
     slot = models.ForeignKey(Slot, on_delete=models.CASCADE, related_name="leases")
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="leases", db_index=False)
@@ -183,21 +186,23 @@ class Lease(models.Model):
 
 
 class Judgment(models.Model):
-    """What an annotator answered on a slot. Append-only by a trigger: an edit or an undo is a new revision.
+    """An annotator's answer on a slot. A trigger keeps the table append-only: an edit or an undo is a new revision.
 
-    `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`; where
-    more is answered than a pick, its label (`edited`), and `content` has the rest (protocols.base.Answer).
+    `answer` is the option's identity (`candidate-2`), a fixed answer of the protocol (`none`) or `cannot_judge`; for
+    answers that are more than a choice of option it is a label (`edited`), and `content` has the rest
+    (protocols.base.Answer).
     """
 
     lease = models.ForeignKey(Lease, on_delete=models.PROTECT, related_name="judgments", db_index=False)
     revision = models.PositiveSmallIntegerField(default=1)
-    key = models.UUIDField(unique=True)  # made by the client: the same key again is the same submission (law 3)
+    key = models.UUIDField(unique=True)  # created by the client: the same key again is the same submission (law 3)
     digest = models.CharField(max_length=64)  # SHA-256 of the submission's body
     instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+", db_index=False)
     answer = models.CharField(max_length=40, blank=True)
     content = models.JSONField(default=dict)
-    reason = models.CharField(max_length=500, blank=True)  # of cannot_judge, or of a rejection
+    reason = models.CharField(max_length=500, blank=True)  # for cannot_judge, or for a rejection
     withdrawn = models.BooleanField(default=False)  # an undo
+    language = models.CharField(max_length=8, db_default="en")  # of the page that they answered on
     surplus = models.BooleanField(default=False)  # came after its slot was given on: kept, not counted
     active_ms = models.PositiveIntegerField(default=0)  # time with the page in view, as the browser measured it
     elapsed_ms = models.PositiveIntegerField(default=0)  # from first painted to submitted, as the browser measured it
@@ -217,7 +222,7 @@ class Judgment(models.Model):
 
 
 class Flag(models.Model):
-    """An annotator's word to the manager about a task: something is wrong with it. Changes nothing by itself."""
+    """An annotator's report to the manager that something is wrong with a task. Changes nothing by itself."""
 
     lease = models.ForeignKey(Lease, on_delete=models.CASCADE, related_name="flags")
     reason = models.CharField(max_length=500)

@@ -1,4 +1,4 @@
-"""Who judges: annotators, their seats in stages, and their tries at training; and who manages: a study's members."""
+"""Annotators, their seats in stages and attempts at qualification; and a study's members, who manage it."""
 
 from django.conf import settings
 from django.db import models
@@ -11,7 +11,7 @@ from annotation.wording import pseudonym
 
 
 class Annotator(models.Model):
-    """A person in one study. The token in their link is who they are; exports know them by number alone."""
+    """A person in one study, identified by the token in their link. Exports contain only their number."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
     number = models.PositiveIntegerField()  # A-01, A-02 … in order of joining
@@ -20,17 +20,20 @@ class Annotator(models.Model):
     prolific_pid = models.CharField(max_length=64, blank=True)
     prolific_study = models.CharField(max_length=64, blank=True)
     prolific_session = models.CharField(max_length=64, blank=True)
+    language = models.CharField(
+        max_length=8, choices=settings.LANGUAGES, blank=True
+    )  # that they chose; else the browser's
     simulated = models.BooleanField(default=False)
-    stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they are now
-    # The stage of the link they came by; none: the study's own link, which leads to every stage
+    stage = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")  # where they work now
+    # The stage of the link by which they joined; none: the study's own link, which includes every stage
     invited_to = models.ForeignKey(Stage, null=True, on_delete=models.PROTECT, related_name="+")
     consented_at = models.DateTimeField(null=True)
-    left_at = models.DateTimeField(null=True)  # gave their place back; what they judged counts
-    excluded_at = models.DateTimeField(null=True)  # a person decided it; what they judged is kept and does not count
+    left_at = models.DateTimeField(null=True)  # gave up their place; their judgments count
+    excluded_at = models.DateTimeField(null=True)  # decided by a person; their judgments are kept but do not count
     excluded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     exclusion_reason = models.CharField(max_length=500, blank=True)
     joined_at = models.DateTimeField(db_default=Now())
-    erased_at = models.DateTimeField(null=True)  # who it was is forgotten; what they judged stays under the pseudonym
+    erased_at = models.DateTimeField(null=True)  # personal data erased; their judgments stay under the pseudonym
 
     class Meta:
         ordering = ["study_id", "number"]
@@ -55,16 +58,16 @@ class Annotator(models.Model):
 
 
 class Seat(models.Model):
-    """An annotator's place in a stage: what they have read and passed there, and the batch that is theirs."""
+    """An annotator's place in a stage: what they have read and passed there, and their batch."""
 
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="seats")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="seats")
     # The last one accepted
     read = models.ForeignKey(Instructions, null=True, on_delete=models.PROTECT, related_name="+")
-    # With `place`, which slots of the batch's tasks: those of that number
+    # With `place`, the number of their slots within the batch's tasks
     batch = models.PositiveIntegerField(null=True)
     place = models.PositiveSmallIntegerField(null=True)
-    ready_at = models.DateTimeField(null=True)  # past comprehension and training
+    ready_at = models.DateTimeField(null=True)  # past comprehension questions and practice
     screened_out_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -83,13 +86,13 @@ class Seat(models.Model):
 
 
 class Attempt(models.Model):
-    """One try at a stage's comprehension questions or training. Says something about the annotator, decides nothing."""
+    """An attempt at a stage's comprehension questions or practice. It is information; it decides nothing."""
 
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="attempts")
     kind = models.CharField(max_length=14, choices=AttemptKind)
-    number = models.PositiveSmallIntegerField()  # the first try is 1
+    number = models.PositiveSmallIntegerField()  # the first attempt is 1
     answers = models.JSONField(default=list)  # [{"task" or "question", "shown", "answer", "right"}], in the order asked
-    passed = models.BooleanField(null=True)  # none while it goes on
+    passed = models.BooleanField(null=True)  # none while it is in progress
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
 
@@ -107,7 +110,7 @@ class Attempt(models.Model):
 
 
 class Member(models.Model):
-    """Somebody with an account who may look at a study, work on it, or say who else may. Superusers need no row."""
+    """A user who may view a study, run it, or choose who else may. Superusers need no row."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

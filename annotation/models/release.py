@@ -1,4 +1,4 @@
-"""Splits that were frozen under a name and a version: what others cite."""
+"""Splits frozen under a name and a version, for others to cite."""
 
 from django.conf import settings
 from django.db import models
@@ -10,9 +10,9 @@ from benchmarks.models import Job
 
 
 class Release(models.Model):
-    """A split of a study, in one zip. Not frozen: its job is still making it, or could not.
+    """A split of a study, in one zip. If not frozen, its job is still running or has failed.
 
-    Once it is frozen a trigger lets nothing of it change; it goes only with its whole study.
+    A trigger prevents any change once it is frozen; it is deleted only with its whole study.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="releases")
@@ -22,7 +22,7 @@ class Release(models.Model):
     content = models.CharField(max_length=64, blank=True)  # exports.files.content_hash of all files but the manifest
     summary = models.JSONField(default=dict)  # releases.build.summary
     file = models.CharField(max_length=300, blank=True)  # the zip, in the storage
-    size = models.PositiveBigIntegerField(default=0)  # of it, in bytes
+    size = models.PositiveBigIntegerField(default=0)  # of the zip, in bytes
     sha256 = models.CharField(max_length=64, blank=True)  # of it
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="releases")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
@@ -45,5 +45,5 @@ class Release(models.Model):
 
     @property
     def folder(self) -> str:
-        """What its folder is called: the zip's own, and of whoever unpacks it."""
+        """The name of its folder, inside the zip and when unpacked."""
         return f"{self.name}-{self.version}"

@@ -1,4 +1,4 @@
-"""What is set up: studies, their stages, and the instructions of each."""
+"""Studies, their stages, and each stage's instructions."""
 
 import secrets
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from benchmarks.models import Benchmark
 
 
 def secret_token() -> str:
-    """A capability: whoever has the link may use it. 144 random bits, safe in a URL."""
+    """A capability: anyone with the link may use it. 144 random bits, safe in a URL."""
     return secrets.token_urlsafe(18)
 
 
@@ -33,7 +33,7 @@ def random_code() -> str:
 
 
 class LastJudgment(models.Func):
-    """The last id that a judgment was given, whether or not it can be seen yet; null before the first."""
+    """The last id assigned to a judgment, whether or not it is visible yet; null before the first."""
 
     function = "pg_sequence_last_value"
     template = "%(function)s('annotation_judgment_id_seq')"
@@ -47,14 +47,14 @@ def kept_only() -> list[str]:
 
 @dataclass(frozen=True)
 class May:
-    """What a member may do in a study: pages hide what they may not, the server refuses it anyway."""
+    """What a member may do in a study: pages hide everything else, and the server refuses it."""
 
     manage: bool
     own: bool
 
 
 class Study(models.Model):
-    """A campaign over a benchmark. `may` is there where `permissions` fetched it."""
+    """A campaign over a benchmark. `may` is set if `permissions` fetched it."""
 
     may: May
     name = models.CharField(max_length=120, unique=True)
@@ -64,12 +64,13 @@ class Study(models.Model):
     completion_code = models.CharField(max_length=40, default=random_code)
     screened_out_code = models.CharField(max_length=40, default=random_code)
     no_consent_code = models.CharField(max_length=40, default=random_code)
+    language = models.CharField(max_length=8, choices=settings.LANGUAGES, default="en")  # of its own texts and material
     consent = models.TextField(blank=True)  # asked for before joining; empty: no consent page
     pay_per_hour = models.DecimalField(max_digits=7, decimal_places=2, default=0, validators=[MinValueValidator(0)])
     currency = models.CharField(max_length=3, default="USD")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
-    # All of its judgments have later ids: whoever reads them passes over no other study's before
+    # All of its judgments have later ids, so reading them can skip earlier ones of other studies
     judgments_after = models.BigIntegerField(db_default=Coalesce(LastJudgment(), 0), editable=False)
 
     class Meta:
@@ -85,37 +86,37 @@ class Study(models.Model):
 
 
 class Stage(models.Model):
-    """One question asked of the study's items, in an order of stages.
+    """One question asked about the study's items; stages are ordered.
 
-    `source` is the stage whose outcomes come in here; none: the benchmark's items do. `takes` names which: `kept`, or
-    reasons for which items were dropped there. What comes in brings the images that were chosen on the way
-    (`Task.carried`); `carries` names the role that this stage's own outcome fills for the stages after it.
+    `source` is the stage whose items enter here; none: the benchmark's items do. `takes` names which: `kept`, or
+    reasons for which items were dropped there. Items bring along the images chosen on the way (`Task.carried`);
+    `carries` names the role that this stage's own outcome fills for the stages after it.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="stages")
     position = models.PositiveSmallIntegerField(default=1)
     name = models.CharField(max_length=40)  # within the study: "choose"
     state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
-    invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage alone
+    invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage only
     protocol = models.CharField(max_length=40)
     source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
     carries = models.CharField(max_length=16, blank=True)  # "negative": the outcome is the item's negative image
     promotion = models.CharField(max_length=8, choices=Promotion, default=Promotion.SETTLED)
-    # Only so many items, drawn by the seed
+    # Only this many items, drawn by the seed
     sample = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
-    stratify = models.BooleanField(default=False)  # the sample keeps the shares of types and subtypes
-    sample_each = models.BooleanField(default=False)  # the sample is so many items of each type
+    stratify = models.BooleanField(default=False)  # the sample keeps the proportions of types and subtypes
+    sample_each = models.BooleanField(default=False)  # the sample has this many items of each type
     after = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="followers")
-    # Positions of stages: who met an item there does not get it here
+    # Positions of stages: annotators who met an item there do not get it here
     apart_from = ArrayField(models.PositiveSmallIntegerField(), default=list, blank=True)
     overlap = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(50)])
     cap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
-    )  # while no kind of answer has more than half, one more judgment is asked for, up to so many
+    )  # while no kind of answer has more than half, one more judgment is requested, up to this many
     strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
     batch_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])  # items
-    # So many items, drawn by the seed, get `agreement_overlap` judgments each
+    # This many items, drawn by the seed, get `agreement_overlap` judgments each
     agreement_items = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     agreement_overlap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
@@ -129,10 +130,10 @@ class Stage(models.Model):
     )
     undo_seconds = models.PositiveIntegerField(default=900, validators=[MaxValueValidator(86400)])
     auto_advance = models.BooleanField(default=False)
-    seed = models.BigIntegerField()  # the order, the batches and the sample are drawn from it
+    seed = models.BigIntegerField()  # draws the order, the batches and the sample
     # Share of an annotator's screens that are checks
     check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
-    # Share of right answers
+    # Share of correct answers
     training_pass = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
     training_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
     comprehension = models.JSONField(default=list, blank=True)  # [{"question", "options": [...], "answer": index}]
@@ -170,11 +171,12 @@ class Stage(models.Model):
 
 
 class Instructions(models.Model):
-    """What annotators must have read. Never edited: a change is a new version, and it is a gate again."""
+    """What annotators must read. Never edited: a change is a new version, which must be read again."""
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
     version = models.PositiveIntegerField()
-    text = models.TextField()  # blank lines part paragraphs; lines starting with "- " are a list
+    text = models.TextField()  # blank lines separate paragraphs; lines starting with "- " are a list
+    translations = models.JSONField(default=dict)  # language → the same text in it, beside the study's own language
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -1,6 +1,6 @@
-"""Who an annotator was is forgotten; what they judged stays under their pseudonym.
+"""Erase who an annotator was; their judgments stay under the pseudonym.
 
-docs/guide/privacy.md says what is personal here and what is not. An export after it has the same bytes as one before.
+docs/guide/privacy.md explains which data is personal. Erasing does not change a byte of the study's exports.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from benchmarks import audit
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
 
-# The submissions from before, which events keep for those who came by another link.
+# The earlier submissions of those who came by another link, which events keep.
 EVENTS = """
 UPDATE benchmarks_event SET data = data #- '{before,prolific_study}' #- '{before,prolific_session}'
 WHERE subject = %s AND verb = %s AND data ? 'before'
@@ -31,11 +31,11 @@ WHERE subject = %s AND verb = %s AND data ? 'before'
 @anew
 @transaction.atomic
 def erase(*, annotator: Annotator, by: str) -> bool:
-    """Name, Prolific's ids, and the link by which they came; also where events keep them. Whether there was anything.
+    """Erase the name, the Prolific ids and the link, also in events. Returns whether there was anything to erase.
 
-    They hold and have given what they held and gave. Whoever comes again by the same Prolific id is somebody new.
+    Leases and judgments are unchanged. Someone who returns with the same Prolific id counts as new.
     """
-    Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)  # nobody joins by the id meanwhile
+    Study.objects.select_for_update(no_key=True).get(pk=annotator.study_id)  # nobody joins with the id in the meantime
     leases.lock(annotator)
     annotator.refresh_from_db()
     if annotator.erased_at is not None:
@@ -51,13 +51,13 @@ def erase(*, annotator: Annotator, by: str) -> bool:
 
 
 def of_before(moment: datetime) -> QuerySet[Annotator]:
-    """Annotators of whom something personal is kept, and who have done nothing here since then."""
+    """Annotators with stored personal data who have done nothing here since then."""
     last = Greatest("joined_at", "left_at", Max("leases__granted_at"), Max("leases__judgments__created_at"))
     return Annotator.objects.filter(KNOWN, erased_at=None).annotate(last=last).filter(last__lt=moment)
 
 
 def erase_before(*, days: int, by: str) -> Iterator[Annotator]:
-    """Each as it is done; one transaction each."""
+    """Erase them in one transaction each; yields each one when done."""
     for annotator in of_before(timezone.now() - timedelta(days=days)).order_by("pk"):
         erase(annotator=annotator, by=by)
         yield annotator

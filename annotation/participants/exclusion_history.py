@@ -17,12 +17,12 @@ from benchmarks.models import Event
 class Decision:
     verb: str  # kept, excluded or reinstated
     reason: str
-    by: str  # a user's name; of what no user did, what did it
+    by: str  # a user's name, otherwise the process that did it
     at: datetime
 
 
 def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
-    """By number, the newest first. Two queries, however many people."""
+    """Decisions by annotator number, newest first. Two queries for any number of people."""
     names = {audit.named(one): one.number for one in people}
     events = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
     parts = [event.by.partition(":") for event in events]

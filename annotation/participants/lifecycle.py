@@ -1,7 +1,7 @@
-"""Annotators as participants: they leave and come back, are excluded and reinstated; which link they came by.
+"""Annotators as participants: leaving and returning, exclusion and reinstatement, the link they came by.
 
-Whoever leaves or is excluded gives back what they hold, so that others can go on with it. Judgments are never touched:
-exclusion frees the slots that they counted on, and only a person excludes (law 7).
+When annotators leave or are excluded, what they hold goes to others. Judgments are never changed: exclusion frees the
+slots on which they counted, and only a person excludes (law 7).
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
 
-SAY_WHY = "Say why, in a few words; it is stored with the decision."
-ARRIVED = "came by another link"  # the verb of the event that keeps the submission from before
+SAY_WHY = "Give a short reason. It is stored with the decision."
+ARRIVED = "came by another link"  # the verb of the event that keeps the earlier submission
 FINISHED, SCREENED_OUT, NO_CONSENT = "finished", "screened_out", "no_consent"  # kinds of completion codes
 GIVEN = "was given a code"  # the verb of the event
 EXCLUDED = "excluded"  # the verb of the event that lists the judgments which counted until then
@@ -30,15 +30,15 @@ REINSTATED, KEPT = "reinstated", "kept"  # verbs too
 
 
 class NeedsReason(ValueError):
-    """Somebody who excludes or reinstates says why."""
+    """Excluding or reinstating needs a reason."""
 
 
-# Agreeing, leaving and coming back
+# Consent, leaving and returning
 
 
 @transaction.atomic
 def agree(*, annotator: Annotator, by: str) -> bool:
-    """They have read the manager's text and agree to it. Whether they had not before."""
+    """Record consent to the manager's text. Returns False if it was already given."""
     assignment_leases.lock(annotator)
     if annotator.consented_at is not None:
         return False
@@ -50,7 +50,7 @@ def agree(*, annotator: Annotator, by: str) -> bool:
 @anew
 @transaction.atomic
 def leave(*, annotator: Annotator, by: str) -> bool:
-    """What they hold and had before them goes to others; what they judged counts. Whether they were still here."""
+    """The annotator leaves: what they held goes to others, their judgments count. False if they had already left."""
     assignment_leases.lock(annotator)
     if annotator.left_at is not None:
         return False
@@ -63,7 +63,7 @@ def leave(*, annotator: Annotator, by: str) -> bool:
 @anew
 @transaction.atomic
 def come_back(*, annotator: Annotator, by: str) -> bool:
-    """They are seated anew: at what is left of their old batch where that is still nobody's. Whether they had left."""
+    """Seat the annotator again, at the rest of their old batch if it is still free. False if they had not left."""
     assignment_leases.lock(annotator)
     if annotator.left_at is None:
         return False
@@ -80,9 +80,9 @@ def _store(annotator: Annotator, **fields: object) -> None:
 
 
 def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int:
-    """Leases lapse, and places in batches are nobody's; of these stages, or of all. How many slots were given back.
+    """Let leases lapse and free places in batches, in these stages or in all. Returns the number of slots freed.
 
-    What a manager gave them by name stays theirs until the manager gives it to somebody else.
+    Slots assigned by name stay theirs until the manager assigns them to someone else.
     """
     there = {} if stages is None else {"stage__in": stages}
     seats = Seat.objects.filter(annotator=annotator, batch__isnull=False, **there)
@@ -100,12 +100,12 @@ def _release(annotator: Annotator, stages: Sequence[Stage] | None = None) -> int
 
 
 def _lock_stages(stages: Iterable[int]) -> None:
-    """While a batch grows or is given to somebody, nobody gives theirs back."""
+    """Lock, so that no batch is given back while one grows or is being assigned."""
     list(Stage.objects.filter(pk__in=list(stages)).order_by("pk").select_for_update(no_key=True))
 
 
 def _seat_again(annotator: Annotator) -> None:
-    """Where they were, unless they came by a link to another stage meanwhile."""
+    """The stage they were in, unless they have since come by a link to another one."""
     if annotator.excluded_at or annotator.left_at:
         return
     reach = stages_open_to(annotator)
@@ -118,9 +118,9 @@ def _seat_again(annotator: Annotator) -> None:
 
 
 def _old_place(annotator: Annotator, stage: Stage) -> None:
-    """They get back what is left of the place in a batch that they worked at last, but for what they have skipped.
+    """Give back the rest of the batch place at which they last worked, except what they skipped.
 
-    Not if somebody else has been given the place meanwhile, or holds a part of it.
+    Not if someone else has since been given the place, or holds part of it.
     """
     seats = Seat.objects.filter(annotator=annotator, stage=stage, batch=None, screened_out_at=None)
     worked = Lease.objects.filter(annotator=annotator, slot__stage=stage, task__kind=Kind.JUDGE).order_by("-pk")
@@ -145,8 +145,8 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
 @anew
 @transaction.atomic
 def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> int:
-    """None of their judgments counts from now on: each one's slot is free for somebody else, and outcomes that rested
-    on it are made anew. Everything stays on record. How many judgments counted until now.
+    """Exclude an annotator: their judgments stop counting, the slots become free for others, and affected outcomes are
+    decided again. Everything stays on record. Returns how many judgments counted until now.
     """
     words = _words(reason)
     assignment_leases.lock(annotator)
@@ -169,7 +169,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
 @anew
 @transaction.atomic
 def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
-    """What counted before the exclusion counts again where the slot is still free; how many judgments that is."""
+    """Let judgments count again wherever the slot is still free; returns how many do."""
     words = _words(reason)
     assignment_leases.lock(annotator)
     if annotator.excluded_at is None:
@@ -185,8 +185,8 @@ def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
 
 @transaction.atomic
 def keep(*, annotator: Annotator, reason: str, by: str) -> None:
-    """Somebody has looked at their signs and lets their judgments count. Changes nothing; whether it stands is read
-    from the events.
+    """Record that a person has seen the warning signs and keeps the judgments. Changes nothing else; the current
+    decision is read from the events.
     """
     audit.record(by=by, verb=KEPT, subject=annotator, study=annotator.study_id, reason=_words(reason))
 
@@ -199,7 +199,7 @@ def _words(reason: str) -> str:
 
 
 def _settle(tasks: Iterable[int]) -> None:
-    """The outcomes of these tasks anew; all are locked first, in one order, so that two exclusions cannot cross."""
+    """Decide the outcomes of these tasks again. All are locked first, in one order, to avoid deadlocks."""
     wanted = sorted(set(tasks))
     list(Task.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
     for pk in wanted:
@@ -208,8 +208,8 @@ def _settle(tasks: Iterable[int]) -> None:
 
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:
-    """The last word on each lease whose judgment the exclusion freed, unless the lease was taken back since: an answer
-    given while excluded is surplus, and whoever takes it back has no answer left.
+    """The last judgment on each lease that the exclusion freed, unless the lease was undone since: an answer given
+    while excluded is surplus, and undoing it leaves no answer.
     """
     exclusion = Event.objects.filter(subject=audit.named(annotator), verb=EXCLUDED).order_by("-pk").first()
     leases = Lease.objects.filter(judgments__in=exclusion.data["judgments"] if exclusion else [])
@@ -220,7 +220,7 @@ def _counted_before(annotator: Annotator) -> list[Judgment]:
 
 
 def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
-    """Whether the slot was still nobody's: neither held, nor judged by another, nor given to another."""
+    """Fill the slot if it is still free: not held, judged or reserved by anyone else. Returns whether it was."""
     free = Slot.objects.filter(pk=judgment.lease.slot_id, annotator=None)
     free = free.filter(reserved=None) | free.filter(reserved=annotator)
     if not free.update(annotator=annotator, judgment=judgment):
@@ -233,14 +233,20 @@ def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
 
 
 @transaction.atomic
-def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
-    """A known participant comes by a link: to the study, or to one `stage`, where they sit from now on.
+def choose_language(*, annotator: Annotator, language: str) -> None:
+    """Their pages are in it from now on; each judgment keeps the language it was given in, so there is no event."""
+    _store(annotator, language=language)
 
-    Their submission is the newest one; the event keeps the one before.
+
+@transaction.atomic
+def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study: str = "", prolific_session: str = ""):
+    """A known participant comes by a link: to the study, or to one `stage`, in which they now work.
+
+    Their newest submission replaces the previous one, which the event keeps.
     """
     assignment_leases.lock(annotator)
     annotator.refresh_from_db(fields=["invited_to", "prolific_study", "prolific_session", "stage", "erased_at"])
-    if annotator.erased_at:  # between the asking and the lock
+    if annotator.erased_at:  # between the query and the lock
         return
     before = {"prolific_study": annotator.prolific_study, "prolific_session": annotator.prolific_session}
     now = {
@@ -254,7 +260,7 @@ def arrive(*, annotator: Annotator, stage: Stage | None, by: str, prolific_study
     audit.record(by=by, verb=ARRIVED, subject=annotator, study=annotator.study_id, before=kept)
     _store(annotator, invited_to=stage, **now)
     if link != old_link and not (annotator.left_at or annotator.excluded_at):
-        reach = stages_open_to(annotator)  # what the new link does not lead to is given up
+        reach = stages_open_to(annotator)  # what is not behind the new link is given up
         others = Stage.objects.filter(study=annotator.study_id).exclude(pk__in=[one.pk for one in reach])
         _release(annotator, list(others))
         if stage is not None:

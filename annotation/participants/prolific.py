@@ -1,6 +1,6 @@
-"""What goes to Prolific and comes from there: links, codes, submissions to approve, and its own export read back.
+"""Exchange with Prolific: links, codes, submissions to approve, and reading its export.
 
-Files only, by a manager's hand: nothing is sent anywhere.
+A manager carries the files by hand: nothing is sent anywhere.
 """
 
 import csv
@@ -30,17 +30,17 @@ SUBMISSIONS = ("submission id", "session id")
 
 
 class Unreadable(ValueError):
-    """That is not Prolific's export; the message says what it lacks."""
+    """The file is not Prolific's export; the message says what is missing."""
 
 
 def with_parameters(link: str) -> str:
-    """The link as it is pasted at Prolific, which fills in the three."""
+    """The link to paste at Prolific, which fills in the three parameters."""
     return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
 
 
 @transaction.atomic
 def set_codes(*, study: Study, by: str, **codes: str) -> Study:
-    """`codes` are all CODES, each another."""
+    """Set all of CODES, each to a different code."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     before = {name: getattr(study, name) for name in CODES}
     if codes != before:
@@ -55,7 +55,7 @@ def set_codes(*, study: Study, by: str, **codes: str) -> Study:
 
 
 def submissions(study: Study, found: Iterable[Participant]) -> str:
-    """A row for each submission, as CSV; `found` are the study's participants by submission (roster.py).
+    """One CSV row per submission; `found` are the study's participants by submission (roster.py).
 
     A person approves or rejects at Prolific.
     """
@@ -75,7 +75,7 @@ def submissions(study: Study, found: Iterable[Participant]) -> str:
 
 
 def safe(cell: str) -> str:
-    """What a spreadsheet would take for a formula is text."""
+    """Escape text that a spreadsheet would read as a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
@@ -91,25 +91,25 @@ class Submission:
 
 @dataclass(slots=True)
 class Report:
-    """What came of an export: how many submissions of each status, who left by it, which ids nobody here has."""
+    """The result of reading an export: submissions by status, who has left, and unknown ids."""
 
     statuses: Counter = field(default_factory=Counter)
     left: list[str] = field(default_factory=list)
-    older: int = 0  # submissions that their participant has replaced by a newer one
+    older: int = 0  # submissions replaced by a newer one of the same participant
     unknown: list[str] = field(default_factory=list)
 
 
 def read(data: bytes) -> list[Submission]:
-    """Prolific's export of a study's submissions. Raises Unreadable."""
+    """Parse Prolific's export of a study's submissions. Raises Unreadable."""
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Unreadable(f"This is not a CSV file in UTF-8: {error}.") from None
+        raise Unreadable(f"This is not a CSV file in UTF-8 ({error}). Upload the export as Prolific made it.") from None
     rows = [
         {_name(name): (value or "").strip() for name, value in row.items() if isinstance(name, str)} for row in rows
     ]
     if not rows or not {"status"} <= rows[0].keys() or not set(IDS) & rows[0].keys():
-        raise Unreadable("The file needs the columns Participant id and Status, as in Prolific's own export.")
+        raise Unreadable("The file needs the columns Participant id and Status. Upload the export as Prolific made it.")
     return [Submission(_first(row, IDS), _first(row, SUBMISSIONS), row["status"].upper()) for row in rows]
 
 
@@ -122,7 +122,7 @@ def _first(row: dict[str, str], names: Iterable[str]) -> str:
 
 
 def mark_gone(*, study: Study, found: Iterable[Submission], by: str) -> Report:
-    """Whose newest submission was returned or timed out has left, so that others get their screens. Twice is once."""
+    """Mark those whose newest submission was returned or timed out as left, so others get their screens. Idempotent."""
     report, people = Report(), {one.prolific_pid: one for one in study.annotators.exclude(prolific_pid="")}
     for one in found:
         report.statuses[one.status or "no status"] += 1

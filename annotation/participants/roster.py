@@ -1,7 +1,7 @@
-"""Everybody in a study as a manager looks at them: what they did, what is due to them, what to look at.
+"""Every participant of a study for managers: what they did, the pay due, and warning signs.
 
-Signs are reasons to look, in words with their figures; a person decides (law 7). As many queries for one participant
-as for a thousand.
+Warning signs are prompts, in words with their figures; a person decides (law 7). The number of queries does not grow
+with the number of participants.
 """
 
 from bisect import bisect
@@ -22,12 +22,12 @@ from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
-Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: until when, the submission, its study
+Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time, submission, its study
 
 
 @dataclass(slots=True)
 class Participant:
-    """`answers` stand, checks among them, and `counted` of them count; `signs` are sentences.
+    """`answers` were given and not taken back, including checks; `counted` of them count; `signs` are sentences.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
     """
@@ -43,7 +43,7 @@ class Participant:
     pay_per_hour: float = 0.0
     checks: int = 0
     checks_right: int = 0
-    code: str = ""  # the one that they were shown last, for this submission
+    code: str = ""  # the code last shown for this submission
     signs: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
 
@@ -57,12 +57,12 @@ class Participant:
 
     @property
     def approve(self) -> bool:
-        """Nothing speaks against it: they finished, and there is no sign."""
+        """Whether the submission can be approved: they finished, and there is no warning sign."""
         return self.state == FINISHED_STATE and not self.reasons
 
     @property
     def reasons(self) -> list[str]:
-        """What to look at before the submission is approved, or what a rejection could say."""
+        """What to check before approving the submission, or possible grounds for a rejection."""
         who = self.annotator
         found = [f"excluded: {who.exclusion_reason}"] if who.excluded_at else []
         found += [f"left on {who.left_at:%d %b %Y}"] if who.left_at else []
@@ -73,10 +73,9 @@ class Participant:
 
 
 def participants(study: Study, by_submission: bool = False) -> list[Participant]:
-    """In the order of joining.
+    """Participants in the order of joining.
 
-    With `by_submission` everybody from Prolific, once for each of their submissions: what they did between one and the
-    next.
+    With `by_submission`, everyone from Prolific once per submission, with what they did between it and the next.
     """
     people = list(study.annotators.select_related("stage", "excluded_by").order_by("number"))
     earlier = _earlier(people) if by_submission else {}
@@ -100,7 +99,7 @@ def participants(study: Study, by_submission: bool = False) -> list[Participant]
 
 
 def _earlier(people: Sequence[Annotator]) -> Earlier:
-    """The submissions that a newer one has taken the place of, oldest first."""
+    """The submissions that a newer one has replaced, oldest first."""
     names = {audit.named(one): one for one in people}
     found: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     newest = {name: one.prolific_session for name, one in names.items()}
@@ -123,17 +122,17 @@ def _state(one: Participant, kind: str, out: bool) -> str:
 
 
 def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str]]:
-    """By annotator and submission: the kind of the code that was shown last, and the code."""
+    """By annotator and submission: the code last shown, and its kind."""
     names = {audit.named(one.annotator): one.annotator.pk for one in found}
     given = Event.objects.filter(subject__in=names, verb=GIVEN).order_by("pk")
     return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
 
 
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
-    """What everybody did in the stage; `where` is how their signs name it."""
+    """What everyone did in the stage; `where` is how their warning signs name it."""
     by_submission: dict[tuple[int, int], list[JudgmentRow]] = defaultdict(list)
     by_annotator: dict[int, list[JudgmentRow]] = defaultdict(list)
-    last: dict[int, int] = {}  # by annotator, the last of their submissions with a judgment here
+    last: dict[int, int] = {}  # by annotator, their last submission with a judgment here
     rows = judgment_rows(stage)
     for row in rows:
         which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
@@ -151,7 +150,7 @@ def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: 
         _add_signs(one, counts.work_signs(considered, everybody.typical), where)
     checked, tried = attention_checks.results(stage), qualification.results(stage)
     for number, submissions in found.items():
-        one = submissions[last.get(number, -1)]  # what follows cannot be told apart by submission
+        one = submissions[last.get(number, -1)]  # the rest cannot be split by submission
         considered = annotator_behaviour.judgments_considered(by_annotator[number], False)
         compared = annotator_behaviour.comparison_with_others(number, considered, everybody)
         _add_signs(one, annotator_behaviour.comparison_signs(compared), where)

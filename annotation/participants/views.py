@@ -1,6 +1,6 @@
-"""The managers' page of a study's participants: who they are, what is due, who is out; and what goes to Prolific.
+"""The managers' page of a study's participants: identities, pay due, exclusions, and the exchange with Prolific.
 
-Names and Prolific ids stand here: managers alone may even look.
+It shows names and Prolific ids, so only managers may see it.
 """
 
 from django import forms
@@ -33,7 +33,7 @@ class CodesForm(ErrorsAtFields):
     def clean(self) -> None:
         if not self.errors and len(set(self.cleaned_data.values())) < len(prolific.CODES):
             raise forms.ValidationError(
-                "Each of the three needs a code of its own: Prolific tells the endings apart by them."
+                "Enter three different codes: Prolific uses them to distinguish the three endings."
             )
 
 
@@ -45,12 +45,12 @@ class ReasonForm(forms.Form):
 
 
 class ReturnedForm(ErrorsAtFields):
-    file = forms.FileField(label="Prolific's export (CSV)")
+    file = forms.FileField(label="Prolific export (CSV)")
 
     def clean_file(self):
         sent = self.cleaned_data["file"]
         if sent.size > MOST_BYTES:
-            raise forms.ValidationError("The file is larger than 5 MB.")
+            raise forms.ValidationError("The file is larger than 5 MB. Export fewer submissions.")
         return sent
 
 
@@ -76,7 +76,7 @@ def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> Ht
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    """The links by the names of what they lead to: a stage's goes on to those that follow it with the same people."""
+    """The links by name of their target: a stage's link continues to the stages that follow with the same people."""
     to: list[tuple[str, Study | Stage]] = [("the whole study", study)]
     for stage in study.stages.prefetch_related("followers"):
         to.append((", then ".join([f"stage {stage.name}", *(after.name for after in stage.followers.all())]), stage))
@@ -90,7 +90,7 @@ def study_codes(request: StaffRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, status=422, codes=form)
     prolific.set_codes(study=study, by=audit.named(request.user), **form.cleaned_data)
-    messages.success(request, "The codes are stored. Set the same ones on Prolific.")
+    messages.success(request, "The codes have been saved. Enter the same codes on Prolific.")
     return redirect("study-participants", pk)
 
 
@@ -116,8 +116,9 @@ def study_returned(request: StaffRequest, pk: int) -> HttpResponse:
         return _page(request, study, status=422, returned=form)
     report = prolific.mark_gone(study=study, found=found, by=audit.named(request.user))
     statuses = ", ".join(f"{count} {status.lower()}" for status, count in sorted(report.statuses.items()))
-    left = f"Marked as left: {', '.join(report.left)}." if report.left else "Nobody new has left."
-    older = f" {report.older} of an earlier submission of somebody who has a newer one." if report.older else ""
+    left = f"Marked as left: {', '.join(report.left)}." if report.left else "No one else has left."
+    earlier = f"{report.older} earlier submission{'s' * (report.older != 1)}"
+    older = f" Ignored {earlier} of returning participants." if report.older else ""
     messages.success(request, f"Submissions: {statuses}. {left}{older}")
     if report.unknown:
         more = f" and {len(report.unknown) - SHOWN} more" if len(report.unknown) > SHOWN else ""
@@ -136,7 +137,7 @@ def study_participant(request: StaffRequest, pk: int, number: int, act: str) -> 
 
 
 def decide(request: StaffRequest, who: Annotator, act: str) -> None:
-    """One of ACTS, with the reason that was sent; a message says what came of it."""
+    """Carry out one of ACTS with the given reason, and show a message with the result."""
     if act not in ACTS:
         raise Http404("There is no such action.")
     form = ReasonForm(request.POST)
@@ -151,18 +152,18 @@ def _act(user: User, who: Annotator, act: str, reason: str) -> str:
     by = audit.named(user)
     if act == "exclude":
         count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=user)
-        return f"is excluded; {_answers(count)} no longer, and the screens are free for others."
+        return f"has been excluded. {_answers(count)} no longer, and the screens go to others."
     if act == "reinstate":
         count = lifecycle.reinstate(annotator=who, reason=reason, by=by)
-        return f"is reinstated; {_answers(count)} again. Where others have judged since, theirs stay."
+        return f"has been reinstated. {_answers(count)} again. Judgments that others have since made are kept."
     if act == "keep":
         lifecycle.keep(annotator=who, reason=reason, by=by)
-        return "is kept; the reason is stored."
+        return "is kept. The reason has been stored."
     if act == "left":
         lifecycle.leave(annotator=who, by=by)
-        return "has left; what they answered counts, and their screens go to others."
+        return "has been marked as left. Their answers count, and their open screens go to others."
     lifecycle.come_back(annotator=who, by=by)
-    return "can go on."
+    return "can continue."
 
 
 def _answers(count: int) -> str:

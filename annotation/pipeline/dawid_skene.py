@@ -1,12 +1,12 @@
-"""Dawid and Skene's estimate as a stage's decision rule: what all answers together say of each task.
+"""Dawid and Skene's estimate as a stage's decision rule: all answers together decide each task.
 
-An outcome rests on the answers of the whole stage here, so none is written with a judgment. The worker estimates: when
-the stage closes, when a manager asks for it, and before an export. What is judged after an estimate, or no longer
-counts, leaves its own task open until the next one; the other tasks keep their outcomes until then.
+Each outcome depends on the answers of the whole stage, so judgments do not write outcomes. The worker estimates when
+the stage closes, when a manager requests it, and before an export. A judgment added or excluded after an estimate
+leaves its task open until the next one; the other tasks keep their outcomes until then.
 
-Kinds of answers are what is estimated (protocols/decision_rule.py): the places of candidates mean nothing from one
-item to the next. Every counted answer to a live task is used, also where a task still lacks some. An adjudicator's
-decision stands, and is not an annotator's answer.
+The estimate is of kinds of answers (protocols/decision_rule.py), since a candidate's place means nothing across items.
+It uses every counted answer to a live task, even if the task still lacks some. An adjudicator's decision is final and
+does not enter the estimate.
 """
 
 import time
@@ -31,18 +31,18 @@ from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
 
 KIND = "estimate"
-BATCH = 200  # tasks decided in one transaction
+BATCH = 200  # tasks decided per transaction
 
 LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
 
 CountedAnswers = dict[
     int, list[tuple[int, int, Answer]]
-]  # task → (judgment, annotator's number, answer), in the order of giving
+]  # task → (judgment, annotator's number, answer), in the order given
 
 
 def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
-    """Fit, and write what follows for each task; a summary, which is kept as the stage's estimate."""
+    """Fit, and write each task's outcome. Returns a summary, which is kept as the stage's estimate."""
     with _in_turn(stage):
         began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
@@ -59,18 +59,18 @@ def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
 
 @contextmanager
 def _in_turn(stage: Stage) -> Iterator[None]:
-    """Of two estimates of a stage the second begins when the first is done: else outcomes would be of both."""
+    """Run estimates of a stage one after the other, so that outcomes never mix two estimates."""
     name = f"{KIND} {audit.named(stage)}"
     fetch(LOCK, name=name)
     try:
         yield
     finally:
-        if connection.is_usable():  # one that is gone took the lock with it
+        if connection.is_usable():  # a lost connection has released the lock
             fetch(UNLOCK, name=name)
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
-    """What counts on the stage's live tasks; of all of them, or of these."""
+    """Counted judgments of the stage's live tasks: of all, or of these."""
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
     if tasks is not None:
         slots = slots.filter(task__in=tasks)
@@ -94,7 +94,7 @@ def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
 @anew
 @transaction.atomic
 def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
-    """Write these tasks' outcomes. One whose answers are others now than those that were fitted is passed over."""
+    """Write these tasks' outcomes, skipping tasks whose answers have changed since the fit."""
     did: Counter[str] = Counter()
     rule, feeds = outcomes.rule_of(stage), stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
@@ -115,13 +115,13 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
                 promotion.follow_outcome(stage, task.item_id)
             if decision.state == DROPPED:
                 promotion.ask_again_if_newer(stage, task.item_id)
-    if did["changed"]:  # with what it tells of: figures of before are known to be old, also where this is cut short
+    if did["changed"]:  # in the same transaction: cached figures are then known to be stale even if this is interrupted
         audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did
 
 
 def _settled_as(of: Outcome | Decision | None) -> tuple | None:
-    """What figures, and the stages that take from this one, follow; a probability is nothing to them. None: open."""
+    """The part of an outcome that figures and later stages depend on, without the probability. None: open."""
     if of is None or of.state == OPEN:
         return None
     return of.state, of.outcome, of.reason, of.by, dict(of.content)
@@ -149,12 +149,12 @@ def _keep(stage: Stage, summary: dict, seconds: float) -> None:
     Reckoning.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
 
 
-# When
+# Timing
 
 
 def bring_up_to_date(study: Study, by: str) -> None:
-    """Estimate every stage whose rule it is, source before taker; what is to go on from one that was closed goes on.
-    Not inside a transaction.
+    """Estimate every stage with this rule, sources first, and promote items from closed ones.
+    Must not run inside a transaction.
     """
     for stage in study.stages.filter(rule=DAWID_SKENE).select_related("study__benchmark").order_by("position"):
         estimate(stage, by)
@@ -168,25 +168,25 @@ def last_estimate(stage: Stage) -> Reckoning | None:
 
 
 def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
-    """By the last estimate: for items that are truly of a kind, how likely they give each. {} where there is none."""
+    """Each annotator's confusion matrix from the last estimate: P(answer | true kind). {} if there is none."""
     found = last_estimate(stage)
     return found.data["confusion"].get(str(number), {}) if found else {}
 
 
 def under_way(stage: Stage) -> Job | None:
-    """The job that estimates, or will."""
+    """The queued or running job that estimates the stage."""
     going = (JobState.QUEUED, JobState.RUNNING)
     return Job.objects.filter(kind=KIND, params__stage=stage.pk, state__in=going).first()
 
 
 def unfinished(stage: Stage) -> Job | None:
-    """The newest job, where it failed or was cancelled."""
+    """The newest job if it failed or was cancelled."""
     newest = Job.objects.filter(kind=KIND, params__stage=stage.pk).first()
     return newest if newest and newest.state in (JobState.FAILED, JobState.CANCELLED) else None
 
 
 def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
-    """One more, unless one is under way. Where that of the closing did not end, it does what that was to do."""
+    """Queue an estimate, unless one is under way. It also does the work of one at closing that did not finish."""
     if under_way(stage):
         return None
     last = unfinished(stage)
@@ -194,7 +194,7 @@ def request_estimate(*, stage: Stage, by: str, created_by=None) -> Job | None:
 
 
 def queue_estimate(*, stage: Stage, by: str, closing: bool = False, created_by=None) -> Job:
-    """Sent after the commit. `closing`: what waits for the stage's closing is promoted then."""
+    """Queue the job after the commit. `closing`: it then promotes the items that wait for the stage to close."""
     title = f"Estimate of {stage.study.name}, {stage.name}"
     params = {"study": stage.study_id, "stage": stage.pk, "closing": closing}
     job = jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
@@ -225,6 +225,6 @@ def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
 @anew
 @transaction.atomic
 def _promote(stage: Stage) -> int:
-    """To stages that wait for the closing of this one, unless it was opened again; how many items went."""
+    """Promote items to stages that wait for this one to close, unless it was reopened; returns the number of items."""
     stage = promotion.lock_stage(stage)
     return promotion.promote(stage) if stage.state == StageState.CLOSED else 0

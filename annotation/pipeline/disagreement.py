@@ -1,6 +1,6 @@
-"""How far a task's counted answers differ, kept with the task: lists of disagreements are sorted and sought by it.
+"""How far a task's counted answers differ, stored with the task to sort and filter lists of disagreements.
 
-Looking through every judgment of a stage instead takes seconds at a million of them (docs/design/scale.md).
+Reading every judgment of a stage instead would take seconds for a million of them (docs/design/scale.md).
 """
 
 from collections import Counter
@@ -13,13 +13,13 @@ from annotation.protocols.answers import agreement_key
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
 
-KIND, OPTION = "kind", "option"  # in what they differ: in the kind of answer, or only in which of the options alike
-PLACES = 6  # digits, so that what is as split comes out the same
+KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind
+PLACES = 6  # digits, so that equally split tasks get the same value
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """`entropy` in bits; `newest` is the last of the judgments. All are empty where nothing differs."""
+    """`entropy` in bits; `newest` is the last judgment. All are empty if nothing differs."""
 
     entropy: float = 0.0
     differs: str = ""
@@ -27,14 +27,14 @@ class Spread:
 
 
 def entropy(counts: Iterable[int]) -> float:
-    """Shannon's, in bits: -Σ p log2 p of the shares of the counts, from 0 to log2 of how many there are."""
+    """Shannon entropy in bits: -Σ p log2 p over the shares of the counts, from 0 to log2 of their number."""
     counts = list(counts)
     return round(sum(count / sum(counts) * log2(sum(counts) / count) for count in counts), PLACES)
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """Of counted judgments. Answers are the same where `protocols.answers.agreement_key` is; options that are votes for
-    one thing (`Protocol.alike`) are different answers of one kind.
+    """The disagreement among counted judgments. Answers are equal if their `protocols.answers.agreement_key` is;
+    options that are votes for one thing (`Protocol.alike`) are different answers of one kind.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:
@@ -46,13 +46,13 @@ def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
 
 
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
-    """Written only where it is another than before: as long as all agree, never. The caller has locked the row."""
+    """Write only if it has changed, so never while all agree. The caller has locked the row."""
     found = spread(rule, given)
     _write(task, **{field.name: getattr(found, field.name) for field in fields(found)})
 
 
 def store_waiting(task: Task, decision: Decision) -> None:
-    """Whether the rule leaves the task to an adjudicator; likewise."""
+    """Store whether the rule leaves the task to an adjudicator, on the same terms."""
     _write(task, waits=decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION)
 
 

@@ -1,4 +1,4 @@
-"""What an annotator has had and met, as conditions for hand-written SQL. Pure.
+"""SQL conditions for the tasks and items that an annotator has had or met. Pure.
 
 A lease that lapsed does not count: the screen may never have been looked at.
 """
@@ -7,14 +7,14 @@ APART = "there.position = ANY(%(apart)s)"  # stages that this one is kept apart 
 
 
 def had(task: str, annotator: str = "%(annotator)s") -> str:
-    """Whether the annotator has had that task."""
+    """SQL: whether the annotator has had that task."""
     return f"""EXISTS (
       SELECT FROM annotation_lease had
       WHERE had.task_id = {task} AND had.annotator_id = {annotator} AND had.state <> 'lapsed')"""
 
 
 def met(item: str, annotator: str = "%(annotator)s", where: str = APART) -> str:
-    """Whether the annotator has had a task of that item; `where` says which, of `met` (the task) and `there` (its
+    """SQL: whether the annotator has had a task of that item; `where` restricts `met` (the task) and `there` (its
     stage).
     """
     return f"""EXISTS (

@@ -1,4 +1,4 @@
-"""What a stage made of its items: kept, dropped for a reason, or open. Only live tasks speak for an item."""
+"""The result of a stage for its items: kept, dropped for a reason, or open. Only live tasks count."""
 
 import json
 from collections import defaultdict
@@ -10,7 +10,7 @@ from annotation.protocols.base import as_carried
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.sql import fetch
 
-# A row for each live task of the items: what was carried in and what came of it.
+# A row for each live task of the items: what was carried in, and its outcome.
 RESULTS = """
 SELECT task.item_id, task.carried, outcome.state, outcome.outcome, outcome.reason, outcome.content
 FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
@@ -22,7 +22,7 @@ ORDER BY task.item_id, task.question
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a stage made of an item: kept, dropped (for `reason`) or open, and what it hands on."""
+    """The result of a stage for an item: kept, dropped (for `reason`) or open, and what it passes on."""
 
     state: str
     reason: str = ""
@@ -34,7 +34,7 @@ class Result:
 
 
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
-    """Of the items that are in the stage; of all of them, or of those asked for."""
+    """Results of the items in the stage: of all, or of these."""
     rows: dict[int, list[list]] = defaultdict(list)
     for item, *row in fetch(RESULTS, stage=stage.pk, items=None if items is None else list(items)):
         rows[item].append(row)
@@ -42,8 +42,8 @@ def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Resul
 
 
 def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
-    """Dropped as soon as one of its tasks says so; kept when all do."""
-    carried = json.loads(rows[0][0])  # text where the ORM does not ask for it
+    """Dropped as soon as one of its tasks is; kept when all are."""
+    carried = json.loads(rows[0][0])  # raw SQL returns JSON as text
     for _, state, _, reason, _ in rows:
         if state == DROPPED:
             return Result(DROPPED, reason, carried)
@@ -57,9 +57,9 @@ def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
 
 
 def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | None = None) -> set[int]:
-    """Items that a stage dropped and that none which takes from it took in; of all, or of those asked for.
+    """Items that a stage dropped and that no later stage took in; of all, or of these.
 
-    With a `root`, only what became of the items on the way from that stage.
+    With a `root`, only stages on the way from that one.
     """
     stages = list(study.stages.order_by("position")) if root is None else from_root(root)
     found = {stage.pk: results(stage, items) for stage in stages}
@@ -71,7 +71,7 @@ def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | N
 
 
 def from_root(root: Stage) -> list[Stage]:
-    """The stage, those that take from it, and so on."""
+    """The stage and all stages that take items from it, directly or not."""
     reached = {root.pk: root}
     for stage in Stage.objects.filter(study=root.study_id).order_by("position"):
         if stage.source_id in reached:

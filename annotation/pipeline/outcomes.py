@@ -1,4 +1,4 @@
-"""What a task's judgments come to. Kept in step with them, in the transaction that changes them."""
+"""Outcomes of tasks, kept in line with the judgments in the transaction that changes them."""
 
 import json
 
@@ -40,7 +40,7 @@ RETURNING task_id
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
-Given = dict[int, Answer]  # judgment → what it says, in the order of giving
+Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 
 def rule_of(stage: Stage) -> Rule:
@@ -48,18 +48,24 @@ def rule_of(stage: Stage) -> Rule:
 
 
 def settle(
-    task: Task, stage: Stage, answers: list[Answer] | None = None, feeds: bool = True, asked: bool = False
+    task: Task,
+    stage: Stage,
+    answers: list[Answer] | None = None,
+    feeds: bool = True,
+    asked: bool = False,
+    given_out: bool = False,
 ) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
     knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more. Under Dawid and Skene's rule the task is open from now on until the next estimate.
+    just asked for one judgment more; `given_out`: the task is given out though its stage is closed. Under Dawid and
+    Skene's rule the task is open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
     confirms = PROTOCOLS[stage.protocol].confirms
-    found = counted_answers(task) if confirms or answers is None else {}  # an only answer differs from none
+    found = counted_answers(task) if confirms or answers is None else {}  # a single answer cannot differ
     disagreement.store_spread(task, rule_of(stage), found)
     if confirms:
         answers = _confirming(task, stage, found, asked)
@@ -67,7 +73,7 @@ def settle(
         answers = list(found.values())
     decision = rule_of(stage).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
-        add_slot(task, stage)
+        add_slot(task, stage, given_out)
         decision = Decision(OPEN)
     if not write_outcome(task, decision) or not task.live:
         return
@@ -78,13 +84,13 @@ def settle(
 
 
 def counted_answers(task: Task) -> Given:
-    """What its counted judgments say."""
+    """A task's counted answers by judgment."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
 
 
 def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
-    """What was said of a task whose edits are to be confirmed; the edits become options for who comes next, and a place
-    that was added for a confirmation goes where none is needed any more.
+    """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for a
+    confirmation is removed once it is no longer needed.
     """
     first = {
         decision_rule.verdict(answer): pk
@@ -101,9 +107,9 @@ def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Ans
 
 
 def _take_slots_back(task: Task, stage: Stage) -> None:
-    """The last places beyond the stage's overlap, as far as nobody has ever held them and they are kept for nobody."""
+    """Remove the last slots beyond the stage's overlap that were never held and are not reserved."""
     gone, added = 0, Slot.objects.filter(task=task, number__gt=stage.overlap).order_by("-number")
-    for slot in added.select_for_update(skip_locked=True):  # one that is locked is being claimed, or judged
+    for slot in added.select_for_update(skip_locked=True):  # a locked slot is being claimed or judged
         last = slot.number == task.overlap - gone
         if not last or slot.annotator_id or slot.reserved_id or slot.leases.exists():
             break
@@ -115,7 +121,7 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
 
 
 def write_outcome(task: Task, decision: Decision) -> bool:
-    """Whether the outcome is another now than it was."""
+    """Write the outcome; returns whether it has changed."""
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
         return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
@@ -127,7 +133,7 @@ def write_outcome(task: Task, decision: Decision) -> bool:
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:
-    """Not where an adjudicator has decided: what is judged later changes nothing."""
+    """Delete the outcome unless an adjudicator decided it; returns whether it was deleted."""
     if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
     labels = [answer.label for answer in answers]
@@ -142,10 +148,10 @@ def _is_adjudicated(task: Task) -> bool:
     return Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
 
 
-def add_slot(task: Task, stage: Stage) -> Slot:
+def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
     """One judgment more for the task. The caller has locked its row. IntegrityError beyond 50."""
     Task.objects.filter(pk=task.pk).update(overlap=F("overlap") + 1)
     task.overlap += 1
-    live = task.live and stage.state == StageState.OPEN
+    live = task.live and (given_out or stage.state == StageState.OPEN)
     audit.record(by="app", verb="added a slot", subject=task, overlap=task.overlap)
     return Slot.objects.create(task=task, stage=stage, number=task.overlap, rank=task.rank, live=live)

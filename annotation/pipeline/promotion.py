@@ -1,8 +1,8 @@
-"""From a stage's outcomes to the tasks of the stages after it, and back where an outcome goes.
+"""Turn a stage's outcomes into tasks of the stages after it, and undo this if an outcome is withdrawn.
 
-An item is in a stage while it has live tasks there. What a source decides about an item is followed at once, or, where
-the taking stage says so, when the source is closed. Where an outcome goes or changes, the tasks that rested on it are
-no longer live: their judgments stay and do not count, and if the outcome comes back, so do they.
+An item is in a stage while it has live tasks there. A stage follows the source's outcomes at once, or, if set so, when
+the source closes. If an outcome is withdrawn or changes, the tasks based on it are no longer live: their judgments are
+kept but do not count, unless the outcome returns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,25 +25,25 @@ from benchmarks.records import ItemRecord
 
 BATCH = 500  # items read at a time
 
-# What was found not to suit a stage is not looked at again until it has other images.
+# Items found unsuitable for a stage are not tried again until their images change.
 UNSUITED = """EXISTS (
   SELECT FROM benchmarks_event told
   WHERE told.subject = %(subject)s AND told.verb = 'could not ask' AND told.data->>'item' = item.id::text
     AND told.data->>'images' = (SELECT count(*) FROM benchmarks_itemimage WHERE item_id = item.id)::text)"""
 
-# Items of the benchmark that the stage has not met.
+# Items of the benchmark that have never been in the stage.
 NEW = f"""
 SELECT item.id FROM benchmarks_item item
 WHERE item.benchmark_id = %(benchmark)s AND NOT EXISTS (
   SELECT FROM annotation_task task WHERE task.stage_id = %(stage)s AND task.item_id = item.id) AND NOT {UNSUITED}
 """
 
-# Whether new candidates ever came for an item.
+# Whether an item has ever received new candidates.
 HAS_ROUNDS = """
 SELECT EXISTS (SELECT FROM benchmarks_itemimage WHERE item_id = %(item)s AND role = 'candidate' AND round > 1)
 """
 
-# Items for which newer candidates came than those that are shown.
+# Items with newer candidates than those shown.
 NEWER = f"""
 SELECT item.id FROM benchmarks_item item
 JOIN (SELECT item_id, max(round) AS round FROM benchmarks_itemimage WHERE role = 'candidate' AND round > 1
@@ -61,12 +61,12 @@ SELECT {columns(Task, "task")} FROM annotation_task task
 WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
 """
 
-# Two tasks of one item may settle at once: whoever comes second sees what the first made of its task.
+# Two tasks of one item may settle at once: the second transaction must see the first one's outcome.
 LOCK_ITEM = "SELECT pg_advisory_xact_lock(%(stage)s::int, %(item)s::int)"
 
 
 def follow_outcome(stage: Stage, item: int) -> None:
-    """Bring the stages that take from this one in line with what it now says of the item."""
+    """Bring the stages that take from this one in line with its present result for the item."""
     takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
     if not takers:
         return
@@ -81,7 +81,7 @@ def follow_outcome(stage: Stage, item: int) -> None:
 
 
 def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
-    """A sample is drawn when the source closes; of an item that is in it, a changed outcome is followed at once."""
+    """A sample is drawn when the source closes; changed outcomes of sampled items are followed at once."""
     if taker.sample is not None:
         return taker.tasks.filter(item=item).exists()
     if taker.promotion == Promotion.SETTLED:
@@ -90,13 +90,13 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
 
 
 def _key_and_asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[TaskSpec]]:
-    """The item's key, and what the stage asks of it."""
+    """The item's key, and what the stage asks about it."""
     record = queries.material_of(item)
     return record.key, asks_of(stage, item, record, carried)
 
 
 def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
-    """What the stage asks of the item; nothing where that does not suit it, and an event says why."""
+    """What the stage asks about the item; empty if the item does not suit it, with an event that says why."""
     try:
         return PROTOCOLS[stage.protocol].tasks_for(record, carried)
     except UnsuitableItem as reason:
@@ -106,8 +106,8 @@ def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, s
 
 
 def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: Mapping[str, str]) -> None:
-    """Make these, and no other, the live tasks of the item (by its id and key) in the stage; none where it is a check
-    there, or for training.
+    """Make exactly these the live tasks of the item (by its id and key) in the stage; none if it is a check or practice
+    there.
     """
     found = [task for row in fetch(THERE, stage=stage.pk, item=item) for task in instances(row, Task)]
     there = [task for task in found if task.kind == Kind.JUDGE]
@@ -128,7 +128,7 @@ def offer(stage: Stage, item: int, key: str, asks: Sequence[TaskSpec], carried: 
 
 
 def _set_live(task: Task, live: bool, stage: Stage) -> bool:
-    """Whether the task was turned on or off by this. The slots come first: an answer locks its slot, then the task."""
+    """Set whether the task is live; returns whether that changed. Locks slots first, then the task, as answers do."""
     if task.live == live:
         return False
     slots = Slot.objects.filter(task=task)
@@ -141,33 +141,33 @@ def _set_live(task: Task, live: bool, stage: Stage) -> bool:
 
 
 def take_in(study: Study, by: str = "app") -> int:
-    """Tasks for items that came by a later import, in every stage that takes the benchmark's; returns how many.
+    """Create tasks for items from a later import, in every stage that takes the benchmark's items; returns the number.
 
-    An item that fell out, and for which newer candidates came, is asked again: it alone, also in a closed stage.
-    Safe to repeat at any time: where nothing is new, it reads and writes nothing.
+    A dropped item with newer candidates is asked about again, even in a closed stage; other items are not.
+    Safe to repeat at any time: if nothing is new, nothing is written.
     """
     return sum(_take_in(stage, by) for stage in study.stages.filter(source=None).select_related("study__benchmark"))
 
 
 def take_in_benchmark(benchmark: Benchmark) -> None:
-    """`take_in` for every study of the benchmark: what an import of it calls."""
+    """`take_in` for every study of the benchmark; called after an import."""
     for study in benchmark.studies.order_by("pk"):
         take_in(study)
 
 
 def take_in_after_commit(study: int) -> None:
-    """`take_in` for the study (its id), in a transaction of its own after the one that is open now."""
+    """`take_in` for the study (by its id), in its own transaction after the current one."""
     transaction.on_commit(lambda: take_in(Study.objects.get(pk=study)), robust=True)
 
 
 def ask_again_if_newer(stage: Stage, item: int) -> None:
-    """The stage dropped the item: where newer candidates are there already, it is asked again after the commit."""
+    """After the stage dropped the item: ask about it again after the commit if newer candidates exist."""
     if fetch(HAS_ROUNDS, item=item)[0][0]:
         take_in_after_commit(stage.study_id)
 
 
 def lock_stage(stage: Stage) -> Stage:
-    """The stage as it is now, with its study and benchmark; others who want to change it wait."""
+    """Lock the stage and read its present state, with its study and benchmark."""
     return (
         Stage.objects.select_for_update(no_key=True, of=("self",)).select_related("study__benchmark").get(pk=stage.pk)
     )
@@ -188,7 +188,7 @@ def _take_in(stage: Stage, by: str) -> int:
 
 
 def _new(stage: Stage) -> list[int]:
-    """Items that the stage is to take in; where it has a sample, only what that still lacks."""
+    """Items that the stage must take in; with a sample, only those it still lacks."""
     if stage.sample is None:
         return _item_ids(NEW, stage)
     there = set(stage.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
@@ -205,15 +205,15 @@ def _item_ids(statement: str, stage: Stage) -> list[int]:
 
 
 def _newer(stage: Stage) -> list[int]:
-    """Items that fell out and have newer candidates than those they fell out with."""
+    """Dropped items with newer candidates than those with which they were dropped."""
     newer = _item_ids(NEWER, stage)
     return sorted(fallen_out(stage.study, newer, root=stage)) if newer else []
 
 
 def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
-    """A new round for these items; its slots are given out even where the stage is closed for the rest."""
+    """Start a new round for these items; its slots are assigned even if the stage is closed for the rest."""
     tasks = Task.objects.filter(stage__study=stage.study_id, item__in=items, kind=Kind.JUDGE)
-    _lock(tasks.order_by("stage__position", "pk"))  # as outcomes go on; whoever judges one just now may bring it back
+    _lock(tasks.order_by("stage__position", "pk"))  # as outcomes may change: a judgment in progress may restore one
     items = [item for item in _newer(stage) if item in set(items)]
     asked = list(new_tasks(stage, Item.objects.filter(pk__in=items), again=True))
     items = sorted({one.item for one in asked})
@@ -228,12 +228,12 @@ def _ask_again(stage: Stage, items: Sequence[int]) -> list[Task]:
 
 
 def _lock(tasks: QuerySet[Task]) -> None:
-    """Others who want to settle or change one of the tasks wait from now on."""
+    """Lock the tasks against being settled or changed."""
     list(tasks.select_for_update(no_key=True, of=("self",)).values_list("pk"))
 
 
 def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
-    """What is asked of every item that suits, without anything carried; or `again`, in a later round than before."""
+    """What is asked about every suitable item, with nothing carried over; `again`: in a later round than before."""
     rounds = dict(stage.tasks.filter(item__in=items).values_list("item").annotate(Max("round"))) if again else {}
     for item in queries.with_material(items).iterator(chunk_size=BATCH):
         round = max(round_of(item), rounds.get(item.pk, 0) + 1)
@@ -242,13 +242,13 @@ def new_tasks(stage: Stage, items, again: bool = False) -> Iterable[NewTask]:
 
 
 def round_of(item: Item) -> int:
-    """The last round of candidates that the item has. Reads only what `queries.with_material` fetched."""
+    """The item's last round of candidates. Reads only what `queries.with_material` fetched."""
     return max((use.round for use in item.item_images.all()), default=1)
 
 
 def promote(stage: Stage) -> int:
-    """What a closed stage settled goes to the stages that wait for its closing; returns how many items went."""
-    # An answer is there before its items are counted, or finds the stage closed and follows alone.
+    """Promote a closed stage's items to the stages that wait for it to close; returns the number of items."""
+    # A concurrent answer commits before items are counted, or sees the closed stage and promotes its own item.
     _lock(stage.tasks.filter(kind=Kind.JUDGE).order_by("pk"))
     went = 0
     for taker in stage.takers.select_related("study__benchmark"):

@@ -1,4 +1,4 @@
-"""Which items a stage draws: by its seed, so that the same study made again draws the same."""
+"""Which items a stage draws: by its seed, so that the same study set up again draws the same items."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,10 +9,10 @@ from benchmarks.models import Item
 
 
 def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
-    """`taker.sample` of the items by its seed, or all; those that were drawn before stay in.
+    """`taker.sample` of the items by its seed, or all; items drawn before stay in.
 
-    Stratified, each type and subtype has its share, the largest remainders rounded up. Drawn for `each`, there are so
-    many of every type, or all where a type has fewer.
+    If stratified, each type and subtype has its share, by largest remainders. With `each`, that many of every type, or
+    all of a smaller type.
     """
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
@@ -26,7 +26,7 @@ def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
 
 
 def _first(drawn: Sequence[tuple], size: int, stratify: bool) -> Iterable[int]:
-    """So many of the rows, in their order; stratified, by type and subtype."""
+    """This many of the rows, in their order; if stratified, by type and subtype."""
     if size >= len(drawn) or not stratify:
         return [row[0] for row in drawn[:size]]
     quota = apportion(Counter(row[2:] for row in drawn), size)

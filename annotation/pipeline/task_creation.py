@@ -1,7 +1,7 @@
-"""Tasks into a stage: each gets its place in the random order, a batch where there are batches, and its slots.
+"""Create tasks in a stage: each gets a rank in the random order, a batch if the stage has batches, and its slots.
 
-Everything random is a hash of the stage's seed and the item's key: the same study made again is the same study, and
-stages with one seed draw the same sample and the same batches.
+All randomness is a hash of the stage's seed and the item's key: the same study set up again is identical, and stages
+with the same seed draw the same sample and batches.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from annotation.protocols.base import TaskSpec
 from annotation.sql import execute, fetch
 
 BATCH = 2000  # rows written at a time
-FEW = 4  # tasks that are made quicker one by one
+FEW = 4  # up to this many tasks, row by row is faster
 LOCK = "SELECT id FROM annotation_stage WHERE id = %(stage)s FOR NO KEY UPDATE"
-EVERYTHING = 1  # the one batch of a stage whose every annotator judges every item
+EVERYTHING = 1  # the only batch of a stage in which everyone judges every item
 
 CREATE_SLOTS = f"""
 INSERT INTO annotation_slot (task_id, number, stage_id, rank, live, reserved_id)
@@ -44,7 +44,7 @@ GROUP BY batch
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """One task to be made: an ask of an item, with what earlier stages chose for it."""
+    """A task to create: a question about an item, with what earlier stages chose for it."""
 
     item: int
     key: str
@@ -54,13 +54,13 @@ class NewTask:
 
 
 def random_rank(*parts: object) -> int:
-    """62 bits that follow from the parts alone."""
+    """62 bits determined by the parts alone."""
     text = "/".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2
 
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
-    """Make the tasks and their slots; all tasks of one item stand together in `asked` or come in one call."""
+    """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call."""
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
@@ -72,7 +72,7 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     if not tasks:
         return []
     if stage.strategy in BATCHED or stage.agreement_items:
-        fetch(LOCK, stage=stage.pk)  # batches and the agreement sample are filled by one at a time
+        fetch(LOCK, stage=stage.pk)  # one transaction at a time fills batches and the agreement sample
     _choose_shared(stage, tasks)
     _choose_batches(stage, tasks)
     if len(tasks) <= FEW:
@@ -85,7 +85,7 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
 
 
 def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:
-    """The first items in the drawn order are the agreement sample, until it is full."""
+    """The first items in the drawn order form the agreement sample, until it is full."""
     if not stage.agreement_items or not stage.agreement_overlap:
         return
     has = stage.tasks.filter(shared=True).values("item").distinct().count()
@@ -99,7 +99,7 @@ def _choose_shared(stage: Stage, tasks: Sequence[Task]) -> None:
 
 
 def _choose_batches(stage: Stage, tasks: Sequence[Task]) -> None:
-    """Fill the last batch of its kind that nobody has been given, then open new ones; sizes are in items."""
+    """Fill the last unassigned batch of its kind, then start new ones; sizes are in items."""
     if stage.strategy == Strategy.EVERYONE:
         for task in tasks:
             task.batch = EVERYTHING
@@ -119,14 +119,14 @@ def _choose_batches(stage: Stage, tasks: Sequence[Task]) -> None:
 
 
 def _last_batch(stage: Stage, shared: bool) -> tuple[int | None, int]:
-    """Its number and how many items it has; none where it was given to somebody."""
+    """The last batch's number and size in items; none if it has been assigned."""
     found = fetch(FILLING, stage=stage.pk, shared=shared)
     return found[0] if found else (None, 0)
 
 
 def create_slots(stage: Stage, tasks: Sequence[Task]) -> None:
-    """The slots of tasks that have none; in a batch that somebody holds they are reserved for them, unless they met the
-    item in a stage that this one keeps apart from.
+    """Create slots for tasks without any. In an assigned batch they are reserved for its holder, unless the holder met
+    the item in a stage that this one is kept apart from.
     """
     is_open = stage.state == StageState.OPEN
     execute(CREATE_SLOTS, tasks=[task.pk for task in tasks], open=is_open, apart=stage.apart_from)

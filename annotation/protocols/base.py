@@ -5,20 +5,26 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypedDict
 
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 
-# How instructions end: on screens that take pictures to answer (`{}` is what may give trouble), and on the others.
-PICTURE_CLOSING = """
-Use Cannot judge only when you are unable to answer, for example because you do not understand {}
-does not load, and say why. Skip passes the screen to somebody else. Flag tells the researchers that something is wrong
-with the material.
-"""
-TEXT_CLOSING = """
-Use Cannot judge only when you are unable to answer, for example because you do not understand a sentence, and say why.
-Skip passes the screen to somebody else. Flag tells the researchers that something is wrong with the material.
-"""
+# How instructions end: on screens that take pictures to answer, and on the others.
+PICTURE_CLOSING = gettext_noop("""\
+Use “Cannot judge” only if you are unable to answer, for example because you do not understand a sentence or a picture
+does not load, and say why. “Skip” passes the screen to somebody else. “Flag” tells the researchers that something is
+wrong with the material.
+""")
+TEXT_CLOSING = gettext_noop("""\
+Use “Cannot judge” only if you are unable to answer, for example because you do not understand a sentence, and say why.
+“Skip” passes the screen to somebody else. “Flag” tells the researchers that something is wrong with the material.
+""")
+
+
+# What several protocols say of a stored answer.
+SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")
+TIE = gettext_noop("a tie")
 
 
 class UnsuitableItem(ValueError):
@@ -26,7 +32,14 @@ class UnsuitableItem(ValueError):
 
 
 class InvalidAnswer(ValueError):
-    """The submitted fields are no answer under this protocol; the message tells the annotator what is missing."""
+    """The submitted fields are no answer under this protocol; the message tells the annotator what is missing.
+
+    `message` and the `values` that it names are English, and each is in the catalogues.
+    """
+
+    def __init__(self, message: str, **values: str):
+        super().__init__(message % values if values else message)
+        self.message, self.values = message, values
 
 
 AnswerContent = TypedDict(
@@ -66,6 +79,7 @@ class Guideline:
     fault: str = ""  # what is said of material of which it does not hold, where that is ticked
 
 
+Phrase = tuple[str, Mapping[str, str]]  # an English message, which is in the catalogues, and the values that it names
 SubmittedFields = Mapping[str, str]  # a screen's fields by name, as the page sends them
 Projection = Callable[[str], str]  # answer → the label that agreement is computed on
 TextsByIdentity = Mapping[str, str]  # identity → text: every caption of the item, as earlier stages left it, and edits
@@ -77,13 +91,15 @@ class Form:
 
     `parse(sent, shown, texts)` reads the submitted fields, given the options in the order shown, and raises
     InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again. `simulate(rng, shown, texts)`
-    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers.
+    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers, and
+    `describe_fields(fields, options)` what `fill` returned in phrases for its annotator: options by place and text.
     """
 
     parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity], Answer]
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
     simulate: Callable[[Random, Sequence[str], TextsByIdentity], dict[str, str]]
     describe: Callable[[Answer], str]
+    describe_fields: Callable[[SubmittedFields, Sequence[str]], list[Phrase]]
     script: str  # of the judging page: "js/judging/rank.js"
     style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
@@ -184,9 +200,9 @@ class Protocol:
 
     name: str
     title: str
-    question: str  # one line above the material
+    question: str  # one line above the material; this and what follows in English, and in the catalogues
     shown: str  # what is on a screen, as in "On each screen you see … and answer one question"
-    instructions: str  # the default first version
+    instructions: tuple[str, ...]  # the default first version, in parts that are in the catalogues
     template: str  # the fragment that shows it: "judging/_pick_picture.html"
     tasks: Callable[[ItemRecord, Carried], list[TaskSpec]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order

@@ -1,21 +1,21 @@
 """BiVLC §3.1 step 3: which of the candidate images carries everything that the negative caption says, or None."""
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 NONE = "none"
 
-INSTRUCTIONS = """\
-You will see one sentence and several pictures that were made from it. Pick a picture that shows everything the
-sentence says.
+INSTRUCTIONS = gettext_noop("""\
+You will see one sentence and several pictures made from it. Pick a picture that shows everything the sentence says.
 
-- Check every part of the sentence: who or what is there, how many, their colours and other properties, what they do,
-  and how they stand to one another.
+- Check every part of the sentence: who or what is there, how many, their colors and other properties, what they do, and
+  how they relate to each other.
 - A picture that leaves out or changes any part does not count, however good it looks.
-- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-- If several pictures carry everything, pick any one of them.
-- If no picture does, answer None of them.
-""" + base.PICTURE_CLOSING.format("the sentence or a picture")
+- Looks do not matter. Deformed hands or faces, blur or an odd style are fine as long as the content is right.
+- If several pictures fully match, pick any one of them.
+- If none does, answer “None of them”.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -35,13 +35,13 @@ def any_or_none(answer: str) -> str:
 PROTOCOL = base.Protocol(
     name="bivlc-choose",
     title="Choose the image that fits",
-    question="Which picture shows everything the sentence says?",
-    shown="a sentence and several pictures that were made from it",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("Which picture shows everything the sentence says?"),
+    shown=gettext_noop("a sentence and several pictures made from it"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_pick_picture.html",
     tasks=_tasks,
-    picks=("1 – 9", "pick a picture"),
-    fixed=(base.Choice(NONE, "None of them", ("n", "0")),),
+    picks=("1 – 9", gettext_noop("pick a picture")),
+    fixed=(base.Choice(NONE, gettext_noop("None of them"), ("n", "0")),),
     projections={"any or none": any_or_none},
     drops={NONE: "no_image_fits", "cannot_judge": "cannot_judge"},
     alike=True,

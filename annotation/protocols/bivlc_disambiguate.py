@@ -4,22 +4,23 @@ An item whose chosen image fits as well as the original, or better, is ambiguous
 """
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 BOTH = "both"
 ORIGINAL = "positive-0"
 _AMBIGUOUS = "ambiguous_generated"
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = gettext_noop("""\
 You will see one sentence and two pictures. Pick the picture that fits the sentence better.
 
-- Check every part of the sentence: who or what is there, how many, their colours and other properties, what they do,
-  and how they stand to one another.
-- If only one picture has all of it, pick that one, even if the other is nearly right.
-- If both pictures have all of it, answer Both. Do not choose by which is the nicer picture.
-- If neither has all of it, pick the one that comes closer; if they come equally close, answer Both.
-- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-""" + base.PICTURE_CLOSING.format("the sentence or a picture")
+- Check every part of the sentence: who or what is there, how many, their colors and other properties, what they do, and
+  how they relate to each other.
+- If only one picture shows all of it, pick that one, even if the other is almost right.
+- If both pictures show all of it, answer “Both”. Do not choose the nicer picture.
+- If neither shows all of it, pick the one that comes closer; if they are equally close, answer “Both”.
+- Looks do not matter. Deformed hands or faces, blur or an odd style are fine as long as the content is right.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -38,13 +39,13 @@ def _original_or_not(answer: str) -> str:
 PROTOCOL = base.Protocol(
     name="bivlc-disambiguate",
     title="Find ambiguous items",
-    question="Which picture fits the sentence?",
-    shown="a sentence and two pictures",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("Which picture fits the sentence?"),
+    shown=gettext_noop("a sentence and two pictures"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_pick_picture.html",
     tasks=_tasks,
-    picks=("1 2", "pick a picture"),
-    fixed=(base.Choice(BOTH, "Both", ("b",)),),
+    picks=("1 2", gettext_noop("pick a picture")),
+    fixed=(base.Choice(BOTH, gettext_noop("Both"), ("b",)),),
     projections={"original or not": _original_or_not},
     drops={
         "candidate": _AMBIGUOUS,

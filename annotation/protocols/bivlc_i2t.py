@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = gettext_noop("""\
 You will see one picture and two sentences. Pick the sentence that describes the picture better.
 
-- The two sentences may differ in one word only, or have the same words in another order. Read both to the end, and mind
-  the order of the words: who does what to whom, and which colour belongs to which thing.
-- If both seem to fit, or neither, pick the one that fits better. One of the two must be picked.
-- Looks do not matter. Deformed hands or faces, blur and odd style are fine.
-""" + base.PICTURE_CLOSING.format("a sentence or a picture")
+- The two sentences may differ in only one word, or have the same words in a different order. Read both to the end and
+  pay attention to word order: who does what to whom, and which color belongs to which thing.
+- If both seem to fit, or neither does, pick the one that fits better. You have to pick one.
+- Looks do not matter. Deformed hands or faces, blur or an odd style are fine.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -33,12 +34,12 @@ def _right_answer(question: str, options: Sequence[str]) -> str:
 PROTOCOL = base.Protocol(
     name="bivlc-i2t",
     title="Image to text",
-    question="Which sentence describes the picture?",
-    shown="a picture and two sentences",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("Which sentence describes the picture?"),
+    shown=gettext_noop("a picture and two sentences"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_pick_sentence.html",
     tasks=_tasks,
-    picks=("1 2", "pick a sentence"),
+    picks=("1 2", gettext_noop("pick a sentence")),
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate"}),
     right_answer=_right_answer,

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 _POSITIVE = "positive-0"
 
-INSTRUCTIONS = """\
+INSTRUCTIONS = gettext_noop("""\
 You will see one sentence and two pictures. Pick the picture that fits the sentence better.
 
-- Check every part of the sentence: who or what is there, how many, their colours and other properties, what they do,
-  and how they stand to one another. Mind the order of the words.
-- If both seem to fit, or neither, pick the one that fits better. One of the two must be picked.
-- Looks do not matter. Deformed hands or faces, blur and odd style are fine as long as the content is right.
-""" + base.PICTURE_CLOSING.format("the sentence or a picture")
+- Check every part of the sentence: who or what is there, how many, their colors and other properties, what they do, and
+  how they relate to each other. Pay attention to word order.
+- If both seem to fit, or neither does, pick the one that fits better. You have to pick one.
+- Looks do not matter. Deformed hands or faces, blur or an odd style are fine as long as the content is right.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -33,12 +34,12 @@ def _right_answer(question: str, options: Sequence[str]) -> str:
 PROTOCOL = base.Protocol(
     name="bivlc-t2i",
     title="Text to image",
-    question="Which picture does the sentence describe?",
-    shown="a sentence and two pictures",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("Which picture does the sentence describe?"),
+    shown=gettext_noop("a sentence and two pictures"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_pick_picture.html",
     tasks=_tasks,
-    picks=("1 2", "pick a picture"),
+    picks=("1 2", gettext_noop("pick a picture")),
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate"}),
     right_answer=_right_answer,

@@ -7,13 +7,13 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from annotation.protocols.base import Guideline, InvalidAnswer, SubmittedFields
-from annotation.wording import clean_reason
+from annotation.wording import clean_reason, gettext_noop
 
 _LONGEST = 1000  # characters of a sentence that somebody wrote
 _HOLDS, BROKEN = "holds", "broken"
 
 FLUENT, NEUTRAL = "fluent", "neutral"
-NEUTRAL_STATEMENT = "People are called person, individual and the like, never he or she."
+NEUTRAL_STATEMENT = gettext_noop("People are called person, individual and so on, never he or she.")
 
 
 def one_line(typed: str) -> str:
@@ -24,13 +24,13 @@ def one_line(typed: str) -> str:
     return " ".join("".join(kept).split())
 
 
-def checked_sentence(typed: str, called: str = "The sentence") -> str:
+def checked_sentence(typed: str, called: str = gettext_noop("The sentence")) -> str:
     """Raises InvalidAnswer where it is empty or too long."""
     words = one_line(typed)
     if not words:
-        raise InvalidAnswer(f"{called} is empty.")
+        raise InvalidAnswer(gettext_noop("%(sentence)s is empty."), sentence=called)
     if len(words) > _LONGEST:
-        raise InvalidAnswer(f"{called} is longer than {_LONGEST:,} characters.")
+        raise InvalidAnswer(gettext_noop("%(sentence)s is longer than 1,000 characters."), sentence=called)
     return words
 
 
@@ -42,7 +42,7 @@ def clean_comment(typed: str) -> str:
 def option_at_place(place: str, shown: Sequence[str]) -> str:
     """The identity of the option at a place, counted from 1. Raises InvalidAnswer."""
     if not (place.isascii() and place.isdecimal() and len(place) < 4 and 1 <= int(place) <= len(shown)):
-        raise InvalidAnswer("That is not one of the sentences on this screen.")
+        raise InvalidAnswer(gettext_noop("That is not one of the sentences on this screen."))
     return shown[int(place) - 1]
 
 

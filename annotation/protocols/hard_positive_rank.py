@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 _POSITIVES, _NEGATIVE = ("positive", "second_positive"), "negative"
@@ -15,21 +16,21 @@ _STEPS = {"1": 1, "2": 2, "3": 3}  # as a screen sends them; 1 is the best
 _LETTERS = "ABC"  # what a screen calls the sentences, in the order shown
 _SIMULATED_SLIPS, _SIMULATED_TIES = 0.1, 0.5
 
-INSTRUCTIONS = """\
-You will see one picture and three sentences. Put each sentence on a step, best, middle or least, by how well it
-describes the picture.
+INSTRUCTIONS = gettext_noop("""\
+You will see one picture and three sentences. Rank the sentences 1 (best), 2 or 3 (worst) by how well they describe the
+picture.
 
-- Sentences that describe the picture equally well belong on the same step. Two may share a step, and so may all three.
-- Only the order counts. A step can stay empty, and a sentence on the last step need not be a bad one.
-- Read all three to the end. They may differ in one word only, or have the same words in another order: who does what to
-  whom, and which colour belongs to which thing.
-- Judge what a sentence says, not how it says it. Two that say the same in different words are equally good, even where
-  one of them sounds better.
-- Looks do not matter. Blur, odd colours and a tight crop are fine.
+- Sentences that describe the picture equally well get the same rank. Two may share a rank, and so may all three.
+- Only the order counts. You may leave a rank empty, and a sentence ranked last need not be a bad one.
+- Read all three to the end. They may differ in only one word, or have the same words in a different order: who does
+  what to whom, and which color belongs to which thing.
+- Judge what a sentence says, not how it says it. Two sentences that say the same in different words are equally good,
+  even if one of them sounds better.
+- Looks do not matter. Blur, odd colors and a tight crop are fine.
 
-There is no order to begin with: every sentence has to be put somewhere. Drag it onto a step, press one of its buttons,
-or press 1, 2 or 3 for the sentence that is marked.
-""" + base.PICTURE_CLOSING.format("a sentence or the picture")
+No sentence has a rank at first, and every sentence needs one. Drag it to a rank, press one of its buttons, or press 1,
+2 or 3 to rank the marked sentence.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -47,7 +48,8 @@ def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsBy
 def _step(sent: base.SubmittedFields, place: int) -> int:
     step = _STEPS.get(sent.get(f"step-{place}", ""))
     if step is None:
-        raise base.InvalidAnswer(f"Put sentence {_LETTERS[place - 1]} on a step: best, middle or least.")
+        message = gettext_noop("Rank sentence %(letter)s: 1 (best), 2 or 3 (worst).")
+        raise base.InvalidAnswer(message, letter=_LETTERS[place - 1])
     return step
 
 
@@ -91,6 +93,14 @@ def _describe(answer: base.Answer) -> str:
     return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+    """The sentences, best first; those of one rank stand together."""
+    steps = {place: fields[f"step-{place}"] for place in range(1, len(options) + 1)}
+    used = sorted(set(steps.values()))
+    tiers = [" = ".join(f"“{options[place - 1]}”" for place in steps if steps[place] == step) for step in used]
+    return [(gettext_noop("Your order: %(order)s"), {"order": " > ".join(tiers)})]
+
+
 def _right_or_wrong(answer: str) -> str:
     return answer if answer == base.CANNOT_JUDGE else "right" if is_right(answer) else "wrong"
 
@@ -98,12 +108,12 @@ def _right_or_wrong(answer: str) -> str:
 PROTOCOL = base.Protocol(
     name="hard-positive-rank",
     title="Rank three sentences",
-    question="How well does each sentence describe the picture?",
-    shown="a picture and three sentences that you put in order",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("How well does each sentence describe the picture?"),
+    shown=gettext_noop("a picture and three sentences to rank"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_rank.html",
     tasks=_tasks,
-    picks=("1 2 3", "put the marked sentence on a step, and mark the next one"),
+    picks=("1 2 3", gettext_noop("rank the marked sentence, and mark the next one")),
     projections={"both above the negative": _right_or_wrong},
     measures=True,
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate", "visla-paraphrase", "visla-triplet"}),
@@ -112,11 +122,12 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/rank.js",
         style="css/judge-rank.css",
         keys=(
-            ("↑ ↓", "mark the sentence above or below"),
-            ("A B C", "mark that sentence"),
+            ("↑ ↓", gettext_noop("mark the sentence above or below")),
+            ("A B C", gettext_noop("mark that sentence")),
         ),
     ),
 )

@@ -7,27 +7,28 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from annotation.protocols import base
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
-# A screen's questions, in the order in which a label has their answers.
-QUESTIONS = {"sense": "which one makes more sense", "fluency": "which one is more fluent"}
+# A screen's questions, in the order in which a label has their answers, each with what is said where one is missing.
+QUESTIONS = {
+    "sense": gettext_noop("Choose the sentence that makes more sense, or a tie."),
+    "fluency": gettext_noop("Choose the sentence that is more fluent, or a tie."),
+}
 TIE = "tie"
 
-INSTRUCTIONS = (
-    """\
-You will see a sentence on top, and below it two others that were made from it by changing its words. Neither has to be
-true, and neither has to say the same as the sentence on top. Say which of the two is the better sentence, twice:
+INSTRUCTIONS = gettext_noop("""\
+You will see one sentence at the top and, below it, two sentences made from it by changing some words. Neither has to be
+true, and neither has to say the same as the sentence at the top. Compare the two, twice:
 
-- Which makes more sense? Think of the world as you know it. A sentence makes sense if you can imagine it, even where it
-  is unlikely: a cat under a car rather than a car under a cat, a red apple rather than a wooden sky.
-- Which is more fluent? Think of grammar and wording alone. A fluent sentence reads like something that a person would
-  write: complete, in the usual order, without a word that is doubled, missing or out of place.
+- Which makes more sense? Think of the world as you know it. A sentence makes sense if you can imagine it, even if it is
+  unlikely: a cat under a car rather than a car under a cat, a red apple rather than a wooden sky.
+- Which is more fluent? Think only of grammar and wording. A fluent sentence reads like something a person would write:
+  complete, in the usual order, with no word doubled, missing or out of place.
 
-The two questions are apart: nonsense can be well written, and good sense badly. Where neither sentence is better, say
-that it is a tie. Do not pick one only to pick something. Upper and lower case and a missing full stop do not count.
-"""
-    + base.TEXT_CLOSING
-)
+Answer the two questions separately: nonsense can be well written, and good sense can be badly written. If neither
+sentence is better, answer “Tie”; do not guess. Ignore capital letters and a missing period.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -51,7 +52,7 @@ def _better(sent: base.SubmittedFields, question: str, shown: Sequence[str]) -> 
     sentences = {str(place): one.removeprefix(base.CAPTION_PREFIX) for place, one in enumerate(shown, 1)}
     found = {TIE: TIE, **sentences}.get(sent.get(question, ""))
     if found is None:
-        raise base.InvalidAnswer(f"Say {QUESTIONS[question]}, or that it is a tie.")
+        raise base.InvalidAnswer(QUESTIONS[question])
     return found
 
 
@@ -77,6 +78,12 @@ def _describe(answer: base.Answer) -> str:
     return ", ".join(f"{question}: {_sentence_name(one)}" for question, one in said)
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+    better = [base.TIE if fields[one] == TIE else f"“{options[int(fields[one]) - 1]}”" for one in QUESTIONS]
+    messages = gettext_noop("Makes more sense: %(better)s."), gettext_noop("More fluent: %(better)s.")
+    return [(message, {"better": one}) for message, one in zip(messages, better, strict=True)]
+
+
 def _sentence_name(one: str) -> str:
     """`negative 2` of `negative-1`."""
     role, _, number = one.rpartition("-")
@@ -92,12 +99,12 @@ def _answer_to(question: str) -> Callable[[str], str]:
 PROTOCOL = base.Protocol(
     name="sugarcrepe-compare",
     title="Compare two sentences",
-    question="Which of the two makes more sense, and which is more fluent?",
-    shown="a sentence and two others that were made from it",
-    instructions=INSTRUCTIONS,
+    question=gettext_noop("Which of the two makes more sense, and which is more fluent?"),
+    shown=gettext_noop("a sentence and two others made from it"),
+    instructions=(INSTRUCTIONS, base.TEXT_CLOSING),
     template="judging/_compare.html",
     tasks=_tasks,
-    picks=("1 2", "answer the marked question with that sentence, and mark the next question"),
+    picks=("1 2", gettext_noop("answer the marked question with that sentence, and mark the next question")),
     projections={question: _answer_to(question) for question in QUESTIONS},
     measures=True,
     form=base.Form(
@@ -105,12 +112,13 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/compare.js",
         style="css/judge-compare.css",
         zooms=False,
         keys=(
-            ("0 T", "answer it with a tie"),
-            ("↑ ↓", "mark the other question"),
+            ("0 T", gettext_noop("answer it with a tie")),
+            ("↑ ↓", gettext_noop("mark the other question")),
         ),
     ),
 )

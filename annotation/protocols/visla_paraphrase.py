@@ -8,6 +8,7 @@ from random import Random
 
 from annotation.protocols import base, edits
 from annotation.protocols.decision_rule import EDITED
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 _REJECT = "reject"
@@ -16,45 +17,48 @@ _SIMULATED_REJECTS, _SIMULATED_EDITS = 0.1, 0.2
 
 GUIDELINES = (
     base.Guideline(
-        "same", "It says the same as the sentence on top: the same things, in the same places.", "s",
-        fault="They say something other than the sentence on top.",
+        "same", gettext_noop("It says the same as the sentence at the top: the same things, in the same places."), "s",
+        fault=gettext_noop("They say something different from the sentence at the top."),
     ),
     base.Guideline(
-        "text_alone", "The words alone tell it from the one it must not mean; no picture, no guessing.", "t",
-        fault="The words alone do not tell them from the one they must not mean.",
+        "text_alone", gettext_noop("From the text alone, it is clearly different from what it must not mean."), "t",
+        fault=gettext_noop("From the text alone, they are not clearly different from what they must not mean."),
     ),
-    base.Guideline(edits.FLUENT, "It makes sense and reads well.", "w", fault="They make no sense, or read badly."),
     base.Guideline(
-        "nothing_added", "Only the wording differs, by other words or their order; nothing is added.", "n",
-        fault="They add something, or leave something out.",
+        edits.FLUENT, gettext_noop("It makes sense and reads well."), "w",
+        fault=gettext_noop("They make no sense or read badly."),
     ),
-    base.Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p", fault="They call a person he or she, his or her."),
+    base.Guideline(
+        "nothing_added", gettext_noop("Only wording and word order differ; nothing is added."), "n",
+        fault=gettext_noop("They add something or leave something out."),
+    ),
+    base.Guideline(
+        edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p",
+        fault=gettext_noop("They call a person he or she, his or her."),
+    ),
 )  # fmt: skip
 
-INSTRUCTIONS = (
-    """\
-You will see a sentence on top, below it a sentence that it must not mean, and one or more other ways of saying the
-sentence on top. Pick the best of them; mend it where it needs a little; reject them where none can be saved.
+INSTRUCTIONS = gettext_noop("""\
+You will see a sentence at the top, a sentence that it must not mean, and one or more paraphrases of the sentence at the
+top. Pick the best paraphrase. Edit it if it needs a small correction. Reject all of them if none can be saved.
 
-- It must say the same as the sentence on top: the same things, as many, with the same properties, doing the same, at
-  the same places.
-- Somebody who reads only the words must be able to tell it from the sentence it must not mean, without the picture,
-  without working anything out and without knowing how the world is.
-- Only the wording may differ: words of the same meaning, another order, active for passive. It must not add anything
-  about the picture, nor leave anything out.
-- It must make sense and read like something that a person would write.
-- People are called person, individual, child and the like. Mend he, she, his and her.
+- It must say the same as the sentence at the top: the same things, the same number, with the same properties, doing
+  the same, in the same places.
+- People who read only the text must be able to tell it from the sentence it must not mean, without the picture, without
+  working anything out and without knowing more about the world.
+- Only the wording may differ: synonyms, a different order, active instead of passive. It must not add anything about
+  the picture, and must not leave anything out.
+- It must make sense and read like something a person would write.
+- Call people person, individual, child and so on. Correct he, she, his and her.
 
-Pick a sentence that keeps all of this as it is. Edit the best one where a small change makes it keep them; the marks
-show which words differ from the sentence on top. Another annotator then looks at what you wrote, and it counts when
-they agree. A sentence that somebody has changed is marked: pick it if you agree with it, or edit or reject as ever.
+If a paraphrase already meets all of this, pick it. If the best one needs a small change, edit it; the marks show which
+words differ from the sentence at the top. Another annotator then checks your version, and it counts if they agree. A
+version edited by another annotator is marked: pick it if you agree with it, or edit or reject as usual.
 
-Reject all of them if no small change helps. Tick what is wrong, or say it in your own words.
+If no small change helps, reject all of them. Tick every problem, or explain in your own words.
 
-The picture is there if you want it, but what counts is what the words say.
-"""
-    + base.TEXT_CLOSING
-)
+You can look at the picture, but only the text counts.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -75,14 +79,15 @@ def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsBy
     if sent.get("answer") == _REJECT:
         return _rejected(sent)
     if not sent.get("answer"):
-        raise base.InvalidAnswer("Pick a sentence, edit one, or reject them all.")
+        raise base.InvalidAnswer(gettext_noop("Pick a sentence, edit one or reject all."))
     picked = edits.option_at_place(sent["answer"], shown)
     if not sent.get("edit"):
         return _picked(picked, picked, texts[picked])
-    words = edits.checked_sentence(sent.get("words", ""), "Your sentence")
-    for role, which in (("positive", "the sentence on top"), ("negative", "the sentence that it must not mean")):
-        if words == edits.one_line(texts[base.caption_identity(role)]):
-            raise base.InvalidAnswer(f"Your sentence is the same as {which}.")
+    words = edits.checked_sentence(sent.get("words", ""), gettext_noop("Your version"))
+    if words == edits.one_line(texts[base.caption_identity("positive")]):
+        raise base.InvalidAnswer(gettext_noop("Your version is the same as the sentence at the top."))
+    if words == edits.one_line(texts[base.caption_identity("negative")]):
+        raise base.InvalidAnswer(gettext_noop("Your version is the same as the sentence that it must not mean."))
     alike = next((option for option in (picked, *shown) if edits.one_line(texts[option]) == words), "")
     return _picked(alike, alike, texts[alike]) if alike else _picked(EDITED, picked, words)
 
@@ -95,7 +100,7 @@ def _rejected(sent: base.SubmittedFields) -> base.Answer:
     lines = {code: holds for code, holds in edits.guideline_answers(sent, GUIDELINES).items() if not holds}
     reason = edits.clean_comment(sent.get("why", ""))
     if not lines and not reason:
-        raise base.InvalidAnswer("Tick what is wrong with them, or say it in words.")
+        raise base.InvalidAnswer(gettext_noop("Tick every problem, or explain in your own words."))
     return base.Answer(_REJECT, {"guidelines": lines, "reason": reason})
 
 
@@ -129,19 +134,30 @@ def _describe(answer: base.Answer) -> str:
     return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[_RESULT_ROLE]}”"
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+    place = fields["answer"]
+    if place == _REJECT:
+        wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)
+        rejected: list[base.Phrase] = [(gettext_noop("All rejected."), {}), *((words, {}) for words in wrong)]
+        return [*rejected, ("%(why)s", {"why": fields["why"]})] if fields["why"] else rejected
+    if "edit" in fields:
+        return [(gettext_noop("Sentence %(place)s, edited: “%(words)s”"), {"place": place, "words": fields["words"]})]
+    return [(base.SENTENCE, {"place": place, "sentence": options[int(place) - 1]})]
+
+
 def _kept_or_rejected(answer: str) -> str:
     return answer if answer in {_REJECT, base.CANNOT_JUDGE} else "kept"
 
 
 PROTOCOL = base.Protocol(
     name="visla-paraphrase",
-    title="Say the same in other words",
-    question="Which sentence says the same?",
-    shown="a sentence, one that it must not mean, and other ways of saying it",
-    instructions=INSTRUCTIONS,
+    title="Choose or edit a paraphrase",
+    question=gettext_noop("Which sentence says the same?"),
+    shown=gettext_noop("a sentence, one that it must not mean, and paraphrases of it"),
+    instructions=(INSTRUCTIONS, base.TEXT_CLOSING),
     template="judging/_paraphrase.html",
     tasks=_tasks,
-    picks=("1 – 9", "pick a sentence"),
+    picks=("1 – 9", gettext_noop("pick a sentence")),
     projections={"kept or rejected": _kept_or_rejected},
     drops={_REJECT: "rejected", base.CANNOT_JUDGE: base.CANNOT_JUDGE},
     form=base.Form(
@@ -149,14 +165,15 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         zooms=False,
         keys=(
-            ("E", "edit the sentence that is picked; Enter leaves the field"),
-            ("R", "reject them all; again: say why in words"),
-            (" ".join(one.key.upper() for one in GUIDELINES), "while you reject: tick what is wrong"),
-            ("Z", "show the picture, or hide it"),
+            ("E", gettext_noop("edit the picked sentence; Enter leaves the field")),
+            ("R", gettext_noop("reject all; press again to explain in your own words")),
+            (" ".join(one.key.upper() for one in GUIDELINES), gettext_noop("when rejecting: tick a problem")),
+            ("Z", gettext_noop("show or hide the picture")),
         ),
         edits=(_RESULT_ROLE,),
         guidelines=GUIDELINES,

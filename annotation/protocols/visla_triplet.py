@@ -8,41 +8,48 @@ from random import Random
 
 from annotation.protocols import base, edits
 from annotation.protocols.decision_rule import EDITED
+from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 VALID, DROPPED = "valid", "dropped"
 _ROLES = {"first": "positive", "second": "second_positive", "third": "negative"}  # of a screen's fields
-_SENTENCE_NAMES = {"first": "Sentence A", "second": "Sentence B", "third": "Sentence C"}
+_SENTENCE_NAMES = {
+    "first": gettext_noop("Sentence A"),
+    "second": gettext_noop("Sentence B"),
+    "third": gettext_noop("Sentence C"),
+}
 _SIMULATED_DROPS, _SIMULATED_EDITS = 0.1, 0.3
 _MOST_CANDIDATES = 9  # of other negatives, which are picked with the keys 1 to 9
 
 GUIDELINES = (
-    base.Guideline("same", "A and B say the same: the same things in the same arrangement.", "s"),
-    base.Guideline("contradicts", "C contradicts both A and B.", "c"),
-    base.Guideline("text_alone", "The words alone tell that C is the odd one out; no picture, no guessing.", "t"),
-    base.Guideline(edits.FLUENT, "All three make sense and read well.", "w"),
-    base.Guideline("nothing_added", "They differ in wording, order or an opposite; none adds a detail.", "n"),
+    base.Guideline("same", gettext_noop("A and B say the same: the same things in the same arrangement."), "s"),
+    base.Guideline("contradicts", gettext_noop("C contradicts both A and B."), "c"),
+    base.Guideline("text_alone", gettext_noop("From the text alone, it is clear that C is the odd one out."), "t"),
+    base.Guideline(edits.FLUENT, gettext_noop("All three make sense and read well."), "w"),
+    base.Guideline(
+        "nothing_added", gettext_noop("They differ in wording, word order or an opposite; none adds a detail."), "n"
+    ),
     base.Guideline(edits.NEUTRAL, edits.NEUTRAL_STATEMENT, "p"),
 )
 
-INSTRUCTIONS = """\
-You will see a picture and three sentences. A and B are meant to say the same of it; C is meant to contradict them. Say
-of each line of the list whether it holds, and mend the sentences where one does not.
+INSTRUCTIONS = gettext_noop("""\
+You will see a picture and three sentences. A and B should say the same about it; C should contradict them. Mark every
+line of the list as “holds” or “broken”, and correct the sentences where a line is broken.
 
-- A and B must put the same things in the same arrangement. "The cat is in the basket" and "The basket contains the cat"
-  do; "The cat is next to the basket" says something else.
-- C must contradict both: where A and B are true, C is false.
-- Somebody who reads only the three sentences must be able to tell that C is the odd one out, without the picture,
-  without working anything out and without knowing how the world is. If it takes the picture, that line does not hold.
-- All three must make sense and read like something that a person would write.
-- They may differ by words of the same meaning, by opposites and by the order of words. None of them may add a detail of
-  the picture that the others do not speak of.
-- People are called person, individual, child and the like. Mend he, she, his and her.
+- A and B must describe the same things in the same arrangement. “The cat is in the basket” and “The basket contains the
+  cat” do; “The cat is next to the basket” says something else.
+- C must contradict both: when A and B are true, C is false.
+- Someone who reads only the three sentences must be able to tell that C is the odd one out, without the picture,
+  without working anything out and without knowing more about the world. If it takes the picture, that line is broken.
+- All three must make sense and read like something a person would write.
+- They may differ in synonyms, opposites and word order. None of them may add a detail of the picture that the others do
+  not mention.
+- Call people person, individual, child and so on. Correct he, she, his and her.
 
-Change any sentence as much as it needs; the marks show what you changed. For C there may be other sentences below it
-that you can put in its place, and change as well. When every line holds of the sentences as they stand now, submit. If
-they cannot be mended, mark what does not hold and drop them.
-""" + base.PICTURE_CLOSING.format("a sentence or the picture")
+Change any sentence as much as it needs; the marks show what you changed. Below C there may be other sentences that you
+can use instead of it, and edit too. When every line holds for the sentences as they are now, submit. If you cannot
+correct them, mark what does not hold and drop all three.
+""")
 
 
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
@@ -62,15 +69,17 @@ def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsBy
     """
     lines = edits.guideline_answers(sent, GUIDELINES)
     if len(lines) < len(GUIDELINES):
-        raise base.InvalidAnswer("Say of every line whether it holds.")
+        raise base.InvalidAnswer(gettext_noop("Mark every line as holds or broken."))
     wrong = edits.broken_guidelines(lines, GUIDELINES)
     if sent.get("drop"):
         if not wrong:
-            raise base.InvalidAnswer("Mark what does not hold before you drop them.")
+            raise base.InvalidAnswer(gettext_noop("Mark what does not hold before you drop them."))
         return base.Answer(DROPPED, {"guidelines": lines, "reason": " · ".join(wrong)})
     made = _changes(sent, shown, texts)
     if wrong:
-        raise base.InvalidAnswer("A line does not hold. Mend the sentences until it does, or drop them.")
+        raise base.InvalidAnswer(
+            gettext_noop("A line is broken. Correct the sentences until it holds, or drop all three.")
+        )
     if not made:
         return base.Answer(VALID, {"guidelines": lines})
     changed, of = ({role: one[part] for role, one in made.items()} for part in (0, 1))
@@ -88,7 +97,9 @@ def _changes(
         stand[role] = _sentence_and_source(field, sent.get(field), others, instead, texts)
     said = {role: edits.one_line(words) for role, (words, _) in stand.items()}
     if len(set(said.values())) < len(said):
-        raise base.InvalidAnswer("Two of the sentences are the same words. Change one of them, or drop them.")
+        raise base.InvalidAnswer(
+            gettext_noop("Two of the sentences are identical. Change one of them, or drop all three.")
+        )
     return {role: stand[role] for role in stand if said[role] != edits.one_line(texts[base.caption_identity(role)])}
 
 
@@ -136,16 +147,25 @@ def _describe(answer: base.Answer) -> str:
     return f"edited {', '.join(changed)}" if changed else answer.label.replace("_", " ")
 
 
+def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+    if "drop" in fields:
+        wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)
+        return [(gettext_noop("Dropped. What does not hold:"), {}), *((words, {}) for words in wrong)]
+    changed = [(_SENTENCE_NAMES[field][-1], fields[field]) for field in _ROLES if field in fields]
+    said = [("%(letter)s: “%(words)s”", {"letter": letter, "words": words}) for letter, words in changed]
+    return [(gettext_noop("All lines hold."), {}), *said]
+
+
 def _kept_or_dropped(answer: str) -> str:
     return "kept" if answer in {VALID, EDITED} else answer
 
 
 PROTOCOL = base.Protocol(
     name="visla-triplet",
-    title="Mend three sentences",
-    question="Do A and B say the same, and does C contradict them?",
-    shown="a picture and three sentences that you can change",
-    instructions=INSTRUCTIONS,
+    title="Check and correct a triplet",
+    question=gettext_noop("Do A and B say the same, and does C contradict them?"),
+    shown=gettext_noop("a picture and three sentences that you can change"),
+    instructions=(INSTRUCTIONS, base.PICTURE_CLOSING),
     template="judging/_triplet.html",
     tasks=_tasks,
     projections={"kept or dropped": _kept_or_dropped},
@@ -156,14 +176,18 @@ PROTOCOL = base.Protocol(
         fill=_fill,
         simulate=_simulate,
         describe=_describe,
+        describe_fields=_describe_fields,
         script="js/judging/edit.js",
         style="css/judge-edit.css",
         keys=(
-            ("A", "all lines hold; of what is dropped, all lines that are not broken"),
-            (" ".join(one.key.upper() for one in GUIDELINES), "the line is broken; again: it holds"),
-            ("E", "change sentence A; Tab goes on to B and C, Enter leaves the field"),
-            ("1 – 9", "put another sentence in the place of C; 0 puts it back"),
-            ("D", "drop them"),
+            ("A", gettext_noop("mark all lines as holding; when dropping, all lines not marked broken")),
+            (
+                " ".join(one.key.upper() for one in GUIDELINES),
+                gettext_noop("mark the line as broken; press again: it holds"),
+            ),
+            ("E", gettext_noop("edit sentence A; Tab moves on to B and C, Enter leaves the field")),
+            ("1 – 9", gettext_noop("use another sentence instead of C; 0 restores C")),
+            ("D", gettext_noop("drop all three")),
         ),
         edits=tuple(_ROLES.values()),
         guidelines=GUIDELINES,

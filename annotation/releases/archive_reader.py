@@ -16,8 +16,9 @@ from typing import IO, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.releases.schema_versions import KEY, MANIFEST, Schema, UnknownSchemaVersion, version_of
+
 MADE_BY, KIND = "Winnow", "release"
-MANIFEST = "manifest.json"
 LONGEST = 64 * 1024 * 1024  # bytes of a line
 BUFFER = 2**20  # bytes of a parquet file that are read at once, instead of whole columns
 
@@ -78,7 +79,7 @@ class Files:
         with self.open(name) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
                 if len(line) > LONGEST:
-                    raise NotARelease(f"{name}, line {number}: it is longer than {LONGEST:,} bytes.")
+                    raise NotARelease(f"{name}, line {number}: longer than {LONGEST:,} bytes.")
                 yield line
 
     def lines(self, name: str) -> Iterator[dict]:
@@ -99,14 +100,33 @@ class Files:
 
 
 class ReleaseFiles(Files):
+    """A release; its manifest and lines are those of the newest schema version, whichever it has."""
+
     @cached_property
-    def manifest(self) -> dict:
+    def _written(self) -> dict:
         found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
             raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
         if found.get("kind") != KIND:
             raise NotARelease("This is an export of a study. Make a release of it first.")
         return found
+
+    @cached_property
+    def release_schema(self) -> Schema:
+        try:
+            return Schema(version_of(self._written))
+        except UnknownSchemaVersion as why:
+            raise NotARelease(str(why)) from None
+
+    @cached_property
+    def manifest(self) -> dict:
+        return self.release_schema.as_newest(MANIFEST, {KEY: self.release_schema.version, **self._written})
+
+    def lines(self, name: str) -> Iterator[dict]:
+        """None of a table that came with a later version."""
+        if self.release_schema.came_later(name):
+            return iter(())
+        return (self.release_schema.as_newest(name, line) for line in super().lines(name))
 
     def unpack(self, folder: Path) -> None:
         """Write every file below the folder, which is made."""
@@ -122,9 +142,9 @@ def as_object(text: bytes, where: str) -> dict:
     try:
         found = json.loads(text)
     except ValueError:
-        raise NotARelease(f"{where}: this is no JSON.") from None
+        raise NotARelease(f"{where}: not valid JSON.") from None
     if not isinstance(found, dict):
-        raise NotARelease(f"{where}: this is no JSON object.")
+        raise NotARelease(f"{where}: not a JSON object.")
     return found
 
 
@@ -133,7 +153,7 @@ def _files(folder: Path) -> dict[str, Path]:
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
             if (Path(at) / name).is_symlink():
-                raise NotARelease(f"{Path(at) / name} is a link; a release holds files alone.")
+                raise NotARelease(f"{Path(at) / name} is a link; a release holds only files.")
         found |= {(Path(at) / name).relative_to(folder).as_posix(): Path(at) / name for name in names}
     return found
 
@@ -142,7 +162,7 @@ def _archive(place: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(place)
     except FileNotFoundError:
-        raise NotARelease(f"{place} is not there. Name a folder or a .zip.") from None
+        raise NotARelease(f"{place} does not exist. Name a folder or a .zip.") from None
     except (zipfile.BadZipFile, OSError) as problem:
         raise NotARelease(f"{place} cannot be read as a .zip: {problem}") from None
 
@@ -155,14 +175,14 @@ def _entries(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             continue
         parts = PurePosixPath(entry.filename).parts
         if len(parts) < 2 or {"/", "..", "."} & set(parts) or "\\" in entry.filename or ":" in parts[0]:
-            raise NotARelease(f"The .zip has an entry {entry.filename!r}; all must be below one top folder.")
+            raise NotARelease(f"The .zip has an entry {entry.filename!r}; all entries must be in one top-level folder.")
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
-            raise NotARelease(f"{entry.filename} is compressed or encrypted. Unpack the .zip, and name its folder.")
+            raise NotARelease(f"{entry.filename} is compressed or encrypted. Unpack the .zip and name its folder.")
         tops.add(parts[0])
         name = "/".join(parts[1:])
         if name in found:
-            raise NotARelease(f"The .zip has {entry.filename!r} twice.")
+            raise NotARelease(f"The .zip contains {entry.filename!r} twice.")
         found[name] = entry
     if len(tops) > 1:
-        raise NotARelease(f"The .zip has {len(tops)} top folders; a release has one.")
+        raise NotARelease(f"The .zip has {len(tops)} top-level folders; a release has one.")
     return found

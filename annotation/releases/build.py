@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.exports.files import content_hash, describe_files, write_json
-from annotation.releases import redaction, splitting
+from annotation.releases import redaction, schema_versions, splitting
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
 from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
@@ -60,7 +60,7 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
-        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and those that share an image stay together."
+        advice = f"{' and '.join(empty)} would be empty: there are {kept}, and items that share an image stay together."
         raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
     return assigned
 
@@ -83,6 +83,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
+        schema_versions.KEY: schema_versions.newest(),
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),

@@ -24,7 +24,7 @@ GROUPS = ("added", "dropped", "changed", "outside")
 UNCHANGED, JUDGED_AGAIN = "unchanged", "judged_again"
 
 # What differs in the set-up
-MADE = ("version", "source_format", "split_rule", "warnings")  # the app's version
+MADE = ("version", "schema_version", "source_format", "split_rule", "warnings")  # the app's version
 NAMING = {"name", "version"}  # of the plan
 NAMING_FILES = {"README.md", "data_statement.md", "croissant.json", "statistics.json", "release.json"}
 BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another place
@@ -211,9 +211,10 @@ def _by_reason(found: Sequence[Mapping]) -> list[dict]:
 
 def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Side]:
     before, after = _Side(), _Side()
-    for key, state, raw in _decided_items(a):
+    alike = a.release_schema.version == b.release_schema.version
+    for key, state, raw in _decided_items(a, alike):
         before.states[key], before.packed[key] = state, zlib.compress(raw, 1)
-    for key, state, raw in _decided_items(b):
+    for key, state, raw in _decided_items(b, alike):
         after.states[key], after.packed[key] = state, zlib.compress(raw, 1)
         if before.states.get(key) == state and before.packed.get(key) == after.packed[key]:
             del before.packed[key], after.packed[key]
@@ -229,11 +230,14 @@ def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Si
     return before, after
 
 
-def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
-    """(id, state, line) of every item that is decided."""
+def _decided_items(release: ReleaseFiles, alike: bool) -> Iterator[tuple[str, str, bytes]]:
+    """(id, state, line) of every item that is decided; `alike`: both releases have one schema version, and the same
+    item the same bytes."""
     for state, name in IN_FILES.items():
-        for raw in release.raw_lines(name):
+        for raw in release.raw_lines(name) if alike else ():
             yield json.loads(raw)["id"], state, raw
+        for line in release.lines(name) if not alike else ():
+            yield line["id"], state, json.dumps(line, sort_keys=True).encode()
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:

@@ -8,44 +8,44 @@ SHOWN = 20  # items of a group
 LENGTH = 200  # characters of a value
 SHORT = {  # of a reason, where items are counted
     "adjudicated": "adjudicated since",
-    "adjudicated_anew": "adjudicated anew",
+    "adjudicated_anew": "adjudicated again",
     "adjudication_lifted": "the adjudication was lifted",
-    "asked_anew": "asked anew in a later round",
-    "entered": "came into a stage since",
-    "estimate": "Dawid and Skene's estimate moved",
+    "asked_anew": "asked again in a later round",
+    "entered": "entered a stage since",
+    "estimate": "the Dawid–Skene estimate changed",
     "excluded": "an annotator was excluded since",
     "exclusion_lifted": "an annotator is no longer excluded",
     "fewer_judgments": "fewer judgments count",
-    "followed": "came into a later stage",
+    "followed": "entered a later stage",
     "imported": "imported since",
-    "imported_anew": "the material was imported anew",
+    "imported_anew": "the material was imported again",
     "instructions": "the instructions changed",
     "left": "left a stage",
     "left_out": "a stage leaves it out",
     "more_judgments": "more judgments",
-    "newer_candidates": "newer candidates came",
+    "newer_candidates": "newer candidates were imported",
     "no_longer_imported": "no longer imported",
     "other_judgments": "judgments were changed",
     "settings": "the stage's settings changed",
-    "split_moved": "drawn into another split, since other items came or went",
-    "split_shared": "had to move to the split of items with which it shares an image",
-    "splits": "the splits are cut otherwise",
-    "stage_added": "a stage is there that was not",
-    "stage_removed": "a stage is no longer there",
-    "unknown": "no reason can be read from the files",
+    "split_moved": "drawn into another split because other items were added or dropped",
+    "split_shared": "moved to the split of items that share its image",
+    "splits": "the splits were cut differently",
+    "stage_added": "a stage was added",
+    "stage_removed": "a stage was removed",
+    "unknown": "the files give no reason",
     "was_open": "was open",
 }
 LEFT_OUT = {
-    "check_item": "it is a check there",
+    "check_item": "it is a check item there",
     "not_sampled": "it is not in its sample",
-    "not_suitable": "it lacks what that stage asks about",
+    "not_suitable": "it lacks what the stage asks about",
 }
 GROUPS = {"added": "+", "dropped": "-", "changed": "~", "outside": "."}
 TITLES = {
     "added": "Added to the data",
     "dropped": "Dropped from the data",
     "changed": "Changed in the data",
-    "outside": "Outside the data of both, with another fate",
+    "outside": "In neither release, outcome changed",
 }
 PARTS = {"release": "Plan", "study": "Study", "made": "Made by", "splits": "Items by split", "columns": "Columns",
          "counts": "Items"}  # fmt: skip
@@ -71,19 +71,19 @@ def sentences(found: Mapping, items: int = SHOWN) -> Iterator[str]:
 
 def _but_for_the_name(found: Mapping) -> str:
     files = sorted(name for names in found.get("files", {}).values() for name in names)
-    return f"Nothing differs but the name or the version, and the files that carry them: {', '.join(files)}."
+    return f"Identical except for name and version and the files that contain them: {', '.join(files)}."
 
 
 def _totals(found: Mapping) -> Iterator[str]:
     totals, (a, b) = found["totals"], found["releases"]
     yield (
         f"Items in the data: {a['kept']:,} → {b['kept']:,}; {totals['added']:,} added, {totals['dropped']:,} dropped, "
-        f"{totals['changed']:,} changed, {totals['unchanged'] + totals['judged_again']:,} as they were."
+        f"{totals['changed']:,} changed, {totals['unchanged'] + totals['judged_again']:,} unchanged."
     )
     if totals["judged_again"]:
-        yield f"Of these {totals['judged_again']:,} rest on other judgments, with the same content."
+        yield f"Of these, {totals['judged_again']:,} have the same content but other judgments."
     if totals["outside"]:
-        yield f"Outside the data of both, {totals['outside']:,} have another fate."
+        yield f"{totals['outside']:,} items in neither release have another outcome."
     for group, title in TITLES.items():
         counted = found["reasons"].get(group, [])
         yield from [f"{title}, by reason:"] if counted else []
@@ -99,7 +99,7 @@ def setup_sentences(found: Mapping) -> Iterator[str]:
     yield from _stages(found.get("stages", {}))
     for way, words in (("added", "excluded since"), ("removed", "no longer excluded")):
         for one in found.get("exclusions", {}).get(way, []):
-            yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason is given'}."
+            yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason given'}."
     for one in found.get("exclusions", {}).get("changed", []):
         reasons = _both([one["before"], one.get("reason")])
         yield f"Annotator {one['annotator']} is excluded for another reason: {reasons}."
@@ -108,8 +108,8 @@ def setup_sentences(found: Mapping) -> Iterator[str]:
 
 
 def _stages(found: Mapping) -> Iterator[str]:
-    yield from (f"Stage {name} is there now." for name in found.get("added", ()))
-    yield from (f"Stage {name} is no longer there." for name in found.get("removed", ()))
+    yield from (f"Stage {name} was added." for name in found.get("added", ()))
+    yield from (f"Stage {name} was removed." for name in found.get("removed", ()))
     for name, both in found.get("changed", {}).items():
         for setting, values in both.get("settings", {}).items():
             yield f"Stage {name}: {setting} {_both(values)}."
@@ -166,11 +166,11 @@ def _reason(one: Mapping) -> str:
 
 
 ABOUT_STAGES = {
-    "entered": "came into {stage} since",
-    "followed": "came into {stage} then",
+    "entered": "entered {stage} since",
+    "followed": "then entered {stage}",
     "left": "is no longer asked about in {stage}",
-    "stage_added": "{stage} is there now",
-    "stage_removed": "{stage} is no longer there",
+    "stage_added": "{stage} was added",
+    "stage_removed": "{stage} was removed",
 }
 
 
@@ -194,7 +194,7 @@ def _judgments(one: Mapping) -> str:
 
 
 def _people(one: Mapping) -> str:
-    who = ", ".join(f"{name} ({why or 'no reason is given'})" for name, why in one["annotators"].items())
+    who = ", ".join(f"{name} ({why or 'no reason given'})" for name, why in one["annotators"].items())
     way = "excluded since" if one["code"] == "excluded" else "no longer excluded"
     are = "is" if len(one["annotators"]) == 1 else "are"
     return f"{who} judged it in {one['stage']} and {are} {way}{_decided(one)}"
@@ -216,7 +216,7 @@ FACTS: dict[str, Callable[[Mapping], str]] = {
     "settings": _settings,
     "instructions": lambda one: f"instructions of {one['stage']} changed (version {_both(one['instructions'])})",
     "left_out": lambda one: f"{one['stage']} leaves it out: {LEFT_OUT[one['reason']]}",
-    "asked_anew": lambda one: f"asked anew in {one['stage']}, round {one['round']}{_decided(one)}",
-    "newer_candidates": lambda one: f"candidates of round {one['round']} came",
+    "asked_anew": lambda one: f"asked again in {one['stage']}, round {one['round']}{_decided(one)}",
+    "newer_candidates": lambda one: f"candidates of round {one['round']} were imported",
     "splits": lambda one: f"{SHORT['splits']}: " + ", ".join(f"{k} {_both(v)}" for k, v in one["splits"].items()),
 }

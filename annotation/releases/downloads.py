@@ -38,7 +38,7 @@ def download_file(request: HttpRequest, release: Release, name: str) -> HttpResp
         try:
             entry = archive.getinfo(f"{release.folder}/{name}")
         except KeyError:
-            raise Http404("There is no such file in this release.") from None
+            raise Http404("This release has no such file.") from None
         manifest = archive.read(f"{release.folder}/{MANIFEST}")
         named = {MANIFEST: {"sha256": hashlib.sha256(manifest).hexdigest()}, **json.loads(manifest)["files"]}
         file.seek(entry.header_offset)
@@ -61,4 +61,4 @@ def removed_is_404() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise Http404("The files of this release are not in the storage any more.") from None
+        raise Http404("The files of this release are no longer in storage.") from None

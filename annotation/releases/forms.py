@@ -27,21 +27,21 @@ FIRST_VERSION = "1.0"
 OWN = "own"
 SOURCE = "source"  # the form that a benchmark may not have
 SPLIT_CHOICES = {
-    "one": ("One split", "test: nothing is trained on it"),
+    "one": ("One split", "test: not for training"),
     "80/20": ("80 / 20", "train and validation"),
     "80/10/10": ("80 / 10 / 10", "train, validation and test"),
-    OWN: ("Your own", "whole percents that make 100"),
+    OWN: ("Your own", "whole percentages that add up to 100"),
 }
 RISKS = {  # what somebody should think of before making it public
-    "times": "Whoever knows when somebody was at work may find out who A-01 is.",
-    "annotators": "Small groups know each other: a figure may tell who A-01 is.",
-    "comments": "Read them before: people write names and opinions.",
-    "gold": "Whoever reads them passes every check. Wait until these checks are used no more.",
+    "times": "Someone who knows when a person worked may find out who A-01 is.",
+    "annotators": "In small groups, a figure may reveal who A-01 is.",
+    "comments": "Read them first: people write names and opinions.",
+    "gold": "Anyone who reads them can pass every check. Wait until these checks are no longer in use.",
 }
-NAME_HINT = "As others will cite it, and its folder's name: letters, digits, dots, hyphens."
-VERSION_HINT = "Two or three numbers. A version is made once and never changes."
-SEED_HINT = "The same seed draws the same splits. What a version had in a split stays there."
-NEEDED = "Choose one at least."
+NAME_HINT = "The name that others cite, also the folder's name: letters, digits, dots, hyphens."
+VERSION_HINT = "Two or three numbers. A frozen version never changes."
+SEED_HINT = "The same seed draws the same splits. Items stay in the split that they had in an earlier version."
+NEEDED = "Choose at least one."
 
 
 class PlanForm(Form):
@@ -54,17 +54,17 @@ class PlanForm(Form):
     version = CharField(label="Version", max_length=20, help_text=VERSION_HINT)
     stages = MultipleChoiceField(
         label="Stages", widget=CheckboxSelectMultiple, error_messages={"required": NEEDED},
-        help_text="A stage takes along those that it rests on.",
+        help_text="The stages that a chosen stage depends on are also included.",
     )  # fmt: skip
     splits = ChoiceField(label="Splits", widget=RadioSelect, error_messages={"required": "Choose one."})
     train = IntegerField(label="train, %", min_value=0, max_value=100, required=False)
     validation = IntegerField(label="validation, %", min_value=0, max_value=100, required=False)
     test = IntegerField(label="test, %", min_value=0, max_value=100, required=False)
     seed = IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, help_text=SEED_HINT)
-    forms = MultipleChoiceField(label="Forms", widget=CheckboxSelectMultiple, required=False)
+    forms = MultipleChoiceField(label="Formats", widget=CheckboxSelectMultiple, required=False)
     shard_mb = IntegerField(
-        label="Megabytes a file, about", min_value=1, max_value=5000,
-        help_text="Of Parquet and WebDataset: a large split goes into several.",
+        label="Megabytes per file, about", min_value=1, max_value=5000,
+        help_text="For Parquet and WebDataset: large splits are written as several files.",
     )  # fmt: skip
     public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)
 
@@ -192,5 +192,5 @@ def _titled(title: str, what: str) -> str:
 
 def _stage_words(stage: Stage) -> str:
     on = " and ".join(sorted({one.name for one in (stage.source, stage.after) if one}))
-    rests = f"{PROTOCOLS[stage.protocol].title}{f'; rests on {on}' if on else ''}"
+    rests = f"{PROTOCOLS[stage.protocol].title}{f'; depends on {on}' if on else ''}"
     return _titled(f"{stage.position} {stage.name}", rests)

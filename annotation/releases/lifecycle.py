@@ -56,7 +56,7 @@ def _taken(plan: Plan) -> str:
     taken = f"There is already a {plan.title}"
     if Release.objects.filter(name=plan.name, version=plan.version).exclude(frozen_at=None).exists():
         return f"{taken}. Give the next version."
-    return f"{taken}, not frozen: it is being made, or could not be and can be discarded on its page."
+    return f"{taken}, not frozen: it is being built, or its build failed and you can discard it on its page."
 
 
 def clear_dead(*, study: Study, plan: Plan, by: str) -> None:
@@ -105,11 +105,11 @@ def discard(*, release: Release, by: str) -> None:
 def _unfinished(release: Release) -> Release:
     found = Release.objects.select_for_update(no_key=True).filter(pk=release.pk).first()
     if found is None:
-        raise CannotFreeze(f"{release} is discarded.")
+        raise CannotFreeze(f"{release} was discarded.")
     if found.frozen_at:
-        raise CannotFreeze(f"{found} is frozen: it stays as it is. Make another version.")
+        raise CannotFreeze(f"{found} is frozen and cannot change. Make another version.")
     if found.job and found.job.state not in OVER:  # read after the lock, since whoever had it may have set another
-        raise CannotFreeze(f"{found} is being made. Cancel that first, or wait.")
+        raise CannotFreeze(f"{found} is still being built. Cancel that first, or wait.")
     return found
 
 
@@ -127,7 +127,7 @@ def open_release(release: Release) -> Iterator[ReleaseFiles]:
 def check_target(out: Path | None) -> None:
     """CannotFreeze where a release cannot be unpacked there."""
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise CannotFreeze(f"{out} is there and not empty. Name a new folder.")
+        raise CannotFreeze(f"{out} exists and is not empty. Name a new folder.")
 
 
 def unpack(release: Release, out: Path) -> int:
@@ -156,7 +156,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
         snapshot = folder.with_name("export")
         step, stages = aside.step, plan.stages
         export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
-        aside.begin("writing forms")
+        aside.begin("writing formats")
         folder.mkdir()
         manifest = build.build(snapshot, plan, folder, _earlier_splits(release, plan), step, original_bytes)
         aside.begin("packing")

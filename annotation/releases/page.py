@@ -25,7 +25,7 @@ KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever change
 CARD = "README.md"
 COUNTS = ("imported", "kept", "dropped", "open")
 TABLES = "Documents and tables"
-OF_TABLES = "The card, the figures, every judgment and decision, what was dropped and why."
+OF_TABLES = "The dataset card, the figures, every judgment and decision, what was dropped and why."
 FORM_OF_FOLDER = {"data" if name == "parquet" else name: form for name, form in FORMS.items()}
 
 

@@ -18,7 +18,7 @@ SHARD_MB = 500
 PUBLIC = {  # what is public besides the least
     "times": "when each judgment was given and how long it took, pace and pay",
     "annotators": "the figures of each annotator: agreement with others, answers, checks",
-    "comments": "what people wrote beside their answers: reasons of judgments and notes of adjudicators",
+    "comments": "what people wrote with their answers: reasons of judgments and notes of adjudicators",
     "gold": "the right answers of checks, practice and comprehension questions",
 }
 
@@ -37,15 +37,15 @@ WORDS = (
     Word("summary", "Summary", "What the split is and what it is for, in a few sentences."),
     Word("authors", "Authors", "Who made it, separated by semicolons.", long=False),
     Word("contact", "Contact", "An address for questions: e-mail or web.", long=False),
-    Word("licence", "Licence", "Of the annotations, as an SPDX identifier: CC-BY-4.0, MIT …", long=False),
+    Word("licence", "Licence", "For the annotations, as an SPDX identifier: CC-BY-4.0, MIT …", long=False),
     Word("citation", "How to cite", "BibTeX, or a sentence."),
     Word("language", "Language", "Of the captions, as a code: en, es, eu …", long=False),
     Word("collection", "Where the material comes from", "Sources of images and captions, and how they were chosen."),
-    Word("platform", "Platform and recruitment", "Where annotators were found and how they were chosen."),
-    Word("demographics", "Annotators", "What is known of them as a group. Leave empty what was not asked."),
+    Word("platform", "Platform and recruitment", "Where annotators were recruited and how they were chosen."),
+    Word("demographics", "Annotators", "What is known of them as a group. Leave out what was not asked."),
     Word("ethics", "Consent and ethics", "What annotators were told, and any review board's decision."),
-    Word("biases", "Biases and limits", "What the material or the judgments lean to; what the split does not show."),
-    Word("sensitive", "Personal or sensitive material", "Faces, names, anything that a reader must know of."),
+    Word("biases", "Biases and limits", "Biases of the material or the judgments; what the split does not show."),
+    Word("sensitive", "Personal or sensitive material", "Faces, names, anything that a reader must know about."),
     Word("use", "Uses", "What it is meant for, and what it should not be used for."),
 )
 
@@ -87,15 +87,15 @@ class Plan:
         if not NAME.fullmatch(self.name):
             found["name"] = "Use 1 to 100 letters, digits, dots, underscores and hyphens; begin with a letter or digit."
         if not VERSION.fullmatch(self.version):
-            found["version"] = "Write two or three numbers with dots between them: 1.0 or 1.0.0."
+            found["version"] = "Write two or three numbers separated by dots: 1.0 or 1.0.0."
         if set(self.splits) - set(SPLIT_NAMES) or sum(self.splits.values()) != 100 or min(self.splits.values()) < 1:
-            found["splits"] = f"Give {', '.join(SPLIT_NAMES)} or some of them whole percents that make 100."
+            found["splits"] = f"Give {', '.join(SPLIT_NAMES)}, or some of them, whole percentages that add up to 100."
         if unknown := set(self.forms) - set(FORMS):
-            found["forms"] = f"There is no form {', '.join(sorted(unknown))}; these are {', '.join(FORMS)}."
+            found["forms"] = f"Unknown format: {', '.join(sorted(unknown))}. Choose from {', '.join(FORMS)}."
         if not 1 <= self.shard_mb <= 5000:
             found["shard_mb"] = "Choose 1 to 5000 MB."
         if unknown := set(self.public) - set(PUBLIC):
-            found["public"] = f"There is no {', '.join(sorted(unknown))}; these are {', '.join(PUBLIC)}."
+            found["public"] = f"Unknown part: {', '.join(sorted(unknown))}. Choose from {', '.join(PUBLIC)}."
         if unknown := set(self.words) - {word.name for word in WORDS}:
-            found["words"] = f"There is no {', '.join(sorted(unknown))}; these are {', '.join(w.name for w in WORDS)}."
+            found["words"] = f"Unknown: {', '.join(sorted(unknown))}. Choose from {', '.join(w.name for w in WORDS)}."
         return found

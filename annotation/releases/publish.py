@@ -27,13 +27,13 @@ REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 OF_THE_HUB = {".gitattributes"}  # what a hub puts into every repository
 SHOWN = 5
 ERRORS = {  # of an answer of the hub
-    401: "The hub does not know the token in HF_TOKEN.",
+    401: "The hub does not accept the token in HF_TOKEN.",
     403: "The token in HF_TOKEN may not write to {repo}.",
-    404: "The hub has no {repo} that the token in HF_TOKEN may see.",
-    409: "{repo} is being changed by somebody else. Run this again.",
-    412: "{repo} was changed by somebody else meanwhile. Run this again.",
-    413: "A file is larger than the hub takes. Make the release with smaller shards.",
-    429: "The hub asks to wait. Run this again in some minutes: what is there is not sent again.",
+    404: "The hub has no {repo} that the token in HF_TOKEN can see.",
+    409: "Someone else is changing {repo}. Run this again.",
+    412: "Someone else changed {repo} in the meantime. Run this again.",
+    413: "A file is larger than the hub accepts. Make the release with smaller shards.",
+    429: "The hub asks you to wait. Run this again in a few minutes: files already there are not sent again.",
 }
 Say = Callable[[str], None]
 
@@ -57,12 +57,12 @@ class Target:
 def target(repo: str, private: bool = False, environment: Mapping[str, str] = os.environ) -> Target:
     """Where to, by the environment alone: no file of tokens is read. Raises CannotPush."""
     if not REPO.fullmatch(repo):
-        raise CannotPush(f"{repo!r} is no repository. Name it as owner/name.")
+        raise CannotPush(f"{repo!r} is not a repository. Name it as owner/name.")
     endpoint = (environment.get("HF_ENDPOINT") or USUAL).rstrip("/")
     if urlsplit(endpoint).scheme not in ("https", "http"):
         raise CannotPush(f"HF_ENDPOINT is {endpoint!r}; it must begin with https://.")
     if not (token := environment.get("HF_TOKEN", "").strip()):
-        raise CannotPush("There is no token. Set HF_TOKEN to one of the hub that may write, for this command alone.")
+        raise CannotPush("There is no token. Set HF_TOKEN to a hub token with write access, for this command only.")
     return Target(repo, endpoint, token, private)
 
 
@@ -77,9 +77,9 @@ def push(folder: Path, to: Target, say: Say = print) -> str:
         api.create_repo(to.repo, repo_type="dataset", private=to.private or None, exist_ok=True)
         there = api.repo_info(to.repo, repo_type="dataset")
         if to.private and not there.private:
-            raise CannotPush(f"{to.address} is there already, and everybody can read it. Nothing was sent.")
+            raise CannotPush(f"{to.address} already exists and everybody can read it. Nothing was sent.")
         if _is_there(api, to, version, folder, wanted):
-            say(f"{title} is there already, with the same content. Nothing was sent.")
+            say(f"{title} is already there, with the same content. Nothing was sent.")
         else:
             _refuse_foreign(api, to, wanted)
             _send(api, to, folder, wanted, title, version, there.sha)
@@ -91,7 +91,7 @@ def _wanted(release: ReleaseFiles) -> dict[str, str]:
     wanted = {name: file["sha256"] for name, file in release.manifest["files"].items()}
     wanted[MANIFEST] = hashlib.sha256(release.read(MANIFEST)).hexdigest()
     if others := sorted(set(release.names()) ^ set(wanted)):
-        raise CannotPush(f"The folder does not hold what its manifest says: {_some(others)}.")
+        raise CannotPush(f"The folder does not match its manifest: {_some(others)}.")
     return wanted
 
 
@@ -109,8 +109,8 @@ def _is_there(api: "HfApi", to: Target, version: str, folder: Path, wanted: Mapp
         return False
     if others := differing(api, to.repo, tags[version], folder, wanted):
         raise CannotPush(
-            f"{to.address} has a version {version} with another content ({_some(others)}). A version never changes: "
-            "make a release with the next one. Nothing was sent."
+            f"{to.address} has a version {version} with different content ({_some(others)}). A version never changes: "
+            "make a release with the next version. Nothing was sent."
         )
     return True
 
@@ -153,7 +153,7 @@ def _refuse_foreign(api: "HfApi", to: Target, wanted: Mapping[str, str]) -> None
         others -= set(earlier.get("files", {})) if earlier.get("kind") == "release" else set()
     if others:
         raise CannotPush(
-            f"{to.address} has files of no release: {_some(sorted(others))}. Name a repository of its own."
+            f"{to.address} has files that belong to no release: {_some(sorted(others))}. Use a separate repository."
         )
 
 
@@ -166,7 +166,7 @@ def _send(
         delete_patterns="*",
     )  # fmt: skip
     if others := differing(api, to.repo, done.oid, folder, wanted):
-        raise CannotPush(f"The hub has not what was sent: {_some(others)}. No version was set; run this again.")
+        raise CannotPush(f"The hub does not have what was sent: {_some(others)}. No version was set; run this again.")
     api.create_tag(to.repo, repo_type="dataset", tag=version, tag_message=title, revision=done.oid)
 
 

@@ -96,7 +96,7 @@ def release_discard(request: StaffRequest, pk: int) -> HttpResponse:
     except lifecycle.CannotFreeze as refusal:
         messages.error(request, str(refusal))
         return redirect("release-detail", pk)
-    messages.success(request, f"{release} is discarded. Its version can be given again.")
+    messages.success(request, f"{release} was discarded. You can use its version again.")
     return redirect("release-list", release.study_id)
 
 
@@ -106,7 +106,7 @@ def release_download(request: StaffRequest, pk: int, name: str = "") -> HttpResp
     """The whole zip, or one file of it."""
     release = permissions.release_for(request.user, pk)
     if not release.frozen_at:
-        raise Http404("This release is not frozen: it has no files yet.")
+        raise Http404("This release is not frozen and has no files yet.")
     if name:
         return downloads.download_file(request, release, name)
     return downloads.download_release(request, release)

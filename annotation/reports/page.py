@@ -1,5 +1,5 @@
-"""The page of a study's report: the report (report.py) as tables, in which nothing is computed that a table says of the
-study. docs/guide/report.md has the parts.
+"""The page of a study's report: lays out the report (report.py) as tables without computing any figure itself.
+docs/guide/report.md describes the parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,14 +17,14 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report as study_report
 from annotation.studies.instructions import blocks
 
-COLUMNS = 11  # types side by side, as in BiVLC's Table 1; of more, each has a row
+COLUMNS = 11  # types side by side, as in BiVLC's Table 1; with more, each has a row
 PAIRS, PEOPLE = 20, 100  # rows at most; the JSON has more
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")  # in the order of Table 1
 SPREADS = {
     "judged": ("judgments", "count"),
     "active_minutes": ("active time", "hours"),
-    "per_hour": ("judgments an hour", "number"),
-    "pay_reached": ("pay an hour reached", "money"),
+    "per_hour": ("judgments per hour", "number"),
+    "pay_reached": ("effective hourly pay", "money"),
 }
 
 
@@ -34,7 +34,7 @@ def contents(study: Study, found: Reckoned) -> dict:
 
 
 def tables(report: Mapping) -> dict:
-    """The report, and what its tables need beside it."""
+    """The report, and what its tables need besides it."""
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
     stages = [stage(one) for one in report["stages"]]
     return {
@@ -55,7 +55,7 @@ def tables(report: Mapping) -> dict:
 
 
 def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
-    """Of those who judged, the ones who did most, in their order."""
+    """The annotators who judged most, in their order."""
     busy = [row for row in rows if row["judged"]]
     chosen = sorted(sorted(range(len(busy)), key=lambda at: -busy[at]["judged"])[:most])
     return [busy[at] for at in chosen]
@@ -65,7 +65,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
 
 
 def stage(one: Mapping) -> dict:
-    """A stage of the report with its texts as they are read, and its agreement as tables."""
+    """A stage of the report with its texts as readers see them, and its agreement as tables."""
     protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
     block = study_page.paper_block(protocol, one["figures"])
     if block:
@@ -100,7 +100,7 @@ def view(found: Mapping) -> dict:
 
 
 def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
-    """Where no measure is defined: each reason, and the measures that it keeps from being so."""
+    """If no measure is defined: each reason, with the measures to which it applies."""
     reasons: dict[str, list[str]] = {}
     for name, (words, *_) in MEASURES.items():
         reasons.setdefault(measures[name]["note"], []).append(words)
@@ -108,7 +108,7 @@ def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
 
 
 def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[Mapping]:
-    """Each type (its `subtype` None), then its subtypes where it has any that have a name."""
+    """Each type (with `subtype` None), then its named subtypes."""
     below = list(subtypes)
     for row in types:
         yield {**row, "subtype": None}
@@ -121,7 +121,7 @@ def _by_kind(types: Iterable[Mapping], subtypes: Iterable[Mapping]) -> Iterator[
 
 def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     """`lines` of counts and shares with a cell for each type and subtype, in the columns of BiVLC's Table 1; `groups`
-    are the types over them. `upright`: too many for one width, so each has a row.
+    are the types over them. `upright`: too many for the page width, so each has a row.
     """
     kinds = sorted(whole["by_type"], key=_place)
     lines = []
@@ -134,10 +134,10 @@ def funnel(whole: Mapping, questions: Mapping | None) -> dict:
     add("imported", ends, "imported")
     for place, stage in enumerate(whole["stages"]):
         steps, name = [row["stages"][place] for row in ends], f"{stage['stage']} {stage['name']}"
-        add(f"came to {name}", steps, "entered")
+        add(f"entered {name}", steps, "entered")
         add(f"kept by {name}", steps, "kept")
-        add("of those that came", steps, "kept_share", share=True)
-    add("kept in the end", ends, "kept")
+        add("of those that entered", steps, "kept_share", share=True)
+    add("finally kept", ends, "kept")
     add("of imported", ends, "kept_share", share=True)
     add("dropped", ends, "dropped")
     add("of imported", ends, "dropped_share", share=True)

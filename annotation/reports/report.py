@@ -1,9 +1,9 @@
 """The report of a study, the appendix of a paper: one dictionary of what other modules computed.
 
-It rests on what the pages show: figures/{stage,agreement,funnel,human_baseline,annotators}.py; beside these it takes a
-few queries of a study and of each stage. exports/setup_wording.py has its words; docs/guide/report.md describes every
-part. It is computed once for each state of the study (figures/cache.py), and the same state gives the same dictionary;
-only `dated` adds a time.
+It uses the same figures as the pages (figures/{stage,agreement,funnel,human_baseline,annotators}.py), plus a few
+queries per study and stage. exports/setup_wording.py has its wording; docs/guide/report.md describes every part. It is
+computed once per state of the study (figures/cache.py), and the same state gives the same dictionary; only `dated` adds
+a time.
 """
 
 import hashlib
@@ -37,18 +37,18 @@ from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.metrics.base import wilson
 
 KIND = "report"
-LAYOUT = 1  # of the dictionary; another one where a name in it changes or goes
-KEY = str(LAYOUT)  # what an earlier layout kept is no report of this one
+LAYOUT = 1  # version of the dictionary; raise it when a name in it changes or is removed
+KEY = str(LAYOUT)  # reports of an earlier layout are not reused
 QUESTIONS_AN_ITEM = 4  # of BiVLC's Table 1: two captions and two images are four retrieval questions
 SPREAD = ("judged", "active_minutes", "per_hour", "pay_reached")
 SUMMED = ("judgments_counted", "judgments_gone", "judgment_rows", "withdrawn", "surplus", "flags", "flags_open")
 COSTS = ("active_minutes", "cost")
 FUNNELS = ("imported", "kept", "dropped", "open", "kept_share", "dropped_share", "open_share")
-CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what stands beside
+CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what is given elsewhere
 
 
 def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
-    """What was computed last; a study with many judgments is left to the worker. `small`: of what size, if known."""
+    """The latest report; a study with many judgments is left to the worker. `small`: the study's size, if known."""
     first = study.stages.earliest("position")
     first.study = study
     small = _is_small(study) if small is None else small
@@ -62,26 +62,26 @@ def _is_small(study: Study) -> bool:
 
 
 def dated(found: Reckoned | Reckoning) -> dict:
-    """The report, of which there must be one, with the moment that it is of and the fingerprint of all else in it."""
+    """The report, which must exist, with its time and the fingerprint of everything else in it."""
     assert found.data and found.made_at
     report = json.loads(found.data["report"])
     return {"as_of": found.made_at.isoformat(), "fingerprint": fingerprint(report), **report}
 
 
 def fingerprint(found: Mapping) -> str:
-    """SHA-256 of its JSON with sorted keys and without spaces: the same for the same state, whenever it is made."""
+    """SHA-256 of its JSON with sorted keys and without spaces: the same state always gives the same hash."""
     text = json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache.reckons(KIND)
 def _kept(stage: Stage, key: str, tell: Tell) -> dict:
-    """The report as text: PostgreSQL's jsonb would put its names into another order."""
+    """The report as text, because PostgreSQL's jsonb would reorder its names."""
     return {"report": json.dumps(report(stage.study, tell), ensure_ascii=False)}
 
 
 def report(study: Study, tell: Tell = silent) -> dict:
-    """Everything but `dated`'s time; of one moment, which the worker has begun already."""
+    """Everything except `dated`'s time, from one snapshot, which the worker has already opened."""
     with nullcontext() if connection.in_atomic_block else source_layout.snapshot():
         return _report(study, tell)
 
@@ -155,7 +155,7 @@ def _versions(study: Study) -> Mapping[int, list[dict]]:
 
 
 def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping]) -> dict:
-    """Sums over the stages; who came, and what became of the items."""
+    """Totals over the stages: annotators, and the outcomes of the items."""
     figures = [one["figures"] for one in stages]
     decided, settled = (sum(one["adjudications"][name] for one in stages) for name in ("tasks", "settled"))
     return {
@@ -172,7 +172,7 @@ def _totals(funnel: Mapping, stages: Sequence[Mapping], people: Sequence[Mapping
 
 
 def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | None:
-    """BiVLC's Table 1 counts questions, not items: four of each kept one. None where no stage makes such items."""
+    """BiVLC's Table 1 counts questions, not items: four of each kept one. None if no stage makes such items."""
     if not any(name.startswith("bivlc-") for name in protocols):
         return None
     kept = [
@@ -228,7 +228,7 @@ def _protocol(protocol: Protocol) -> dict:
 
 
 def published(figures: Mapping) -> dict:
-    """A stage's figures without those of the clock, and without the kappa of every pair: `agreement` has the first."""
+    """A stage's figures, except those that depend on the clock and every pair's kappa (`agreement` has the first)."""
     found = {name: part for name, part in figures.items() if name != "now"}
     found["agreement"] = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
     return found
@@ -250,7 +250,7 @@ def adjudications(figures: Mapping) -> dict:
 
 
 def _before(stage: Stage) -> dict:
-    """What comes before the first screen, how it is passed, and how many did. No right answers."""
+    """The qualification before the first screen, its pass rule, and how many passed. No right answers."""
     results, items = qualification.results(stage), qualification.training_tasks(stage).count()
     tried = {kind: [of[kind].passed for of in results.values() if kind in of] for kind in AttemptKind.values}
     questions = [{name: one[name] for name in ("question", "options")} for one in stage.comprehension]
@@ -273,9 +273,9 @@ def _passed(results: list[bool | None]) -> dict:
 
 
 def _checks(stage: Stage) -> dict:
-    """Checks and how they went over all annotators, with Wilson's interval; no right answers, nor which items they are.
+    """Results of checks over all annotators, with Wilson's interval, but neither right answers nor items.
 
-    `guess` is what picking at random would have got right.
+    `guess` is the share that picking at random would get right.
     """
     found = list(attention_checks.results(stage).values())
     n, right = sum(one.n for one in found), sum(one.right for one in found)
@@ -299,9 +299,9 @@ def _checks(stage: Stage) -> dict:
 
 
 def _people(study: Study, everybody: Mapping) -> list[dict]:
-    """Everybody over all stages, in the order of joining, and what became of them.
+    """Everybody over all stages, in order of joining, and their status.
 
-    `pay_reached`: the pay for active time over the whole time from painted to answered, an hour.
+    `pay_reached`: the pay for active time, per hour of the whole time from showing a screen to its answer.
     """
     judged = Judgment.objects.filter(lease__annotator__study=study)
     elapsed = dict(judged.values_list("lease__annotator__number").annotate(Sum("elapsed_ms")).order_by())
@@ -326,7 +326,7 @@ def _people(study: Study, everybody: Mapping) -> list[dict]:
 
 
 def _annotators(people: Sequence[Mapping]) -> dict:
-    """Everybody, in the order of joining; how those who judged are spread; how many show each sign."""
+    """Everybody in order of joining, the spread over those who judged, and how many show each sign."""
     busy = [one for one in people if one["judged"]]
     signs = Counter(kind for one in people for kind in {sign["kind"] for sign in one["signs"]})
     return {
@@ -346,7 +346,7 @@ def spread(values: Sequence[float]) -> dict:
 
 
 def _exclusions(study: Study, stages: list[Stage], everybody: Mapping) -> list[dict]:
-    """Whoever does not count, or did not come past the start of a stage: when, by what, why. In the order of time."""
+    """Annotators who were excluded, or screened out of a stage: when, how and why, in order of time."""
     whole = {row["number"]: row for row in everybody["whole"]}
     found = [*_excluded(study, whole), *_screened_out(stages)]
     return sorted(found, key=lambda row: (row["at"], row["annotator"]))
@@ -372,5 +372,5 @@ def _screened_out(stages: list[Stage]) -> Iterator[dict]:
             yield {
                 "annotator": seat.annotator.pseudonym, "at": seat.screened_out_at.isoformat(),
                 "stage": stage.position, "by": "the stage’s rule", "judgments": 0, "signs": [],
-                "why": f"failed {' and '.join(failed) or 'what comes before the first screen'}, all tries used",
+                "why": f"failed {' and '.join(failed) or 'the qualification'}, no attempts left",
             }  # fmt: skip

@@ -12,7 +12,7 @@ from benchmarks.permissions import StaffRequest, staff_only
 
 ACCEPTED = 202
 AGAIN = 30  # seconds
-NOT_YET = "A worker is computing this report for the first time. Ask again in half a minute."
+NOT_YET = "A worker is computing this report for the first time. Try again in half a minute."
 
 
 @require_safe
@@ -26,7 +26,7 @@ def study_report(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_report_json(request: StaffRequest, pk: int) -> JsonResponse:
-    """The newest there is, `as_of` says of when; 202 with a sentence while there is none."""
+    """The latest report, with its time in `as_of`; 202 with a sentence while there is none."""
     study = permissions.study_for(request.user, pk)
     found = report.look(study, by=audit.named(request.user))
     if found.data is None:

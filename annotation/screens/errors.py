@@ -1,5 +1,9 @@
 """Why a request of an annotator is refused: a sentence for them, and a status for HTTP."""
 
+from django.utils.translation import gettext
+
+from annotation.models import Judgment
+
 
 class Refused(Exception):
     """The request cannot be carried out; the message is for the annotator, `status` for HTTP."""
@@ -21,6 +25,14 @@ class BadAnswer(Refused):
 
 class NotOpen(Refused):
     pass
+
+
+class AnsweredElsewhere(Refused):
+    """The screen got another answer after the page was made. `stored` is that judgment, `given` the one refused."""
+
+    def __init__(self, stored: Judgment, given: Judgment):
+        self.stored, self.given = stored, given
+        super().__init__(gettext("You answered this screen in two tabs. Which answer should count?"))
 
 
 class NothingToUndo(Refused):

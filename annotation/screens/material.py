@@ -4,8 +4,9 @@ A text that an earlier stage wrote replaces the item's own caption of that role.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -14,13 +15,15 @@ from annotation.models import Lease, Task
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
+from benchmarks.imports.frames import are_alike
+from workers.images import frame_size
 
-# Every caption and image of the items, by identity; of an image, where it is served and its pixels.
+# Every caption and image of the items, by identity; of an image: its names, as it is and framed, and its pixels.
 _PARTS = """
-SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL FROM benchmarks_caption
+SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL, NULL, NULL FROM benchmarks_caption
 WHERE item_id = ANY(%(items)s)
 UNION ALL
-SELECT used.item_id, used.role || '-' || used.position, image.opaque, image.width, image.height
+SELECT used.item_id, used.role || '-' || used.position, used.role, image.opaque, used.opaque, image.width, image.height
 FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
 WHERE used.item_id = ANY(%(items)s)
 """
@@ -34,14 +37,30 @@ SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'
 Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels
 
 
+class _Stored(NamedTuple):
+    """An image of an item: served under `opaque` as it is, and under `framed` in the frame of the item."""
+
+    role: str
+    opaque: str
+    framed: str
+    width: int
+    height: int
+
+
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
     """For each lease: identity → part. One query, and another if an annotator's edit is among the options."""
-    of_item = _parts_of_items({lease.task.item_id for lease in leases})
+    captions, pictures = _stored_parts({lease.task.item_id for lease in leases})
     edits = _edited_texts(
         {identity for lease in leases for identity in lease.shown if identity.startswith(EDIT_PREFIX)}
     )
     written = {identity: {"text": text} for identity, text in edits.items()}
-    return [of_item[lease.task.item_id] | _carried(lease.task) | written for lease in leases]
+    return [
+        captions[lease.task.item_id]
+        | _pictures(pictures[lease.task.item_id], {*lease.task.shows, *lease.shown})
+        | _carried(lease.task)
+        | written
+        for lease in leases
+    ]
 
 
 def _carried(task: Task) -> dict[str, Part]:
@@ -61,12 +80,30 @@ def _edited_texts(identities: Iterable[str]) -> dict[str, str]:
     return dict(fetch(_EDITS, judgments=judgments)) if judgments else {}
 
 
-def _parts_of_items(items: Iterable[int]) -> dict[int, dict[str, Part]]:
-    """For each item: identity → part."""
-    found: dict[int, dict[str, Part]] = defaultdict(dict)
-    for item, identity, said, *size in fetch(_PARTS, items=list(items)):
-        found[item][identity] = {"text": said} if None in size else _picture(said, *size)
-    return found
+def _stored_parts(items: Iterable[int]) -> tuple[dict[int, dict[str, Part]], dict[int, dict[str, _Stored]]]:
+    """For each item: identity → caption, and identity → image."""
+    captions: dict[int, dict[str, Part]] = defaultdict(dict)
+    pictures: dict[int, dict[str, _Stored]] = defaultdict(dict)
+    for item, identity, said, *names_and_size in fetch(_PARTS, items=list(items)):
+        if None in names_and_size:
+            captions[item][identity] = {"text": said}
+        else:
+            pictures[item][identity] = _Stored(said, *names_and_size)
+    return captions, pictures
+
+
+def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict[str, Part]:
+    """An item's images: as they are where neither role nor size sets one apart, else all in the same frame.
+
+    An image is set apart from the others on the screen, and one that is alone there from those of the item's other
+    tasks.
+    """
+    beside = [one for identity, one in stored.items() if identity in on_screen]
+    compared = beside if len(beside) > 1 else list(stored.values())
+    if are_alike((one.role, one.width, one.height) for one in compared):
+        return {identity: _picture(one.opaque, one.width, one.height) for identity, one in stored.items()}
+    size = frame_size((one.width, one.height) for one in stored.values())
+    return {identity: _picture(one.framed, *size) for identity, one in stored.items()}
 
 
 def _picture(opaque: str, width: int, height: int) -> Part:

@@ -1,5 +1,7 @@
 """From the submitted fields of a screen to the stored answer, and back."""
 
+from django.utils.translation import gettext
+
 from annotation.models import Lease
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, SubmittedFields
 from annotation.protocols.registry import PROTOCOLS
@@ -13,7 +15,7 @@ def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
         return lease.shown[int(shown_answer) - 1]
     if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in PROTOCOLS[protocol].fixed}:
         return shown_answer
-    raise BadAnswer("That is not one of the answers on this screen.")
+    raise BadAnswer(gettext("That is not one of the answers on this screen."))
 
 
 def place_on_screen(lease: Lease, answer: str) -> str:
@@ -29,7 +31,8 @@ def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
     try:
         return form.parse(sent, lease.shown, texts_of(lease.task, lease.shown))
     except InvalidAnswer as lacks:
-        raise BadAnswer(str(lacks)) from None
+        values = {name: gettext(value) for name, value in lacks.values.items()}
+        raise BadAnswer(gettext(lacks.message) % values if values else gettext(lacks.message)) from None
 
 
 def screen_fields(lease: Lease, protocol: str, answer: Answer) -> dict[str, str]:

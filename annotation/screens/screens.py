@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.template import loader
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, caption_role
@@ -28,7 +29,7 @@ class Screen:
 
     `previous` has the fields of an earlier answer as shown ({"answer": "2"}), or nothing. `shown` is the context of the
     template: the `captions` and `pictures` that are asked about, the `options` in order (each a caption or a picture
-    with its `place`); for a form also `texts` by role and the protocol's `form`.
+    with its `place`); for a form also `texts` by role and the protocol's `form`. `spoken` is the material's language.
     """
 
     lease: UUID
@@ -56,7 +57,11 @@ def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
         return []
     protocols = _protocols({lease.task.stage_id for lease in leases}, stage)
     there = material.parts_of_leases(leases)
-    return [_screen(lease, protocols[lease.task.stage_id], parts) for lease, parts in zip(leases, there, strict=True)]
+    spoken = stage.study.language
+    return [
+        _screen(lease, protocols[lease.task.stage_id], parts, spoken)
+        for lease, parts in zip(leases, there, strict=True)
+    ]
 
 
 def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
@@ -65,7 +70,7 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
     return {pk: PROTOCOLS[name] for pk, name in [(stage.pk, stage.protocol), *found]}
 
 
-def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Screen:
+def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken: str) -> Screen:
     previous = getattr(lease, "previous", {})
     picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
@@ -73,12 +78,15 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part]) -> Scre
     captions = [part for part in about if "text" in part]
     shown = {
         "question": protocol.question,
+        "spoken": spoken,
         "captions": captions,
         "size": text_size(captions),
         "pictures": [part for part in about if "url" in part],
         "options": options,
         "option_size": text_size(options),
-        "choices": _choices(protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else ""),
+        "choices": _choices(
+            protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else "", get_language()
+        ),
     }
     if protocol.form:
         shown |= _with_form(lease, protocol.form, parts)
@@ -99,7 +107,7 @@ def text_size(parts: Iterable[Part]) -> str:
 
 
 @cache
-def _choices(fixed: tuple[Choice, ...], picked: str) -> str:
+def _choices(fixed: tuple[Choice, ...], picked: str, language: str) -> str:
     """The answers that are not shuffled, rendered once: they are the same on every screen of a protocol."""
     context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
     return loader.get_template("judging/_choices.html").render(context) if fixed else ""

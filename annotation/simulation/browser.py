@@ -1,6 +1,6 @@
-"""A browser without a screen: opens pages, reads their forms, sends them. Standard library only.
+"""A headless browser that opens pages, reads their forms and submits them. Standard library only.
 
-What simulated annotators use, so that they meet the same addresses, forms and answers as people without script.
+Simulated annotators use it, so they get the same addresses, forms and responses as people without JavaScript.
 """
 
 import http.client
@@ -14,7 +14,7 @@ REDIRECTS = {301, 302, 303, 307, 308}
 
 
 class Unreachable(Exception):
-    """Nothing answers at that address."""
+    """No server answers at that address."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Page:
     url: str
     status: int
     forms: list[Form]
-    state: str  # `data-state` of the page's article: waiting, done …; empty on a page that has none
+    state: str  # `data-state` of the page's article: waiting, done …; empty if it has none
 
     def form(self, name: str) -> Form | None:
         """The form with a hidden input of that name."""
@@ -63,7 +63,7 @@ class FormReader(HTMLParser):
 
 
 class Visitor:
-    """One connection, kept alive, as one person's browser. Not to be shared by threads at the same time."""
+    """One persistent connection, like one person's browser. Threads must not share it at the same time."""
 
     def __init__(self, base: str, timeout: float = 30):
         parts = urlsplit(base)
@@ -75,7 +75,7 @@ class Visitor:
         return self._follow("GET", urljoin(self.base, path), None)
 
     def send(self, url: str, values: Mapping[str, object]) -> Page:
-        """POST a form. Sent again after a lost connection: a submission's key makes that safe."""
+        """POST a form, again after a lost connection; a submission's key makes that safe."""
         return self._follow("POST", url, urlencode(values))
 
     def _follow(self, method: str, url: str, body: str | None) -> Page:
@@ -100,7 +100,7 @@ class Visitor:
             except (http.client.HTTPException, OSError) as error:
                 self.connection.close()
                 if attempt == TRIES - 1:
-                    raise Unreachable(f"Nothing answers at {self.base} ({error}).") from error
+                    raise Unreachable(f"No server answers at {self.base} ({error}).") from error
         raise AssertionError("unreachable")
 
     def close(self) -> None:

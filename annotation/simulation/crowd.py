@@ -1,13 +1,13 @@
 """Simulated annotators: they work through a study over HTTP, as people do, with a stated error rate.
 
-An annotator answers a task's truth with probability 1 - error rate, else one of the other answers, each as likely. The
-truth is what is known of a check, of the item, or of the question by its construction (a baseline's); where nothing is
-known, a fixed one is drawn from the item's id. Where an answer is more than a pick, they send what its form makes up,
+An annotator gives a task's true answer with probability 1 - error rate, otherwise one of the others, each equally
+likely. The truth is the known answer of a check, of the item, or of a question by construction (in a baseline); if
+nothing is known, it is drawn from the item's id. If an answer is more than a pick, they send what its form makes up,
 whatever the error rate. Which place on the screen holds which option is read from the database by the lease's token; no
 page says it (law 4). They go from stage to stage as people do, and come back while there is work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
-sent as the measured time and not waited for, unless `pace` says so. Stated like this, it is no claim about people.
+sent as the measured time, but not waited for unless `pace` says so. This is an assumption, not a claim about people.
 """
 
 import hashlib
@@ -37,12 +37,12 @@ from benchmarks import audit
 
 MEDIAN_MS, SIGMA = 6000, 0.5
 SKIP_RATE, UNDO_RATE = 0.01, 0.02
-REST = 0.2  # seconds before somebody who has to wait looks again
+REST = 0.2  # seconds after which a waiting annotator looks again
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`limit` bounds the judgments of all together; `pace` is how much of the thinking time is waited for."""
+    """`limit` bounds all judgments together; `pace` is the share of the thinking time to wait for."""
 
     url: str
     annotators: int = 10
@@ -53,7 +53,7 @@ class Plan:
     pace: float = 0.0
     skip_rate: float = SKIP_RATE
     undo_rate: float = UNDO_RATE
-    patience: float = 20.0  # seconds without any progress after which the rest is left
+    patience: float = 20.0  # seconds without progress after which the crowd stops
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Report:
 
 
 def truth_of(task: Task, protocol: str) -> list[str]:
-    """The acceptable answers; where none is known, one drawn from the item's id, the same for everybody."""
+    """The acceptable answers; if none is known, one drawn from the item's id, the same for everybody."""
     right = PROTOCOLS[protocol].right_answer(task.question, task.options)
     known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
     answers = [*sorted(task.options), *fixed(protocol)]
@@ -113,7 +113,7 @@ def thinking_ms(rng: Random) -> tuple[int, int]:
 
 
 class Simulated:
-    """Joins on being made, reads the instructions, then takes a turn whenever asked."""
+    """Joins on creation, reads the instructions, then takes one turn per call."""
 
     def __init__(self, study: Study, plan: Plan, number: int):
         self.plan = plan
@@ -126,12 +126,12 @@ class Simulated:
         joining = self.visitor.open(reverse("join", args=[study.invite]))
         if not joining.forms:
             raise Unreachable(
-                f"{self.plan.url} does not let anybody join “{study.name}”. Is it open, and that server's?"
+                f"{self.plan.url} does not let anyone join “{study.name}”. Is it open, and on that server?"
             )
         return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name, "consent": "yes"})
 
     def turn(self) -> str:
-        """One step on the page in front: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
+        """One step on the current page: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
         if gate := self.page.form("version"):
             self.page = self.visitor.send(gate.action, gate.values)
             return "other"
@@ -174,7 +174,7 @@ class Simulated:
         return str(shown.index(answer) + 1) if answer in shown else answer
 
     def _before(self) -> dict[str, object]:
-        """What is sent from the page in front: right answers to questions, a pick in practice, or that it was read."""
+        """What is sent from the current page: right answers to questions, a pick in practice, or that it was read."""
         here = permissions.desk(self.token)
         step = qualification.step(annotator=here.annotator, stage=here.stage)
         if step is None or step.told:
@@ -191,14 +191,14 @@ class Simulated:
         return "other"
 
     def _undo(self) -> None:
-        """Take the last answer back; its screen comes again and is answered in its turn."""
+        """Withdraw the last answer; its screen comes back and is answered in its turn."""
         form = self.page.form("undo_key")
         if form and self._send(form.action, form.values):
             self.tally.undone += 1
             self.tally.judgments -= 1
 
     def _send(self, url: str, values: dict) -> bool:
-        """Whether it was taken. After a refusal, or an answer that came late, the page is opened anew."""
+        """Whether it was accepted. After a refusal or a late answer, the page is opened again."""
         self.page = self.visitor.send(url, values)
         if self.page.status >= 400:
             self._note(url.rstrip("/").split("/")[-1])
@@ -211,7 +211,7 @@ class Simulated:
         self.page = self.visitor.open(reverse("judge", args=[self.token]))
 
     def go(self) -> None:
-        """They close the page for good, and give back what they hold."""
+        """Close the page for good and return what they hold."""
         participant_lifecycle.leave(annotator=Annotator.objects.get(token=self.token), by="command")
         self.visitor.close()
 
@@ -225,7 +225,7 @@ class Simulated:
 
 @transaction.atomic
 def mark_simulated(*, token: str, by: str) -> Annotator:
-    """Joining over HTTP cannot say it, and nobody else may."""
+    """Marked here, because joining over HTTP cannot say so and nobody else may."""
     annotator = Annotator.objects.select_for_update().get(token=token)
     annotator.simulated = True
     annotator.save(update_fields=["simulated"])
@@ -237,7 +237,7 @@ def mark_simulated(*, token: str, by: str) -> Annotator:
 
 
 class Crowd:
-    """Annotators in a queue: a thread takes the first, lets them do one step and puts them back at the end."""
+    """Annotators in a queue: a thread takes the first, does one step for them and puts them back at the end."""
 
     def __init__(self, people: list[Simulated], plan: Plan, tell: Callable[[int], None]):
         self.people, self.plan, self.tell = people, plan, tell
@@ -247,7 +247,7 @@ class Crowd:
         self.moved_at = time.monotonic()
 
     def work_all(self) -> None:
-        """Round after round, since what one settles may be work for another, until a round brings no judgment."""
+        """Round after round, until one brings no judgment, since items settled by one may be work for another."""
         before = -1
         while self.judged() > before and not self.stopped():
             before = self.judged()
@@ -263,7 +263,7 @@ class Crowd:
         return late or (self.plan.limit is not None and self.judged() + self.active >= self.plan.limit)
 
     def work(self) -> None:
-        """What each thread does, until nobody is left, the limit is reached, or nothing has moved for too long."""
+        """The loop of each thread, until nobody is left, the limit is reached, or there is no progress for too long."""
         try:
             while (one := self._next()) is not None:
                 self._settle(one, one.turn())
@@ -305,7 +305,7 @@ def simulate(*, study: Study, plan: Plan, tell: Callable[[int], None] = lambda j
     return Report([one.tally for one in people], seconds)
 
 
-# Where a running Winnow answers
+# The address of a running Winnow
 
 
 def running_at(var: Path) -> str:

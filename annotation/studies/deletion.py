@@ -1,9 +1,8 @@
-"""A study goes with all that was asked and answered in it, its exports and their files. Its benchmark stays.
+"""Delete a study with its tasks, judgments and exports, including their files. Its benchmark stays.
 
-What was released is what others cite: frozen releases go along only where that is said in so many words.
-
-Judgments are append-only by a trigger, which lets this one transaction pass: `winnow.deletes_study` names the study,
-and the trigger looks whether a judgment is really one of it.
+Others cite releases, so frozen ones are deleted only if the caller says so explicitly. A trigger keeps judgments
+append-only and makes an exception for this one transaction: `winnow.deletes_study` names the study, and the trigger
+checks that a judgment really belongs to it.
 """
 
 from django.db import connection, transaction
@@ -21,14 +20,14 @@ OF_TASK = f"task_id IN (SELECT id FROM annotation_task WHERE {OF_STAGE})"
 OF_PEOPLE = "annotator_id IN (SELECT id FROM annotation_annotator WHERE study_id = %(study)s)"
 OF_LEASE = f"lease_id IN (SELECT id FROM annotation_lease WHERE {OF_TASK})"
 
-# Whoever writes below a study holds one of these rows: nothing is added to it while it goes.
+# Every write inside a study locks one of these rows, so nothing is added during the deletion.
 LOCKS = (
     "SELECT FROM annotation_study WHERE id = %(study)s FOR UPDATE",
     "SELECT FROM annotation_annotator WHERE study_id = %(study)s ORDER BY id FOR UPDATE",
     "SELECT FROM annotation_stage WHERE study_id = %(study)s ORDER BY id FOR UPDATE",
     f"SELECT FROM annotation_task WHERE {OF_STAGE} ORDER BY id FOR UPDATE",
 )
-# What there is a lot of, in an order in which the trigger still finds a judgment's study. The rest cascades.
+# The large tables, in an order in which the trigger can still find a judgment's study. The rest cascades.
 ROWS = (
     f"DELETE FROM annotation_flag WHERE {OF_LEASE}",
     f"DELETE FROM annotation_judgment WHERE {OF_LEASE}",
@@ -41,18 +40,18 @@ ROWS = (
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
 )
-# Judging has no use for these. Deleting has: of each task and annotator that goes, PostgreSQL asks what refers to it.
+# Judging does not need these indexes. Deletion does: PostgreSQL looks up what refers to each task and annotator.
 INDEXES = {
     "deleting_lease_task": "annotation_lease (task_id)",
     "deleting_slot_annotator": "annotation_slot (annotator_id)",
     "deleting_slot_reserved": "annotation_slot (reserved_id)",
 }
-WITHOUT_INDEX = 500  # tasks that go without them; with them, other studies' answers wait until this is done
-BY_COMMAND = 50_000  # judgments; the browser would wait too long for more
+WITHOUT_INDEX = 500  # tasks deleted without indexes, since building those blocks other studies' judgments
+BY_COMMAND = 50_000  # judgments; with more, the browser would wait too long
 
 
 def size(study: Study) -> dict:
-    """How much would go: {"judgments", "annotators", "exports", "releases"}, of releases those that are frozen."""
+    """What would be deleted: counts of "judgments", "annotators", "exports" and (frozen) "releases"."""
     return {
         "judgments": Judgment.objects.filter(lease__task__stage__study=study).count(),
         "annotators": study.annotators.count(),
@@ -67,9 +66,9 @@ def jobs_of(study: Study) -> QuerySet[Job]:
 
 
 def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
-    """All or nothing; the audit trail keeps what went. Returns `size` of it. `releases`: frozen ones may go too.
+    """Delete all or nothing, recorded in the audit trail. Returns `size`. `releases`: also delete frozen ones.
 
-    Raises CannotDelete while a job works at it, or where something that must not go refers to it.
+    Raises CannotDelete while one of its jobs runs, or if something that must stay refers to it.
     """
     with deferred_files() as after:
         return _rows(study=study, by=by, releases=releases, after=after)
@@ -93,20 +92,20 @@ def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False
 
 
 def _releases_go(study: Study, may: bool, after: DeferredFiles) -> None:
-    """Their files; the rows go with the study."""
+    """Delete their files; the rows are deleted with the study."""
     frozen = list(study.releases.exclude(frozen_at=None))
     if frozen and not may:
         named = ", ".join(map(str, frozen[:3])) + (" …" if len(frozen) > 3 else "")
-        raise CannotDelete(f"“{study}” has been released as {named}. Say that its releases may go too.")
+        raise CannotDelete(f"“{study}” has been released as {named}. Confirm that its releases may be deleted too.")
     after.files(release.file for release in frozen)
 
 
 def _exports_go(study: Study, after: DeferredFiles) -> None:
-    """The rows of its jobs, and the files that they made. None may be running: it would leave a file behind."""
+    """Delete its jobs and the files they made. None may be running: it would leave a file behind."""
     found = jobs_of(study)
     running = list(found.filter(state=JobState.RUNNING).select_for_update(no_key=True))
     if running:
-        raise CannotDelete(f"“{running[0].title}” is running. Cancel it, or wait until it is done.")
+        raise CannotDelete(f"“{running[0].title}” is still running. Cancel it, or wait until it has finished.")
     after.files(job.report["file"] for job in found.filter(report__has_key="file"))
     found.delete()
 
@@ -118,16 +117,16 @@ def _below(cursor, study: Study) -> None:
     for statement in ROWS:
         cursor.execute(statement, {"study": study.pk})
     if many:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # every check is done before its index goes
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # run every check before its index is dropped
         cursor.execute(f"DROP INDEX {', '.join(INDEXES)}")
 
 
 def _whole(study: Study) -> None:
-    """The study, its stages (the later ones first: each may take from an earlier one) and what else cascades."""
+    """Delete the study, its stages (last first: each may take items from earlier ones) and all that cascades."""
     try:
         for stage in study.stages.order_by("-position"):
             stage.delete()
         study.delete()
     except ProtectedError as error:
         names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
-        raise CannotDelete(f"“{study}” stays: a {names} refers to it.") from None
+        raise CannotDelete(f"“{study}” was not deleted: a {names} refers to it.") from None

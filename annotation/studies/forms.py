@@ -1,8 +1,9 @@
-"""What the pages of a study ask for, but the setting up of one (studies/setup_forms.py)."""
+"""The forms of a study's pages, except those for setting one up (studies/setup_forms.py)."""
 
 from django import forms
+from django.conf import settings
 
-from annotation.models import Member, Role
+from annotation.models import Instructions, Member, Role
 
 
 class ErrorsAtFields(forms.Form):
@@ -24,9 +25,28 @@ class InstructionsForm(ErrorsAtFields):
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22}))
 
+    def __init__(self, data=None, *, current: Instructions, own: str):
+        """`own` is the study's language; the others may stay empty."""
+        self.others = [(code, name) for code, name in settings.LANGUAGES if code != own]
+        super().__init__(data, initial={"text": current.text, **current.translations})
+        for code, name in self.others:
+            widget = forms.Textarea(attrs={"rows": 12, "lang": code, "dir": "auto"})
+            self.fields[code] = forms.CharField(
+                label=name, required=False, widget=widget, initial=current.translations.get(code, "")
+            )
+
+    @property
+    def in_other_languages(self) -> list[forms.BoundField]:
+        return [self[code] for code, _ in self.others]
+
+    def words(self) -> dict:
+        """What `studies.lifecycle.revise_instructions` takes."""
+        given = {name: text.replace("\r\n", "\n") for name, text in self.cleaned_data.items()}
+        return {"text": given.pop("text"), "translations": {code: text for code, text in given.items() if text}}
+
 
 class RoleForm(forms.Form):
-    """What a member may do from now on."""
+    """Changes a member's role."""
 
     role = forms.ChoiceField(choices=Role.choices)
 
@@ -36,12 +56,12 @@ class RoleForm(forms.Form):
 
 
 class MemberForm(ErrorsAtFields):
-    """Somebody with an account, and what they may do. The first role offered lets them do least."""
+    """Adds a person with an account in a role. The first role on offer permits least."""
 
     ROLES = (
-        (Role.VIEWER, "looks at figures, agreement and disagreements, and reads releases"),
-        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes, exports; sees who people are"),
-        (Role.OWNER, "does all that, says who the members are, and deletes the study"),
+        (Role.VIEWER, "sees figures, agreement, disagreements and releases"),
+        (Role.MANAGER, "runs the study: invites, instructs, adjudicates, excludes and exports; sees identities"),
+        (Role.OWNER, "does all of that, changes the members, and can delete the study"),
     )
 
     name = forms.CharField(label="User name", max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"}))

@@ -1,32 +1,37 @@
-"""Setting a study up and running it: create, invite, instruct, pause."""
+"""Set up and run a study: create, invite, instruct, pause."""
 
 import secrets
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Max
 
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
 from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
-from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
+from annotation.studies.instructions import default_instructions, default_translations
 from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark
 
 SHOWN_REASONS = 20
+NOTHING: Mapping[str, str] = MappingProxyType({})
+CLOSED = f"moved to {StageState.CLOSED}"  # the verb of the event
 
 
 class CannotCreate(ValueError):
-    """The study cannot be set up like this; the message says why, a sentence a line."""
+    """The study cannot be set up like this; the message gives the reasons, one sentence per line."""
 
 
 class CannotMove(ValueError):
-    """The study is not in a state from which it can go there."""
+    """The study or stage cannot move from its present state to the requested one."""
 
 
 @transaction.atomic
@@ -40,20 +45,21 @@ def create_study(
     pay_per_hour: Decimal = Decimal(0),
     currency: str = "USD",
     consent: str = "",
+    language: str = "en",
     seed: int | None = None,
     state: StudyState = StudyState.OPEN,
 ) -> Study:
-    """A study with its stages, and the tasks of those that take the benchmark's items. Raises CannotCreate.
+    """Create a study with its stages, and tasks for the stages that take the benchmark's items. Raises CannotCreate.
 
-    `created_by` becomes its owner; without anybody it has no member, and superusers alone see it.
+    `created_by` becomes its owner; without one it has no members, and only superusers see it.
     """
     study = Study(
         name=name, benchmark=benchmark, pay_per_hour=pay_per_hour, currency=currency, consent=consent, state=state,
-        created_by=created_by,
+        created_by=created_by, language=language,
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
     _check(study, exclude=["created_by"])
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before this, or after
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before or after this
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -62,7 +68,7 @@ def create_study(
         stage = _create_stage(study, plan, stages[:place], made, seed)
         made[stage.name] = stage
     if not made:
-        raise CannotCreate("A study has at least one stage.")
+        raise CannotCreate("A study needs at least one stage.")
     tasks = _place_items(study, stages, list(made.values()))
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
@@ -76,7 +82,7 @@ def _create_stage(
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
     name, position = plan.stage_name, len(before) + 1
     if unknown := {plan.source, plan.after} - {"", *made}:
-        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is no stage before it.")
+        raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
     if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
@@ -86,13 +92,23 @@ def _create_stage(
     apart = apart_of(plan, before)
     if unknown := set(apart) - set(positions):
         raise CannotCreate(
-            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is no stage before it."
+            f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is not an earlier stage."
         )
     stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study"])
     stage.save()
-    Instructions.objects.create(stage=stage, version=1, text=plan.instructions or protocol.instructions)
+    _first_instructions(stage, plan.instructions, protocol)
     return stage
+
+
+def _first_instructions(stage: Stage, text: str, protocol: Protocol) -> None:
+    """The protocol's own come in every language; others only as they are written."""
+    own = stage.study.language
+    if not text or text.strip() == default_instructions(protocol, "en").strip():
+        text, translations = default_instructions(protocol, own), default_translations(protocol, own)
+    else:
+        translations = {}
+    Instructions.objects.create(stage=stage, version=1, text=text, translations=translations)
 
 
 def _check(row: Study | Stage, exclude: list[str]) -> None:
@@ -103,9 +119,11 @@ def _check(row: Study | Stage, exclude: list[str]) -> None:
 
 
 def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stage]) -> dict[str, int]:
-    """How many tasks each stage has now: those that take the benchmark's items. Every item must suit every stage.
+    """Create the tasks of the stages that take the benchmark's items; return each stage's count.
 
-    The items are read once for all stages: at full size, that is what takes the time.
+    Every item must suit every such stage.
+
+    The items are read once for all stages: for a large benchmark, reading takes most of the time.
     """
     asked: dict[str, list[task_creation.NewTask]] = {stage.name: [] for stage in stages}
     reasons: dict[str, list[str]] = {stage.name: [] for stage in stages}
@@ -137,13 +155,15 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
 
 
 @transaction.atomic
-def revise_instructions(*, stage: Stage, text: str, by: str) -> Instructions:
-    """A new version; every annotator must read it before the next screen."""
+def revise_instructions(*, stage: Stage, text: str, by: str, translations: Mapping[str, str] = NOTHING) -> Instructions:
+    """A new version, in every language it is to be read in; every annotator must read it before the next screen."""
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     last = stage.instructions.latest("version")
-    if last.text == text:
+    if (last.text, last.translations) == (text, {**translations}):
         return last
-    revised = Instructions.objects.create(stage=stage, version=last.version + 1, text=text)
+    revised = Instructions.objects.create(
+        stage=stage, version=last.version + 1, text=text, translations={**translations}
+    )
     audit.record(by=by, verb="revised instructions", subject=stage.study, version=revised.version)
     return revised
 
@@ -152,7 +172,7 @@ def revise_instructions(*, stage: Stage, text: str, by: str) -> Instructions:
 def move_study(*, study: Study, to: str, by: str) -> Study:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if to not in STUDY_MOVES[StudyState(study.state)]:
-        raise CannotMove(f"A study that is {study.state} cannot become {to}.")
+        raise CannotMove(f"A study that is {study.state} cannot change to {to}.")
     audit.record(by=by, verb=f"moved to {to}", subject=study, before=study.state)
     study.state = to
     study.save(update_fields=["state"])
@@ -162,18 +182,23 @@ def move_study(*, study: Study, to: str, by: str) -> Study:
 @anew
 @transaction.atomic
 def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
-    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again."""
+    """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again.
+
+    A closed one can be closed once more where items of it are given out all the same.
+    """
     stage = promotion.lock_stage(stage)
-    if to == stage.state or to not in StageState.values:
+    partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
+    if to not in StageState.values or (to == stage.state and not partly):
         raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
     stage.state = to
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
-    went = 0  # items that go on now
+    went = 0  # items promoted now
     if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:
-        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # they go when the worker has estimated
+        dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # promoted after the worker's estimate
     elif to == StageState.CLOSED:
         went = promotion.promote(stage)
-    audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went)
+    last_task = stage.tasks.aggregate(last=Max("pk"))["last"]  # what comes later came after the closing
+    audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
     return stage

@@ -1,6 +1,6 @@
-"""Who may look at a study, manage it, and say who may: its members.
+"""A study's members: who may view it, manage it, and choose its members.
 
-A study that has an owner keeps one. Superusers see every study and need no membership.
+A study with an owner always keeps at least one. Superusers see every study and need no membership.
 """
 
 from django.contrib.auth import get_user_model
@@ -12,17 +12,17 @@ from benchmarks import audit
 
 
 class CannotChange(ValueError):
-    """The members cannot become these; the message says why."""
+    """The members cannot be changed like this; the message says why."""
 
 
 @transaction.atomic
 def add(*, study: Study, user, role: Role, by: str) -> Member:
-    """Raises CannotChange for somebody who is a member already, or may not log in to manage."""
+    """Add a member. Raises CannotChange for a user who is already a member, or whose account may not manage."""
     _lock(study)
     if not (user.is_active and user.is_staff):
-        raise CannotChange(f"{user} has an account without the right to manage: an admin gives that.")
+        raise CannotChange(f"{user} has an account that may not manage studies. Ask an admin to change that.")
     if study.members.filter(user=user).exists():
-        raise CannotChange(f"{user} is a member already; change the role in the list.")
+        raise CannotChange(f"{user} is already a member. Change the role in the list.")
     member = Member.objects.create(study=study, user=user, role=role)
     audit.record(by=by, verb="added a member", subject=study, user=user.pk, role=role)
     return member
@@ -32,7 +32,7 @@ def add(*, study: Study, user, role: Role, by: str) -> Member:
 def add_by_name(*, study: Study, name: str, role: Role, by: str) -> Member:
     user = get_user_model().objects.filter(username=name).first()
     if user is None:
-        raise CannotChange(f"Nobody here is called {name}. An admin makes accounts: manage.py add_user {name} --staff.")
+        raise CannotChange(f"There is no user {name}. An admin can add one: manage.py add_user {name} --staff.")
     return add(study=study, user=user, role=role, by=by)
 
 
@@ -59,12 +59,12 @@ def remove(*, member: Member, by: str) -> None:
 
 
 def members_of(study: Study) -> QuerySet[Member]:
-    """In the order of coming."""
+    """Members in the order in which they were added."""
     return study.members.select_related("user")
 
 
 def _lock(study: Study) -> None:
-    """Members of a study change one after the other: two owners cannot remove each other at once."""
+    """Lock the study's members: two owners cannot remove each other at the same time."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
@@ -72,12 +72,12 @@ def _locked(member: Member) -> Member:
     _lock(member.study)
     found = Member.objects.select_related("study", "user").filter(pk=member.pk).first()
     if found is None:
-        raise CannotChange("That member has been removed meanwhile.")
+        raise CannotChange("That member has been removed in the meantime.")
     return found
 
 
 def _leave_an_owner(member: Member) -> None:
-    """An owner who cannot log in any more is none."""
+    """Refuse to remove the last owner. An owner who can no longer log in does not count."""
     owners = member.study.members.filter(role=Role.OWNER, user__is_active=True, user__is_staff=True)
     if member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists():
-        raise CannotChange(f"{member.user} is the last owner. Make somebody else an owner first.")
+        raise CannotChange(f"{member.user} is the last owner. Make someone else an owner first.")

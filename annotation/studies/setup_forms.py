@@ -1,10 +1,11 @@
-"""What setting a study up asks for: the study, and every value of every stage."""
+"""The forms for setting up a study: the study itself, and every setting of every stage."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
 from django import forms
+from django.conf import settings
 from django.core.validators import BaseValidator
 from django.db.models import Count
 
@@ -14,33 +15,37 @@ from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, Stag
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies.instructions import default_instructions
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 
 STRATEGIES = {
-    Strategy.POOL: "pool: whoever asks next gets the next item",
-    Strategy.BATCHES: "batches: a set of items for each annotator",
-    Strategy.NAMED: "named: you say who judges what",
-    Strategy.EVERYONE: "everyone judges every item",
+    Strategy.POOL: "pool: the next free item goes to the next annotator",
+    Strategy.BATCHES: "batches: each annotator gets a set of items",
+    Strategy.NAMED: "named: you assign items to annotators",
+    Strategy.EVERYONE: "everyone: every annotator judges every item",
 }
 RULES = {
-    DecisionRule.MAJORITY: "the kind of answer that most gave",
-    DecisionRule.DAWID_SKENE: "Dawid–Skene: the most probable by all answers, when you ask for it",
+    DecisionRule.MAJORITY: "majority vote",
+    DecisionRule.DAWID_SKENE: "Dawid–Skene: the most probable answer, estimated from all answers",
 }
 TIES = {
     TieRule.DROP: "drop the item as an unresolved tie",
-    TieRule.FIRST: "take the kind of answer that came first",
+    TieRule.FIRST: "the earlier answer wins",
     TieRule.NONE: "count it as None",
     TieRule.ADJUDICATE: "leave it open for an adjudicator",
 }
-PROMOTIONS = {Promotion.SETTLED: "each as soon as it is settled", Promotion.CLOSING: "all when that stage is closed"}
+PROMOTIONS = {
+    Promotion.SETTLED: "each item as soon as it is decided",
+    Promotion.CLOSING: "all items when that stage closes",
+}
 
 
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
 class Size(TypedDict):
-    """Of a benchmark: its items and their types, and how many screens one makes in each stage (none where unknown)."""
+    """A benchmark's numbers of items and types, and the screens per item in each stage (none if unknown)."""
 
     items: int
     types: int
@@ -48,7 +53,7 @@ class Size(TypedDict):
 
 
 def number(name: str, label: str, hint: str = "", required: bool = True) -> forms.IntegerField:
-    """The form field of a stage's setting, within the bounds of the model's field."""
+    """The form field for a stage's setting, within the bounds of the model's field."""
     limits = [validator for validator in FIELDS[name].validators if isinstance(validator, BaseValidator)]
     bounds = {limit.code: limit.limit_value for limit in limits}
     low, high = bounds.get("min_value"), bounds.get("max_value")
@@ -56,41 +61,48 @@ def number(name: str, label: str, hint: str = "", required: bool = True) -> form
 
 
 class StageForm(forms.Form):
-    """One stage. `seconds` and `kept` are what the plan assumes; everything else is a setting of the stage.
+    """One stage. `seconds` and `kept` are the plan's assumptions; every other field is a setting of the stage.
 
-    `feeds`: whether a stage takes in what this one keeps.
+    `feeds`: whether a later stage takes the items that this one keeps.
     """
 
-    overlap = number("overlap", "Judgments an item", "By different annotators. Agreement needs two or more.")
-    cap = number("cap", "Up to", "While they are split, one more judgment, up to so many. Empty: none.", required=False)
-    rule = forms.ChoiceField(label="What decides", choices=RULES.items())
-    tie_rule = forms.ChoiceField(label="When they are level", choices=TIES.items())
-    strategy = forms.ChoiceField(label="Who gets which items", choices=STRATEGIES.items())
-    batch_size = number("batch_size", "Items a batch", "For batches.", required=False)
-    agreement_items = number("agreement_items", "Agreement sample", "So many items, drawn at random …", required=False)
-    agreement_overlap = number("agreement_overlap", "Judgments each", "… get so many judgments.", required=False)
-    quota = number("quota", "Quota", "Judgments an annotator, at most. Empty: no end.", required=False)
-    sample = number("sample", "Sample of items", "So many, drawn at random. Empty: all.", required=False)
-    stratify = forms.BooleanField(label="The sample keeps the shares of types and subtypes", required=False)
-    sample_each = forms.BooleanField(label="The sample is so many of each type", required=False)
-    promotion = forms.ChoiceField(label="Items come in", choices=PROMOTIONS.items(), required=False)
-    apart_from = forms.MultipleChoiceField(
-        label="Nobody gets an item that they met in", widget=forms.CheckboxSelectMultiple, required=False
+    overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
+    cap = number(
+        "cap", "Maximum judgments per item",
+        "While annotators disagree, ask for one more, up to this many. Leave empty for no extra ones.", required=False,
+    )  # fmt: skip
+    rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
+    tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
+    strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
+    batch_size = number("batch_size", "Batch size (items)", "Used with batches only.", required=False)
+    agreement_items = number(
+        "agreement_items", "Agreement sample (items)", "This many random items get more judgments.", required=False
     )
-    lease_seconds = number("lease_seconds", "Seconds a screen is kept", "Without a sign of life another gets it then.")
-    undo_seconds = number("undo_seconds", "Seconds to take an answer back")
-    check_rate = PercentField(label="Checks, % of the screens", max_value=50)
-    training_pass = PercentField(label="Training is passed with, %")
-    training_tries = number("training_tries", "Tries at the training")
-    on_failure = forms.ChoiceField(label="Who fails it", choices=FAILURES.items())
-    auto_advance = forms.BooleanField(label="An answer is submitted as soon as it is picked", required=False)
+    agreement_overlap = number("agreement_overlap", "Judgments per sampled item", required=False)
+    quota = number("quota", "Quota", "Maximum judgments per annotator. Leave empty for no limit.", required=False)
+    sample = number("sample", "Sample of items", "Use this many random items. Leave empty to use all.", required=False)
+    stratify = forms.BooleanField(label="Keep the proportions of types and subtypes in the sample", required=False)
+    sample_each = forms.BooleanField(label="Sample this many items per type", required=False)
+    promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
+    apart_from = forms.MultipleChoiceField(
+        label="Exclude annotators who saw the item in", widget=forms.CheckboxSelectMultiple, required=False
+    )
+    lease_seconds = number(
+        "lease_seconds", "Reservation time (seconds)", "After that, an idle screen goes to someone else."
+    )
+    undo_seconds = number("undo_seconds", "Undo window (seconds)")
+    check_rate = PercentField(label="Checks (% of screens)", max_value=50)
+    training_pass = PercentField(label="Practice pass mark (%)")
+    training_tries = number("training_tries", "Attempts at practice")
+    on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
+    auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = forms.CharField(
         label="Instructions", widget=forms.Textarea(attrs={"rows": 14}),
-        help_text="A blank line parts paragraphs; lines that start with “- ” become a list. A change later is a new "
-        "version, which everybody reads again.",
+        help_text="Separate paragraphs with a blank line. Lines that start with “- ” become a list. A later "
+        "change makes a new version, which every annotator must read.",
     )  # fmt: skip
-    seconds = forms.FloatField(label="Seconds a judgment", min_value=0.1, max_value=3600)
-    kept = PercentField(label="% of items that go on")
+    seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
+    kept = PercentField(label="% of items kept")
 
     ASSUMED = ("seconds", "kept")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
@@ -101,7 +113,7 @@ class StageForm(forms.Form):
         apart_from = self.fields["apart_from"]
         assert isinstance(apart_from, forms.MultipleChoiceField)
         names = [(stage.stage_name, stage.stage_name) for stage in before]
-        apart_from.choices = [*names, (plan.stage_name, "this stage itself")]
+        apart_from.choices = [*names, (plan.stage_name, "this stage")]
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if PROTOCOLS[plan.protocol].confirms else []
@@ -110,12 +122,12 @@ class StageForm(forms.Form):
             del self.fields[name]
 
     def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
-        """What the fields begin with: the plan's settings, else the model's defaults."""
+        """The initial values: the plan's settings, otherwise the model's defaults."""
         return {
             **{name: FIELDS[name].get_default() for name in self.base_fields if name in FIELDS},
             **self.plan.settings,
             "apart_from": presets.apart_of(self.plan, before),
-            "instructions": self.plan.instructions or PROTOCOLS[self.plan.protocol].instructions,
+            "instructions": self.plan.instructions or default_instructions(PROTOCOLS[self.plan.protocol], "en"),
             "seconds": self.assumed.seconds,
             "kept": self.assumed.kept,
         }
@@ -128,7 +140,7 @@ class StageForm(forms.Form):
 
     @property
     def no_checks(self) -> str:
-        """Why there can be no checks; empty where there can."""
+        """Why this stage cannot have checks; empty if it can."""
         return NO_CHECKS if PROTOCOLS[self.plan.protocol].form else ""
 
     @property
@@ -164,25 +176,29 @@ class StageForm(forms.Form):
 
 class StudyForm(forms.Form):
     name = forms.CharField(
-        label="Name of the study", max_length=Study._meta.get_field("name").max_length,
-        help_text="Annotators see it, so it should not tell what the answers may be.",
+        label="Study name", max_length=Study._meta.get_field("name").max_length,
+        help_text="Annotators see it, so it should not hint at the answers.",
     )  # fmt: skip
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
-        label="Pay for an hour of work", max_digits=7, decimal_places=2, min_value=0,
-        help_text="For the figures of cost; nobody is paid through Winnow.",
+        label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
+        help_text="Used to compute costs. Winnow does not pay anyone.",
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
+    language = forms.ChoiceField(
+        choices=settings.LANGUAGES, initial="en", required=False,
+        help_text="Of your own texts and of the captions. Annotators can read all pages in six languages.",
+    )  # fmt: skip
     consent = forms.CharField(
         label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Annotators agree to this before they join. Empty: they are not asked.",
+        help_text="Annotators must agree to this text before they join. Leave empty to skip consent.",
     )  # fmt: skip
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
         if Study.objects.filter(name=name).exists():
-            raise forms.ValidationError("There is a study of this name already.")
+            raise forms.ValidationError("A study with this name already exists. Choose another name.")
         return name
 
     def clean_currency(self) -> str:
@@ -191,28 +207,29 @@ class StudyForm(forms.Form):
     def clean_benchmark(self) -> Benchmark:
         benchmark = self.cleaned_data["benchmark"]
         if not Item.objects.filter(benchmark=benchmark).exists():
-            raise forms.ValidationError("This benchmark has no items.")
+            raise forms.ValidationError("This benchmark has no items. Choose another one.")
         return benchmark
 
     def of_study(self) -> dict:
-        """What `studies.lifecycle.create_study` takes beside the stages."""
+        """The arguments of `studies.lifecycle.create_study` apart from the stages."""
         given = dict(self.cleaned_data)
         state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
+        given["language"] = given["language"] or "en"
         return {**given, "consent": given["consent"].replace("\r\n", "\n"), "state": state}
 
 
-# The forms together, and the plan that they make
+# All forms together, and the plan they result in
 
 
 def preset_of(given: Mapping[str, str]) -> Preset:
-    """The preset that an address or a form names, or one stage of the protocol it names; else the first preset."""
+    """The preset named in a URL or form, or one stage of the protocol named there; otherwise the first preset."""
     if given.get("protocol") in PROTOCOLS:
         return presets.single_stage(given["protocol"])
     return PRESETS.get(given.get("preset", ""), next(iter(PRESETS.values())))
 
 
 class Setup:
-    """`data` is what was sent; before that, `benchmark` is the one to begin with."""
+    """`data` is the submitted form; without it, `benchmark` is the initial choice."""
 
     def __init__(self, preset: Preset, data=None, benchmark: str | None = None):
         self.preset = preset
@@ -237,15 +254,15 @@ class Setup:
         return all(form.is_valid() for form in self.forms)
 
     def wrong(self) -> list:
-        """The fields that are to be mended, in the page's order."""
+        """The fields with errors, in the page's order."""
         return [field for form in self.forms for field in form if field.errors]
 
     def plan(self) -> dict:
-        """What `studies.lifecycle.create_study` takes."""
+        """The arguments of `studies.lifecycle.create_study`."""
         return {**self.study.of_study(), "stages": [stage.planned() for stage in self.stages]}
 
     def expected(self) -> list[ExpectedEffort]:
-        """What each stage will take; nothing while a field is wrong."""
+        """The expected effort of each stage; empty while a field is invalid."""
         if self.bound and not self.is_valid():
             return []
         stages = [stage.planned() if self.bound else stage.plan for stage in self.stages]
@@ -259,7 +276,7 @@ class Setup:
 
 
 def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[ExpectedEffort]:
-    """What the stages will take on this benchmark, where nobody says otherwise."""
+    """The expected effort of the stages on this benchmark, with the default assumptions."""
     first = queries.with_material(benchmark.items.order_by("position")[:1])
     item = next((queries.record_of(item) for item in first), presets.SPECIMEN)
     types = benchmark.items.order_by().values("type").distinct().count()
@@ -268,7 +285,7 @@ def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> l
 
 
 def sizes(stages: Sequence[StagePlan]) -> dict[str, Size]:
-    """Of each benchmark, by its id as text; how many screens an item makes is judged by the first one."""
+    """The size of each benchmark by its id as text; screens per item are counted on its first item."""
     of_type = Count("items__type", distinct=True)
     counted = Benchmark.objects.annotate(n=Count("items"), of_type=of_type).values_list("pk", "n", "of_type")
     firsts = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")

@@ -1,4 +1,4 @@
-"""Pages that set a study up, of its members (owners alone change them), and of its deletion."""
+"""Pages for setting up a study, for its members (which only owners change), and for deleting it."""
 
 from itertools import zip_longest
 
@@ -25,7 +25,7 @@ UNFIT = 422
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_new(request: StaffRequest) -> HttpResponse:
-    """A form with every value of the study and its stages, beside what they will take; `plan` works only that out."""
+    """A form with every setting of the study and its stages, beside the plan; `plan` only computes the plan."""
     data = request.POST if request.method == "POST" else None
     setup = Setup(preset_of(data or request.GET), data, request.GET.get("benchmark"))
     if data is None or not setup.is_valid() or "plan" in data:
@@ -54,7 +54,7 @@ def _setup_page(request: StaffRequest, setup: Setup, status: int) -> HttpRespons
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_members(request: StaffRequest, pk: int) -> HttpResponse:
-    """The list; a POST adds somebody."""
+    """The list of members; a POST adds one."""
     study = permissions.study_for(request.user, pk, permissions.needed(request, look=Role.MANAGER, change=Role.OWNER))
     form = MemberForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
@@ -77,7 +77,7 @@ def _page(request: StaffRequest, study: Study, form: MemberForm) -> HttpResponse
 @require_POST
 @staff_only
 def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
-    """Give a member another role, or with `remove` take them out."""
+    """Change a member's role, or with `remove` remove the member."""
     found = permissions.member_for(request.user, pk, member)
     try:
         messages.success(request, _do(request, found))
@@ -89,11 +89,11 @@ def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
 
 
 def _do(request: StaffRequest, member: Member) -> str:
-    """What came of it, in a sentence. Raises CannotChange."""
+    """Carry out the change and return a sentence that describes it. Raises CannotChange."""
     by = audit.named(request.user)
     if "remove" in request.POST:
         members.remove(member=member, by=by)
-        return f"{member.user} is no member of this study any more."
+        return f"{member.user} is no longer a member of this study."
     form = RoleForm(request.POST, member=member)
     if not form.is_valid():
         raise members.CannotChange("There is no such role.")
@@ -113,7 +113,7 @@ def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         problem = _refused(request, study, large)
         if not problem:
-            messages.success(request, f"“{study.name}” is deleted. Its benchmark, “{study.benchmark}”, is still there.")
+            messages.success(request, f"“{study.name}” has been deleted. Its benchmark, “{study.benchmark}”, was kept.")
             return redirect("study-list")
     context = {"section": "studies", "study": study, "size": size, "large": large, "problem": problem}
     context["releases"] = study.releases.exclude(frozen_at=None)
@@ -121,9 +121,9 @@ def study_delete(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _refused(request: StaffRequest, study, large: bool) -> str:
-    """Why it was not deleted, in a sentence; nothing where it was."""
+    """Why the study was not deleted, in a sentence; empty if it was."""
     if large:
-        return "A study of this size is deleted by command."
+        return "This study is too large to delete here. Use manage.py delete_study."
     if request.POST.get("name", "").strip() != study.name:
         return "That is not the study’s name. Nothing was deleted."
     try:

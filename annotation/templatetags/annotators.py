@@ -1,4 +1,4 @@
-"""What the pages of annotators need to write: headers that sort, signs, probabilities."""
+"""Tags of the annotators' pages: sortable headers, signs, probabilities."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.simple_tag
 def sorted_by(name: str, words: str, sort: str, position: int | None, title: str = "") -> str:
-    """A header cell whose link sorts by its column, the largest first; the same again turns it round."""
+    """A header cell whose link sorts by its column, the largest first; a second click reverses the order."""
     first = name if name == "who" else f"-{name}"
     again = f"-{name}" if name == "who" else name
     order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
@@ -35,13 +35,13 @@ def sign_name(kind: str) -> str:
 
 @register.filter
 def share(same: Mapping[str, int]) -> float | None:
-    """How often they gave what most of the others gave: {"same", "n"}."""
+    """The share of {"same", "n"}: how often they gave the same answer as most of the others."""
     return counts.ratio(same["same"], same["n"])
 
 
 @exact(register)
 def probability(p: float | None) -> str:
-    """`0.023`, `< 0.0001`: nobody reads further."""
+    """`0.023`, `< 0.0001`: more digits help nobody."""
     if p is None:
         return "–"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"

@@ -22,7 +22,7 @@ Written = Callable[..., str]
 def exact(register: template.Library) -> Callable[[Written], Written]:
     """Decorator of `write(value, …)`: templates get what it writes as `<data value="0.7164179104477612">71.6 %</data>`.
 
-    Called from Python it is the text alone.
+    Called from Python, it returns only the text.
     """
 
     def keep(write: Written) -> Written:
@@ -59,7 +59,7 @@ def to_percent(low: float | None, high: float | None) -> str:
 
 @register.filter("to_percent")
 def exact_to_percent(low: float | None, high: float | None) -> str:
-    """The same, each end with every digit."""
+    """The same, each end with full precision in `data`."""
     if low is None or high is None:
         return NOTHING
     return format_html("{} – {} %", data(low, f"{low * 100:.1f}"), data(high, f"{high * 100:.1f}"))
@@ -83,7 +83,7 @@ def points(difference: float | None) -> str:
 
 @exact(register)
 def money(amount: float | None, currency: str) -> str:
-    """Whole units from a hundred on."""
+    """Whole units for amounts of a hundred or more."""
     if amount is None:
         return NOTHING
     written = f"{amount:,.0f}" if amount >= 100 else f"{amount:,.2f}"
@@ -99,7 +99,7 @@ def hours(minutes: float | None) -> str:
 
 @register.filter
 def labels(takes: list[str]) -> str:
-    """What a stage takes from another, as people read it."""
+    """What a stage takes from another, in words."""
     return " and ".join(readable_label(one) for one in takes)
 
 
@@ -111,7 +111,7 @@ def annotator_number(name: str) -> int:
 
 @register.filter
 def top_share(places: list[int]) -> float | None:
-    """The share of the place that was picked most."""
+    """The share of picks at the most-picked place."""
     return max(places) / sum(places) if sum(places) else None
 
 
@@ -132,7 +132,7 @@ def local(at: str | None) -> str:
 
 @register.filter
 def utc(at: str | None) -> str:
-    """`21 Nov 2026, 17:44 UTC`: on paper no script can put a moment into the reader's own zone."""
+    """`21 Nov 2026, 17:44 UTC`: for paper, where no script can convert it to the reader's zone."""
     if not at:
         return NOTHING
     moment = datetime.fromisoformat(at).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""How the tables of figures are written (annotation/charts/study.py): what people read, and beside it every digit."""
+"""How the tables of figures are written (annotation/charts/study.py): rounded, with every digit in an attribute."""
 
 from datetime import datetime
 
@@ -23,7 +23,7 @@ FORMS = {
 
 @register.simple_tag
 def cell(value: Value, column: Column, tag: str = "td") -> str:
-    """A cell whose `data-value` is the value with all its digits; of text, the text is the value."""
+    """A cell whose `data-value` is the value with all its digits; for text, the text is the value."""
     scope = mark_safe(' scope="row"') if tag == "th" else ""
     if column.form == "text":
         return format_html(

@@ -16,7 +16,7 @@ PATTERNS = [
     (re.compile(r"\b(?:[Dd]one in|in|took) \d[\d.,]* s\b"), "in <seconds>"),
     (re.compile(r"\bseen=[^&\s\"]+"), "seen=<seen>"),
     (re.compile(r"\b\d[\d.,]* (?:s|min) from start to end"), "<seconds> from start to end"),
-    (re.compile(r"\d[\d.,]* a second\b"), "<rate> a second"),
+    (re.compile(r"\d[\d.,]* (a|per) second\b"), r"<rate> \1 second"),
     (re.compile(r'("seconds": )\d[\d.]*'), r"\1<seconds>"),
 ]
 

@@ -1,4 +1,4 @@
-"""Accounts: made with a password that works for one login, on which its owner chooses another (accounts/views.py)."""
+"""Accounts: created with a password for one login, at which the owner chooses another (accounts/views.py)."""
 
 import secrets
 
@@ -10,12 +10,12 @@ from benchmarks import audit
 
 
 class CannotAdd(ValueError):
-    """There cannot be such an account; the message says why."""
+    """The account cannot be created; the message says why."""
 
 
 @transaction.atomic
 def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
-    """Somebody on the staff, and their one-time password. Raises CannotAdd."""
+    """Create a staff user; returns the user and a one-time password. Raises CannotAdd."""
     user = User(username=name, is_staff=True, is_superuser=superuser)
     try:
         user.full_clean(exclude=["password"])
@@ -26,7 +26,7 @@ def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
 
 @transaction.atomic
 def give_password(*, user: User, by: str) -> str:
-    """Saves the user. The password counts as one-time while `last_login` is empty."""
+    """Set a one-time password and save the user. It counts as one-time while `last_login` is empty."""
     password = secrets.token_urlsafe(9)
     user.last_login = None
     user.set_password(password)

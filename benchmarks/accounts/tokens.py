@@ -1,8 +1,8 @@
-"""Tokens for the API: one for each person, shown once. What is kept is its digest, and a request brings the token.
+"""Tokens for the API: one per person, shown once. Only the digest is stored; a request carries the token.
 
 The table is `rest_framework.authtoken`'s, whose `key` holds the first 160 bits of the token's SHA-256. A token is 256
-random bits, so nobody finds it from its digest. (`manage.py drf_create_token` keeps the key itself, and what it prints
-opens nothing here: `manage.py api_token` is ours.)
+random bits, so its digest does not reveal it. (`manage.py drf_create_token` stores the key itself, and what it prints
+does not work here: use `manage.py api_token`.)
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def _digest(token: str) -> str:
 
 @transaction.atomic
 def make_token(*, user, by: str) -> str:
-    """A new token, which is told here and never again; the one before opens nothing any more."""
+    """Create a token, returned only here; the previous one stops working."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     Token.objects.filter(user=user).delete()
     made = secrets.token_urlsafe(32)
@@ -35,7 +35,7 @@ def make_token(*, user, by: str) -> str:
 
 @transaction.atomic
 def revoke_token(*, user, by: str) -> bool:
-    """Whether there was one."""
+    """Revoke the user's token; returns whether there was one."""
     gone, _ = Token.objects.filter(user=user).delete()
     if gone:
         audit.record(by=by, verb="revoked an API token", subject=user)
@@ -43,14 +43,14 @@ def revoke_token(*, user, by: str) -> bool:
 
 
 class BadToken(APIException):
-    """401 with what to bring; a request without any token is 403, as for sessions."""
+    """401 with the expected header; a request without a token is 403, as for sessions."""
 
     status_code = 401
     auth_header = "Bearer"
 
 
 class ByToken(TokenAuthentication):
-    """`Authorization: Bearer …`. Of somebody who may not log in any more it opens nothing."""
+    """`Authorization: Bearer …`. Rejects tokens of users who may no longer log in."""
 
     keyword = "Bearer"
 
@@ -65,7 +65,7 @@ class ByToken(TokenAuthentication):
 
 
 class PerToken(UserRateThrottle):
-    """A script asks as often as the settings say; pages, which come with a session, are not counted."""
+    """Limits scripts to the rate in the settings; requests with a session are not counted."""
 
     scope = "token"
 

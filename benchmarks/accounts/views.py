@@ -1,5 +1,5 @@
-"""Logging in and out, and one's own token for the API. Whoever comes with a password that somebody else made chooses
-one of their own, and only then is logged in.
+"""Login, logout, and the user's own API token. A user with a one-time password must choose their own before they are
+logged in.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ from benchmarks import audit, permissions
 from benchmarks.accounts import tokens
 from benchmarks.permissions import StaffRequest, client_address
 
-TRIES = 10  # a minute, of one name from one address
-TRIES_FROM_ADDRESS = 60  # a minute, of all names
-FIRST = "first_password_of"  # in the session: whose first password was right, and which password that was
+TRIES = 10  # per minute, for one name from one address
+TRIES_FROM_ADDRESS = 60  # per minute, for all names
+FIRST = "first_password_of"  # in the session: the user whose first password was correct, and that password's hash
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,8 +35,9 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
     if wait := _too_many(request):
-        why = f"Too many tries. Wait {wait} seconds, then try again."
-        answer = _refused(request, AuthenticationForm(request), why, 429)
+        why = f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
+        form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
+        answer = _refused(request, form, why, 429)
         answer["Retry-After"] = str(wait)
         return answer
     form = AuthenticationForm(request, request.POST)
@@ -56,9 +57,9 @@ def _refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest) -> int:
-    """Counts this try; the seconds to wait, or 0. Without Redis nothing is counted, and login works.
+    """Count this attempt; returns the seconds to wait, or 0. Without Redis nothing is counted, and login works.
 
-    The name counts as Django reads it, without regard to case. It is hashed: it may be a password in the wrong field.
+    The name is normalised as in Django, ignoring case, and hashed: it may be a password typed into the wrong field.
     """
     minute, second = _clock()
     address, name = client_address(request), str(UsernameField().to_python(request.POST.get("username", ""))).lower()
@@ -76,7 +77,7 @@ def _tries(who: str) -> int:
     cache.add(key, 0, timeout=120)
     try:
         return cache.incr(key)
-    except ValueError:  # it is not kept
+    except ValueError:  # it is not stored
         return 0
 
 
@@ -89,7 +90,7 @@ def _after_login(request: HttpRequest) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def first_password(request: HttpRequest) -> HttpResponse:
-    """The first password is spent when its owner's own one is stored, not before."""
+    """The first password expires only when the owner's own password is stored."""
     user = _first_time(request)
     if user is None:
         return redirect("login")
@@ -97,7 +98,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             User.objects.select_for_update(no_key=True).get(pk=user.pk)
-            if _first_time(request) is None:  # another window was faster
+            if _first_time(request) is None:  # another window was first
                 return redirect("login")
             form.save()
             audit.record(by=audit.named(user), verb="chose a password", subject=user)
@@ -108,7 +109,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
 
 
 def _first_time(request: HttpRequest) -> User | None:
-    """Who came with a first password that still is theirs."""
+    """The user who entered a first password that is still valid."""
     pk, proof = request.session.get(FIRST, (None, ""))
     user = User.objects.filter(pk=pk, last_login=None, is_active=True).first()
     return user if user and constant_time_compare(proof, user.get_session_auth_hash()) else None
@@ -123,7 +124,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
-    """POST makes a new one. It is in the answer itself: nothing keeps it that could show it a second time."""
+    """POST creates a token, shown only in this response: nothing is stored that could show it again."""
     made = tokens.make_token(user=request.user, by=audit.named(request.user)) if request.method == "POST" else ""
     context = {
         "section": "token",
@@ -138,5 +139,5 @@ def own_token(request: StaffRequest) -> HttpResponse:
 @permissions.staff_only
 def token_revoke(request: StaffRequest) -> HttpResponse:
     there_was = tokens.revoke_token(user=request.user, by=audit.named(request.user))
-    messages.success(request, "The token opens nothing any more." if there_was else "There was no token.")
+    messages.success(request, "The token has been revoked." if there_was else "There was no token to revoke.")
     return redirect("api-token")

@@ -1,4 +1,4 @@
-"""Addresses of the API of benchmarks and jobs, below /api/, and of the API's own description."""
+"""URLs below /api/ for benchmarks and jobs, and for the API's own description."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView

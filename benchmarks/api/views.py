@@ -1,4 +1,4 @@
-"""The read-only API of benchmarks, their items, and jobs; docs/reference/api.md shows it in use."""
+"""The read-only API of benchmarks, their items, and jobs; docs/reference/api.md shows how to use it."""
 
 from django.db.models import QuerySet
 from rest_framework import serializers
@@ -11,7 +11,7 @@ from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job
 
 class BenchmarkData(serializers.ModelSerializer):
     item_count = serializers.IntegerField()
-    image_count = serializers.IntegerField(help_text="Distinct images.")
+    image_count = serializers.IntegerField(help_text="Number of distinct images.")
 
     class Meta:
         model = Benchmark
@@ -25,8 +25,8 @@ class CaptionData(serializers.ModelSerializer):
 
 
 class ImageData(serializers.ModelSerializer):
-    identity = serializers.CharField(source="key", help_text="How answers name it: candidate-2.")
-    sha256 = serializers.CharField(source="image.sha256", help_text="Of the original file.")
+    identity = serializers.CharField(source="key", help_text="Its name in answers, such as candidate-2.")
+    sha256 = serializers.CharField(source="image.sha256", help_text="SHA-256 of the original file.")
     width = serializers.IntegerField(source="image.width")
     height = serializers.IntegerField(source="image.height")
 
@@ -38,7 +38,7 @@ class ImageData(serializers.ModelSerializer):
 class ItemData(serializers.ModelSerializer):
     captions = CaptionData(many=True)
     images = ImageData(many=True, source="item_images")
-    meta = serializers.DictField(help_text="What else its source says of it.")
+    meta = serializers.DictField(help_text="Further information from its source.")
 
     class Meta:
         model = Item
@@ -46,8 +46,8 @@ class ItemData(serializers.ModelSerializer):
 
 
 class JobData(serializers.ModelSerializer):
-    problems = serializers.ListField(child=serializers.DictField(), help_text="The first 100.")
-    report = serializers.DictField(help_text="What came of it.")
+    problems = serializers.ListField(child=serializers.DictField(), help_text="The first 100 problems.")
+    report = serializers.DictField(help_text="The result.")
 
     class Meta:
         model = Job
@@ -76,7 +76,7 @@ class BenchmarkDetail(Endpoint, RetrieveAPIView):
 
 
 class ItemList(Endpoint, ListAPIView):
-    """The benchmark's items with their captions and what is known of their images, in the order of coming in."""
+    """The benchmark's items with their captions and information about their images, in the order of import."""
 
     operation, serializer_class, filters, pagination_class = "items", ItemData, ItemFilters, Keyset
 
@@ -85,7 +85,7 @@ class ItemList(Endpoint, ListAPIView):
 
 
 class JobDetail(Endpoint, RetrieveAPIView):
-    """A piece of slow work: how far it is, what was wrong, what came of it."""
+    """A background job: its progress, problems and result."""
 
     operation, serializer_class = "job", JobData
     queryset = Job.objects.select_related("created_by")

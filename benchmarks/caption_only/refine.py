@@ -1,4 +1,4 @@
-"""SugarCrepe's refinement of a benchmark by what two blind runs said of it."""
+"""SugarCrepe's refinement of a benchmark by two blind runs."""
 
 from benchmarks.caption_only import shares
 from benchmarks.construction.refinement import Refined, refine
@@ -10,21 +10,21 @@ class CannotRefine(ValueError):
 
 
 def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
-    """The items' keys that both runs say something of, in the benchmark's order, and which of their places stay."""
+    """The keys of items that both runs scored, in the benchmark's order, and which of them stay."""
     if (first.benchmark_id, first.kind) != (second.benchmark_id, second.kind):
-        raise CannotRefine("The two runs are not of one benchmark.")
+        raise CannotRefine("The two runs are of different benchmarks.")
     if first.pk == second.pk or not (first.blind and second.blind):
-        raise CannotRefine("A refinement needs two runs of models that see no image, each by itself.")
+        raise CannotRefine("A refinement needs two runs of models that see no images.")
     one, other = weighed(first), weighed(second)
     keys = [key for key in one if key in other]
     if not keys:
-        raise CannotRefine("The two runs have no item in common to which both gave a score.")
+        raise CannotRefine("No item has scores from both runs.")
     found = [shares.gaps(*zip(*(scores[key] for key in keys), strict=True)) for scores in (one, other)]
     return keys, refine(list(zip(*found, strict=True)), seed)
 
 
 def weighed(run: Run) -> dict[str, tuple[float, float]]:
-    """Item → scores of the right and the wrong caption, in the benchmark's order."""
+    """Item → scores of the correct and the wrong caption, in the benchmark's order."""
     names = shares.weighed(run.kind)
     rows = run.predictions.filter(question__in=names).order_by("item__position")
     found: dict[str, dict[str, float]] = {}

@@ -1,5 +1,5 @@
-"""What models that see no image get right, of the whole benchmark and part by part, and when that is too much: a
-benchmark that captions alone answer. Pure.
+"""The accuracy of models that see no images, overall and for each part, and when it is too high: when captions alone
+give the answers away. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from benchmarks.metrics import sugarcrepe
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, KINDS, SUGARCREPE, VISLA
 from benchmarks.predictions.names import measure_name
 
-# What a benchmark is judged by: not the halves of it, nor VISLA's T2T, which is asked of captions alone on purpose.
+# The main measures of a benchmark: not their halves, nor VISLA's T2T, which uses captions alone on purpose.
 HEADLINES: Mapping[str, Sequence[str]] = {
     BIVLC.name: ("i2t", "t2i", "group"),
     VISLA.name: ("i2t", "p1_n", "p2_n"),
@@ -20,12 +20,12 @@ HEADLINES: Mapping[str, Sequence[str]] = {
     ARO.name: ("relation", "attribution", "order"),
 }
 ACCIDENT = 1 / 20
-# The question whose right and wrong caption are weighed against each other by a refinement.
+# The question whose correct and wrong captions a refinement compares.
 WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
 
 class BlindRun(Protocol):
-    """A run, as far as this goes."""
+    """The fields of a run that are needed here."""
 
     pk: int
     title: str
@@ -35,7 +35,7 @@ class BlindRun(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A blind run's share of right answers in one measure, with its 95 % interval. `right`: of n; None of a mean."""
+    """A blind run's share of correct answers in one measure, with its 95 % interval. `right` of n; None for a mean."""
 
     run: int
     title: str
@@ -49,8 +49,8 @@ class Share:
 
     @property
     def warns(self) -> bool:
-        """Chance is beaten by more than the interval, and of few items not by what chance does one time in twenty:
-        there Wilson's interval is too short (one item of one is above 1/6 by it)."""
+        """Whether the share is above chance by more than the interval and, since Wilson's interval is too short for few
+        items (one of one is above 1/6), by more than chance reaches one time in twenty."""
         return self.low > self.chance and (self.right is None or by_chance(self.right, self.n, self.chance) <= ACCIDENT)
 
     def __str__(self) -> str:
@@ -59,15 +59,15 @@ class Share:
 
     @property
     def sentence(self) -> str:
-        """What stands on the benchmark where it warns."""
-        told = f"{self.title}, which sees no image, gets {100 * self.share:.1f} % right in {self.measure}"
+        """The warning shown on the benchmark's page."""
+        told = f"{self.title}, which sees no images, gets {100 * self.share:.1f} % correct in {self.measure}"
         interval = f"95 % from {100 * self.low:.1f} up; chance {100 * self.chance:.1f}"
-        return f"{told} ({interval}): captions alone answer part of it."
+        return f"{told} ({interval}): the captions alone give away part of the answers."
 
 
 def by_chance(right: int, n: int, chance: float) -> float:
-    """The probability that `right` or more of n come right by chance alone (binomial, exact). `right` is above n times
-    `chance`, which lies between 0 and 1: from there on each term is smaller than the one before."""
+    """The probability of `right` or more of n correct by chance alone (binomial, exact). `right` is above n times
+    `chance`, which lies between 0 and 1, so each term is smaller than the one before."""
     odds = chance / (1 - chance)
     ways = lgamma(n + 1) - lgamma(right + 1) - lgamma(n - right + 1)
     term = exp(ways + right * log(chance) + (n - right) * log1p(-chance))
@@ -81,7 +81,7 @@ def by_chance(right: int, n: int, chance: float) -> float:
 
 
 def shares(runs: Iterable[BlindRun], figures: Mapping[int, Mapping]) -> list[Share]:
-    """Of blind runs. `figures`: by run, as `runs.figures.of_runs` has them; others are left out."""
+    """The shares of blind runs. `figures`: by run, as from `runs.figures.of_runs`; runs without figures are skipped."""
     found = []
     for run in runs:
         measures = figures.get(run.pk, {}).get("measures", {}) if run.blind else {}
@@ -95,35 +95,35 @@ def _share(run: BlindRun, name: str, of: Mapping) -> Share:
 
 
 def weighed(kind: str) -> tuple[str, str]:
-    """The names of the scores of the right and the wrong caption."""
+    """The names of the scores of the correct and the wrong caption."""
     return KINDS[kind].measured.questions[WEIGHED.get(kind, "caption")][0]
 
 
 def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
-    """How much a model prefers each right caption, between -1 and 1, as SugarCrepe's refinement takes it (App. D.3).
+    """How much a model prefers each correct caption, from -1 to 1, as in SugarCrepe's refinement (App. D.3).
 
-    Of scores between 0 and 1, as that paper's two models give, the difference. Of log-probabilities tanh(d / 2), d the
-    difference: p - (1 - p), where p is the probability of the right one if it is one of the two.
+    For scores between 0 and 1, as in that paper, the difference. For log-probabilities tanh(d / 2), where d is their
+    difference: p - (1 - p), where p is the probability of the correct caption, given that it is one of the two.
     """
     plain = all(0 <= score <= 1 for score in (*right, *wrong))
     return [one - other if plain else tanh((one - other) / 2) for one, other in zip(right, wrong, strict=True)]
 
 
-# Part by part: the whole, its types and subtypes
+# By part: the whole benchmark, its types and subtypes
 
 WHOLE = "all"
-NAMED = 8  # parts in a sentence
-OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # whose groups are measured otherwise than the whole
-OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that are each of one part
+NAMED = 8  # parts named in a sentence
+OF_GROUPS = {SUGARCREPE.name: ("accuracy",)}  # its groups have other measures than the whole
+OF_WHOLE = {SUGARCREPE.name: sugarcrepe.SUBSETS}  # measures of the whole that each cover one part
 ADVICE = (
-    "Report the figure of this blind model beside every other model’s, or refine the benchmark: keep the items that "
-    "two blind models get right and wrong in equal numbers."
+    "Report this model’s figure beside those of other models, or refine the benchmark: keep only items that two models "
+    "without images get right and wrong in equal numbers."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`name`: "all", "swap" or "swap att"."""
+    """A part of the benchmark. `name`: "all", "swap" or "swap att"."""
 
     name: str
     share: Share
@@ -140,7 +140,7 @@ class Split:
 
 
 def splits(run: BlindRun, figures: Mapping) -> list[Split]:
-    """Of a blind run, the whole first. `figures`: as `runs.figures.of_runs` has them."""
+    """The parts of a blind run, the whole first. `figures`: as from `runs.figures.of_runs`."""
     found = [_split(run, WHOLE, name, of) for name, of in figures["measures"].items() if name in HEADLINES[run.kind]]
     parts = {name: of for name, of in figures["measures"].items() if name in OF_WHOLE.get(run.kind, ())}
     found += [_split(run, name.replace("_", " "), name, of) for name, of in parts.items()]
@@ -156,7 +156,7 @@ def _group_measures(kind: str, groups: Iterable[Mapping]) -> Iterator[tuple[str,
 
 
 def _split(run: BlindRun, split: str, name: str, of: Mapping) -> Split | None:
-    """None where there is no interval, as of no items and of figures that a source printed."""
+    """None if there is no interval, as with no items or with figures printed in a source."""
     if of.get("low") is None:
         return None
     known = measure_name(run.kind, name) if name in HEADLINES[run.kind] and run.kind != SUGARCREPE.name else None
@@ -164,12 +164,12 @@ def _split(run: BlindRun, split: str, name: str, of: Mapping) -> Split | None:
 
 
 def warnings(found: Sequence[Split]) -> list[Split]:
-    """Those in which chance is beaten by more than the interval."""
+    """Parts that are above chance by more than the interval."""
     return [split for split in found if split.share.warns]
 
 
 def in_words(found: Sequence[Split]) -> list[str]:
-    """A sentence for each model that is warned of: the first part with its figures, the others by name."""
+    """One warning per model: the first part with its figures, the others by name."""
     by_run: dict[int, list[Split]] = {}
     for split in warnings(found):
         by_run.setdefault(split.share.run, []).append(split)

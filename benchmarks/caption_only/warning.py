@@ -1,4 +1,4 @@
-"""What the blind runs of a benchmark come to: for its page, and for whoever shows or exports what rests on it."""
+"""A summary of a benchmark's blind runs, for its page and for everything shown or exported from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from benchmarks.runs.answers import runs_of
 
 @dataclass(frozen=True, slots=True)
 class Blindness:
-    """`missing`: runs whose figures the worker computes; `runs`: newest of each model, by title."""
+    """`missing`: runs whose figures the worker still computes; `runs`: the newest of each model, by title."""
 
     runs: Sequence[Run]
     found: Sequence[Split]
@@ -23,12 +23,12 @@ class Blindness:
 
     @property
     def scored(self) -> list[Run]:
-        """Runs that a refinement may take."""
+        """Runs that a refinement may use."""
         return [run for run in self.runs if run.pk in {split.share.run for split in self.found}]
 
 
 def look(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
-    """One query where there is no blind run. `whole`: compute what a page would leave to the worker."""
+    """One query if there are no blind runs. `whole`: also compute what a page would leave to the worker."""
     runs = [run for run in runs_of(benchmark) if run.blind]
     figures = {run.pk: run_figures.compute(run) for run in runs} if whole else {}
     missing: list[int] = []

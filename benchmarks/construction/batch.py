@@ -1,4 +1,4 @@
-"""What a construction made and what it dropped, row by row, with the reasons. Pure."""
+"""The result of a construction: the items made, and the rows dropped with their reasons. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,7 +10,7 @@ Made = TypeVar("Made")
 
 
 class Dropped(Exception):
-    """Nothing can be made of this source. The reason is a phrase that many sources share, so that it can be counted."""
+    """This source cannot be used. The reason is a phrase shared by many sources, so that it can be counted."""
 
     def __init__(self, reason: str):
         self.reason = reason
@@ -19,14 +19,14 @@ class Dropped(Exception):
 
 @dataclass(slots=True)
 class Batch(Generic[Made]):
-    """`made` is in the order of the sources; `dropped` has the number of each other source and its reason."""
+    """`made` is in the order of the sources; `dropped` has the other sources' numbers and reasons."""
 
     made: list[Made] = field(default_factory=list)
     dropped: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def reasons(self) -> Counter[str]:
-        """How many sources were dropped for each reason."""
+        """The number of sources dropped for each reason."""
         return Counter(reason for _, reason in self.dropped)
 
     @property
@@ -35,7 +35,7 @@ class Batch(Generic[Made]):
 
 
 def construct(sources: Iterable[tuple[int, Source]], make: Callable[[Source], Made]) -> Batch[Made]:
-    """`make` of every numbered source; what raises Dropped is counted under its reason."""
+    """Apply `make` to every numbered source; those that raise Dropped are counted under their reason."""
     batch: Batch[Made] = Batch()
     for number, source in sources:
         try:

@@ -1,43 +1,49 @@
-"""BiVLC §3.1 step 1: captions in one form, so that their form does not tell a written caption from a generated one.
+"""BiVLC §3.1 step 1: give captions one form, so that form does not distinguish written from generated captions.
 
-The rule of the paper: captions start with a capital, continue in lower case, keep the capitals of named entities, and
-end with a punctuation mark. How it is applied here, without a language model:
+The paper's rule: captions start with a capital, continue in lower case, keep the capitals of named entities, and end
+with a punctuation mark. It is applied here without a language model:
 
-- white space is collapsed; a comma, colon or semicolon at the end gives way to a full stop;
+- white space is collapsed; a comma stands next to the word before it; a caption ends in one mark, a full stop unless it
+  has a `?` or `!` there;
 - a caption of capitals only, or with a capital on most of its words, says nothing of names: it is lowered, acronyms of
   a title-cased one aside;
 - elsewhere a run of words that are capitalised in mid-sentence is kept as a name or acronym, unless the captions around
   it write each of its words in lower case `DOMINANT` times as often: `Polar Bear` is lowered where the set says `polar`
   and `bear`, `Big Ben` is kept for its `Ben`;
-- what is in lower case stays so: no name is guessed.
+- what is in lower case stays so: no name is guessed;
+- captions of one item are formatted together: a word that one of them writes small and another only with a capital gets
+  one case in all, small where the set writes it so as a rule (`Vegan Pizza` beside `pizza`), else as the name or
+  acronym (`tv` beside `TV`). People write `tv` where models write `TV`.
 
-The released BiVLC files keep no name's capitals (`coca-cola`, `las vegas`); `format_as_released` is the rule that gives
-their captions to the letter.
+The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); `format_as_released` reproduces their
+captions exactly.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmarks.records import ItemRecord
 
 WORD = re.compile(r"[^\W\d_](?:[\w&]|['’.-](?=\w))*")
 SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
+FINAL_MARKS = " ,;:/.!?…。！？"
+COMMA = re.compile(r"\s*,\s*(?=[^\W\d_])")  # before a word
 CLOSING = "\"'”’)]»"
 DOMINANT = 4
-TITLE_SHARE = 0.7  # of the words after the first that have four letters or more
+TITLE_SHARE = 0.7  # share of the words after the first with four letters or more
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How often words stand in mid-sentence with and without a capital; keys are lower case."""
+    """Counts of words in mid-sentence with and without a capital; keys are lower case."""
 
     capital: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
 
     def ordinary(self, word: str) -> bool:
-        """Whether the set writes this word in lower case as a rule."""
+        """Whether the set usually has this word in lower case."""
         key = stem(word)
         return self.lower[key] >= DOMINANT * max(1, self.capital[key])
 
@@ -47,7 +53,7 @@ NO_EVIDENCE = Evidence()
 
 def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
     """The caption by the paper's rule. An empty one stays empty. Formatting twice changes nothing more."""
-    text = " ".join(text.split())
+    text = COMMA.sub(", ", " ".join(text.split()))
     if not text:
         return text
     if shouted(text):
@@ -57,31 +63,39 @@ def format_caption(text: str, evidence: Evidence = NO_EVIDENCE) -> str:
     return with_full_stop(capital_first(without_ordinary_runs(text, evidence)))
 
 
-def format_captions(texts: Iterable[str]) -> list[str]:
-    """The captions in their order, each by the evidence of them all."""
-    texts = list(texts)
-    evidence = gather_evidence(texts)
-    return [format_caption(text, evidence) for text in texts]
+def format_groups(groups: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The captions of each group (those of one item) in their order, each by the evidence of them all."""
+    groups = [list(group) for group in groups]
+    evidence = gather_evidence(text for group in groups for text in group)
+    return [same_case([format_caption(text, evidence) for text in group], evidence) for group in groups]
 
 
 def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
     """The records with all captions formatted."""
     records = list(records)
-    formatted = iter(format_captions(caption.text for record in records for caption in record.captions))
+    groups = format_groups([caption.text for caption in record.captions] for record in records)
     return [
-        replace(record, captions=tuple(replace(caption, text=next(formatted)) for caption in record.captions))
-        for record in records
+        replace(
+            record,
+            captions=tuple(replace(one, text=text) for one, text in zip(record.captions, group, strict=True)),
+        )
+        for record, group in zip(records, groups, strict=True)
     ]
 
 
 def format_as_released(text: str) -> str:
-    """What BiVLC's released captions went through: names lose their capitals, any other end gets a full stop."""
+    """The formatting of BiVLC's released captions: names lose their capitals, any other end gets a full stop."""
     text = text.strip().capitalize()
     return text if not text or text.endswith(".") else f"{text}."
 
 
+def without_form(text: str) -> str:
+    """What formatting leaves as it is: equal before and after, whatever captions were formatted with this one."""
+    return re.sub(rf"[{re.escape(FINAL_MARKS)}\s]+", "", text).casefold()
+
+
 def gather_evidence(texts: Iterable[str]) -> Evidence:
-    """Counts words in mid-sentence; captions whose capitals say nothing are left out."""
+    """Count words in mid-sentence, except in captions whose capitals give no evidence."""
     evidence = Evidence()
     for text in texts:
         if shouted(text) or title_cased(text):
@@ -120,7 +134,7 @@ def acronym(word: str) -> bool:
 def runs(text: str) -> list[tuple[list[str], int, int]]:
     """Runs of capitalised words with one space between them: (words, start, end).
 
-    A sentence's first word has its capital anyway: it stands alone, and only when it has more capitals than that.
+    A sentence's first word always has a capital: it is a run of its own, and only if it has further capitals.
     """
     found: list[tuple[list[str], int, int]] = []
     for match in WORD.finditer(text):
@@ -143,13 +157,13 @@ def without_ordinary_runs(text: str, evidence: Evidence) -> str:
 
 
 def lowered(text: str, start: int, end: int) -> str:
-    """That part in lower case, but for the first letter of a sentence."""
+    """That part in lower case, except for the first letter of a sentence."""
     part = text[start:end]
     return part[0] + part[1:].lower() if starts_sentence(text, start) else part.lower()
 
 
 def capital_first(text: str) -> str:
-    """The first letter as a capital, unless a number stands before it or a name wants it small: `iPad on a desk.`"""
+    """Capitalise the first letter, unless it follows a number or a name needs it small: `iPad on a desk.`"""
     found = WORD.search(text)
     if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
         return text
@@ -157,6 +171,45 @@ def capital_first(text: str) -> str:
 
 
 def with_full_stop(text: str) -> str:
-    if text.rstrip(CLOSING).endswith(SENTENCE_ENDS):
-        return text
-    return text.rstrip(" ,;:") + "."
+    """With exactly one mark at its end, before or behind a closing quote."""
+    body = text.rstrip(FINAL_MARKS)
+    tail = text[len(body) :]
+    mark = next((one for one in tail if one in "!?！？"), "。" if "。" in tail else ".")
+    if not body or (mark in ".。" and body.rstrip(CLOSING).endswith(SENTENCE_ENDS)):
+        return body or text
+    return body + mark
+
+
+def same_case(texts: Sequence[str], evidence: Evidence) -> list[str]:
+    """Formatted captions of one item, in which no word is small in one and has a capital wherever another has it."""
+    forms = [written_forms(text) for text in texts]
+    chosen = {}
+    for key in {key for counted in forms for key in counted}:
+        sets = [{*counted[key]} for counted in forms if key in counted]
+        if any(one.isdisjoint(other) for one in sets for other in sets):
+            counts = sum((counted[key] for counted in forms if key in counted), Counter[str]())
+            capital = max(counts.keys() - {key}, key=lambda form: (counts[form], sum(map(str.isupper, form)), form))
+            chosen[key] = key if evidence.ordinary(key) else capital
+    return [in_chosen_case(text, chosen) for text in texts] if chosen else list(texts)
+
+
+def written_forms(text: str) -> dict[str, Counter[str]]:
+    """By word in lower case: how it is written. A sentence's first word only tells where it is an acronym."""
+    found: dict[str, Counter[str]] = {}
+    for match in WORD.finditer(text):
+        if acronym(match.group()) or not starts_sentence(text, match.start()):
+            found.setdefault(match.group().lower(), Counter())[match.group()] += 1
+    return found
+
+
+def in_chosen_case(text: str, chosen: Mapping[str, str]) -> str:
+    """The text with these words (by their lower case) as chosen; a capital that a sentence begins with stays."""
+
+    def word(match: re.Match[str]) -> str:
+        written = match.group()
+        form = chosen.get(written.lower(), written)
+        if form.islower() and starts_sentence(text, match.start()):
+            return form.capitalize() if acronym(written) else written
+        return form
+
+    return WORD.sub(word, text)

@@ -1,4 +1,4 @@
-"""What can be constructed from a file of rows, by name: each kind reads its fields and makes items or keeps rows. Pure.
+"""The kinds of construction by name: each reads the fields of rows, and makes items or keeps rows. Pure.
 
 A new kind is a function here and a line in KINDS; docs/reference/construction.md says what each reads.
 """
@@ -23,7 +23,7 @@ FALSE = ("0", "false", "False")
 
 @dataclass(frozen=True, slots=True)
 class RowsToConstruct:
-    """The rows of a file that has this name; problems go to the log, and nothing counts once it has one."""
+    """The rows of a file with this name; problems go to the log, and with any problem the rows are unusable."""
 
     file: str
     rows: Sequence[Row]
@@ -33,7 +33,7 @@ class RowsToConstruct:
 
 @dataclass(frozen=True, slots=True)
 class Constructed:
-    """`items` are what was made of rows, or `kept` the rows that stay; `facts` say more in the report (JSON values)."""
+    """Either `items` made from rows, or the `kept` rows; `facts` are added to the report (JSON values)."""
 
     read: int
     dropped: list[tuple[int, str]]
@@ -118,7 +118,7 @@ def replace_positives(given: RowsToConstruct) -> Constructed:
 
 
 def _subtype(replacement: Replacement, tables: Sequence[str]) -> str:
-    """The table that has the word; empty where both have it (`sitting`) and the row does not say."""
+    """The table that has the word; empty if both have it (`sitting`) and the row does not say which."""
     words = set(replacement.words)
     having = [name for name in tables if any(words & set(entry.words) for entry in TABLES[name])]
     return having[0] if len(having) == 1 else ""
@@ -156,7 +156,7 @@ def _triplet_item(made: spatial.Triplet, row: Row, given: RowsToConstruct) -> It
 
 
 def refine(given: RowsToConstruct) -> Constructed:
-    """The rows that stay, as they stand, by each row's four scores (SugarCrepe App. D.3)."""
+    """The rows that stay, unchanged, by each row's four scores (SugarCrepe App. D.3)."""
     gaps = [(_gap(row, MODELS[0], given), _gap(row, MODELS[1], given)) for row in given.rows]
     if given.log.count:
         return Constructed(len(gaps), [], kept=[])
@@ -171,12 +171,12 @@ def refine(given: RowsToConstruct) -> Constructed:
 
 
 def _gap(row: Row, model: str, given: RowsToConstruct) -> float:
-    """The model's score of the positive caption minus that of the negative; 0 with a problem where one is missing."""
+    """The model's score of the positive caption minus that of the negative; 0, with a problem, if one is missing."""
     return _score(row, f"{model}_positive", given) - _score(row, f"{model}_negative", given)
 
 
 def _score(row: Row, name: str, given: RowsToConstruct) -> float:
-    """From a column, or from `meta` of an item in Winnow's manifest."""
+    """The score from a column, or from `meta` of an item in Winnow's manifest."""
     meta: object = row.values.get("meta")
     value: Any = row.values.get(name, meta.get(name) if isinstance(meta, dict) else None)
     try:
@@ -185,7 +185,7 @@ def _score(row: Row, name: str, given: RowsToConstruct) -> float:
         number = float("nan")
     if isfinite(number) and 0 <= number <= 1:
         return number
-    given.log.error("WRONG_VALUE", given.file, row.number, name, "Give the model's score, from 0 to 1.")
+    given.log.error("WRONG_VALUE", given.file, row.number, name, "Enter the model's score, from 0 to 1.")
     return 0.0
 
 
@@ -198,7 +198,7 @@ def _text(row: Row, name: str, given: RowsToConstruct) -> str:
 
 
 def _captioned(row: Row, given: RowsToConstruct) -> ItemRecord:
-    """The row's item. Where it has a problem, the row is dropped: the log refuses the whole anyway."""
+    """The row's item. A row with a problem is dropped, since the log rejects the whole file anyway."""
     item = rows.captioned(row, given.file, given.log)
     if item is None:
         raise Dropped("the row has problems")
@@ -206,17 +206,17 @@ def _captioned(row: Row, given: RowsToConstruct) -> ItemRecord:
 
 
 def _paired(item: ItemRecord, pair: templates.Pair, type: str, subtype: str) -> ItemRecord:
-    """With both captions, and type and subtype as ARO's released lists give them (benchmarks/formats/aro.py)."""
+    """An item with both captions, and type and subtype as in ARO's released lists (benchmarks/formats/aro.py)."""
     captions = (CaptionRecord("positive", pair.positive), CaptionRecord("negative", pair.negative))
     return replace(item, type=type, subtype=subtype, captions=captions)
 
 
 def _with_second_positive(item: ItemRecord, second: str, type: str, subtype: str) -> ItemRecord:
-    """With that second positive caption. Raises Dropped where it would be no item, or take another's place."""
+    """The item with that second positive caption. Raises Dropped if it would be invalid or already has one."""
     if item.captions_as("second_positive"):
-        raise Dropped("the item has a second positive caption")
+        raise Dropped("the item already has a second positive caption")
     if any(one.role == "negative" and one.text in (second, item.caption("positive")) for one in item.captions):
-        raise Dropped("the negative is the very text of a positive caption")
+        raise Dropped("the negative caption equals a positive caption")
     return replace(item.with_captions({"second_positive": second}), type=type, subtype=subtype)
 
 

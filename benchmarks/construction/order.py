@@ -1,8 +1,8 @@
 """ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders. Pure.
 
-Captions are first brought into one form, words in small letters without punctuation around them: otherwise a capital
-or a full stop in mid-sentence would tell a shuffled caption, whatever its order. What holds a word together (`t-shirt`,
-`man's`, `7:30`) stays. The same seed and words give the same order, whatever else is perturbed with them.
+Captions are first normalised to lower-case words without punctuation around them: otherwise a capital or full stop in
+mid-sentence would reveal a shuffled caption. Punctuation inside a word (`t-shirt`, `man's`, `7:30`) stays. The same
+seed and words give the same order, whatever else is perturbed with them.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -19,18 +19,18 @@ DRAWS = 100
 
 
 def words_of(caption: str) -> list[str]:
-    """The words in small letters, without the marks at their ends; a mark that stands alone is no word."""
+    """The words in lower case, without punctuation around them; punctuation by itself is not a word."""
     stripped = (word.strip(edges(word)) for word in caption.lower().split())
     return [word for word in stripped if word]
 
 
 def edges(word: str) -> str:
-    """Every character of the word that is neither letter nor digit."""
+    """The word without characters that are neither letters nor digits."""
     return "".join({character for character in word if not character.isalnum()})
 
 
 def shuffle_nouns_adjectives(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Nouns change places with nouns, adjectives with adjectives, as the example in ARO's Table 1 has it."""
+    """Nouns change places with nouns, and adjectives with adjectives, as in the example in ARO's Table 1."""
     groups = ([place for place, tag in enumerate(tags) if tag == kind] for kind in (NOUN, ADJECTIVE))
     return at_places(words, list(groups), rng)
 
@@ -43,7 +43,7 @@ def shuffle_others(words: Words, tags: Words, rng: Random) -> list[str]:
 def shuffle_trigrams(words: Words, tags: Words, rng: Random) -> list[str]:
     """Groups of three words change places and stay whole (ARO Table 1).
 
-    Where words are left over, their shorter group is drawn among the places: in the paper's example it is the third.
+    If words are left over, the place of the shorter group is drawn at random: in the paper's example it is the third.
     """
     splits = [chunks for chunks in all_splits(words) if movable(chunks)]
     if not splits:
@@ -69,8 +69,8 @@ PERTURBATIONS: dict[str, Callable[[Words, Words, Random], list[str]]] = {
 def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:
     """The caption in its one form, and its four wrong orders by name (ARO §2.2, Table 1).
 
-    Each is drawn among the orders that read otherwise than the caption, and again where it reads as one before it.
-    Raises Dropped, with the perturbation's name, where there is none: chance is one in five only with all four.
+    Each is drawn from the orders that differ from the caption, and redrawn if it equals an earlier one.
+    Raises Dropped, with the perturbation's name, if there is none: chance is one in five only with all four.
     """
     words = words_of(caption)
     told = list(tags(words))
@@ -84,16 +84,16 @@ def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]
 
 
 def unlike(others: Collection[str], name: str, words: Words, tags: Words, seed: str) -> str:
-    """The first of DRAWS by this seed that reads as none of the others. Raises Dropped where all do."""
+    """The first of DRAWS by this seed that differs from the others. Raises Dropped if none does."""
     for draw in range(DRAWS):
         found = " ".join(one(name, words, tags, Random(f"{seed}/{draw}" if draw else seed)))
         if found not in others:
             return found
-    raise Dropped(f"{name}: reads as another of the orders")
+    raise Dropped(f"{name}: identical to another order")
 
 
 def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:
-    """The perturbation of that name, which a reason to drop the caption then carries."""
+    """The perturbation of that name; the name is added to a reason for dropping the caption."""
     try:
         return PERTURBATIONS[name](words, tags, rng)
     except Dropped as dropped:
@@ -101,7 +101,7 @@ def one(name: str, words: Words, tags: Words, rng: Random) -> list[str]:
 
 
 def at_places(words: Words, groups: list[list[int]], rng: Random) -> list[str]:
-    """The words of each group of places in another order; all others stay. Raises Dropped where none can move."""
+    """Reorder the words in each group of places; all others stay. Raises Dropped if none can move."""
     if all(len({words[place] for place in group}) < 2 for group in groups):
         raise Dropped("nothing would change")
 
@@ -116,14 +116,14 @@ def at_places(words: Words, groups: list[list[int]], rng: Random) -> list[str]:
 
 
 def until_changed(words: list[str], draw: Callable[[], list[str]]) -> list[str]:
-    """At least every second order differs where one does, so this ends."""
+    """If any order differs, at least every second one does, so this ends."""
     while (made := draw()) == words:
         pass
     return made
 
 
 def all_splits(words: Words) -> list[Chunks]:
-    """The words in groups of three; with a shorter group, in every place that it can have."""
+    """The words in groups of three; a shorter group in every possible place."""
     rest = len(words) % SIZE
     if not rest:
         return [cut(words, [SIZE] * (len(words) // SIZE))]
@@ -132,7 +132,7 @@ def all_splits(words: Words) -> list[Chunks]:
 
 
 def movable(chunks: Chunks) -> bool:
-    """Whether some order of the chunks reads otherwise: all read the same only where any two of them do."""
+    """Whether some order of the chunks differs: all are the same only if any two chunks are interchangeable."""
     return any(one + other != other + one for one, other in combinations(chunks, 2))
 
 

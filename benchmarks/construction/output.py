@@ -1,4 +1,4 @@
-"""What was constructed as a file, and the report of it: what was made, what was dropped and why. Pure."""
+"""Write constructed items to a file, and report what was made, and what was dropped and why. Pure."""
 
 import csv
 import io
@@ -14,23 +14,23 @@ from benchmarks.formats import jsonl
 from benchmarks.formats.table import Row
 from benchmarks.records import ItemRecord
 
-SHOWN = 10  # numbers of dropped rows that a line of the report names
+SHOWN = 10  # dropped rows named per line of the report
 
 
 def refused(path: Path, out: Path, endings: Sequence[str], kind: str) -> str:
-    """Why these two files will not do, in a sentence; empty where they will."""
+    """Why these two files cannot be used, in a sentence; empty if they can."""
     if not path.is_file():
         return f"There is no file {path}."
     if path.suffix.lower() not in ENDINGS:
-        return f"Give a file that ends in {', '.join(ENDINGS)}; {path.name} does not."
+        return f"{path.name} must end in {', '.join(ENDINGS)}."
     if out.suffix.lower() not in endings:
-        return f"{kind} writes a file that ends in {' or '.join(endings)}; {out.name} does not."
+        return f"{kind} writes files that end in {' or '.join(endings)}; rename {out.name}."
     if not out.absolute().parent.is_dir():
         return f"There is no folder {out.parent}."
     if out.exists() and out.samefile(path):
-        return "Write to another file than the one that is read."
+        return "Choose an output file other than the input file."
     if kind == "refine" and (out.suffix.lower() == ".csv") != (path.suffix.lower() == ".csv"):
-        return f"Rows of a {path.suffix} file are kept as they are; give --out an ending of that kind."
+        return f"Rows of a {path.suffix} file are written unchanged; give --out the same ending."
     return ""
 
 
@@ -61,7 +61,7 @@ def table(values: Sequence[dict[str, str]]) -> str:
 
 
 def to_file(out: Path, content: str) -> None:
-    """All of it or nothing: the file that was there stays until the new one is whole."""
+    """Write all or nothing: an existing file stays until the new one is complete."""
     part = out.with_name(f".{out.name}.part")
     part.write_text(content, encoding="utf-8", newline="")
     os.replace(part, out)

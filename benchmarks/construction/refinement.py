@@ -1,4 +1,4 @@
-"""SugarCrepe's adversarial refinement (App. D.3): what text alone could tell is balanced away. Pure.
+"""SugarCrepe's adversarial refinement (App. D.3): balance out what text alone reveals. Pure.
 
 Two text models score each caption between 0 and 1. The plane of their gaps, positive minus negative, is cut into equal
 cells; a cell and its mirror image about the origin keep the same number of items, so that each model prefers the
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from random import Random
 
-CELLS = 100  # a side of the grid over [-1, 1]
+CELLS = 100  # cells per side of the grid over [-1, 1]
 DIGITS = 9  # decimals of a gap that count
 Gaps = tuple[float, float]
 Cell = tuple[int, int]
@@ -37,21 +37,21 @@ class Refined:
 
     @property
     def note(self) -> str:
-        """Why an accuracy is undefined; empty where both are defined."""
+        """Why an accuracy is undefined; empty if both are defined."""
         return NOTHING_READ if self.before[0] is None else NOTHING_STAYS if self.after[0] is None else ""
 
 
 def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
-    """Which items stay (SugarCrepe App. D.3). Of a pair's fuller cell as many as the other has, drawn by the seed.
+    """Which items stay (SugarCrepe App. D.3). A pair's fuller cell keeps as many as the other has, drawn by the seed.
 
     A positive gap g lies in cell k where (k-1)·2/cells < g ≤ k·2/cells; negative ones mirror that, so no border is in
-    both of a pair. Gaps count to DIGITS decimals: 0.50 - 0.48 is 0.02, not the little more that binary fractions make
-    of it. A gap of 0 prefers neither caption and has no mirror: such items are dropped. `cells` must be even: an odd
-    grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then, and for gaps
-    outside [-1, 1].
+    both of a pair. Gaps are rounded to DIGITS decimals: 0.50 - 0.48 is 0.02, without the rounding error of binary
+    fractions. A gap of 0 prefers neither caption and has no mirror: such items are dropped. `cells` must be even: an
+    odd grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then, and for
+    gaps outside [-1, 1].
     """
     if cells < 2 or cells % 2:
-        raise ValueError(f"The grid needs an even number of cells a side, not {cells}.")
+        raise ValueError(f"The grid needs an even number of cells per side, not {cells}.")
     members: dict[Cell, list[int]] = defaultdict(list)
     dropped = []
     gaps = [(round(first, DIGITS), round(second, DIGITS)) for first, second in gaps]
@@ -69,7 +69,7 @@ def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
 
 
 def _sample(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]:
-    """Of this cell's items, as many as its mirror has; all where that has more."""
+    """As many of this cell's items as its mirror cell has, or all if that has more."""
     places = members[where]
     mirror = len(members.get((-where[0], -where[1]), ()))
     if mirror >= len(places):

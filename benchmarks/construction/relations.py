@@ -1,7 +1,7 @@
-"""Relations between two things, read from either side: which stay true, and what they turn into. Pure.
+"""Relations between two things and their converses. Pure.
 
-`A is left of B` says the same as `B is right of A`. Sides and fronts are the viewer's; where a caption means the own
-left or front of a thing, its converse may be wrong, so people check what is made of it. The table is ours; its
+`A is left of B` says the same as `B is right of A`. Sides and fronts are the viewer's; if a caption means a thing's own
+left or front, the converse may be wrong, so people check the results. The table is ours; its
 relations are those that captions of Visual Spatial Reasoning use (VISLA §3.3 builds on them).
 """
 
@@ -19,7 +19,7 @@ PAIRS = {  # both ways
     "enclosing": "enclosed by",
     "in": "contains",
 }
-ONE_WAY = {  # the converse says no more than the relation does; read back it would say less
+ONE_WAY = {  # the converse is weaker than the relation, so it is not used in reverse
     "inside": "contains",
     "within": "contains",
     "on": "beneath",
@@ -48,7 +48,7 @@ def plain(relation: str) -> str:
 
 
 def converse(relation: str) -> str | None:
-    """What `B … A` says where `A relation B` is said; None where the table has nothing that must be true.
+    """The relation of B to A that follows from `A relation B`; None if the table has none that must be true.
 
     Directions and poses (`facing`, `into`, `along`), parts of a thing (`at the edge of`), places among several
     (`between`, `in the middle of`) and `with`, `at`, `against`, `attached to`, `outside` have no converse.

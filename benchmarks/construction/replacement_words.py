@@ -1,7 +1,7 @@
-"""The words that Hard Positive Truth replaces, as its Tables 4 to 6 (App. A.1) list them with their frequencies.
+"""The words replaced in Hard Positive Truth, with their frequencies, from its Tables 4 to 6 (App. A.1).
 
-14 relations and 24 attributes. A row can have several spellings: `wearing` and `wears` are one row of Table 4, and
-`riding on` stands there for `riding` too, as the row's own example shows (`person riding motorcycle`).
+14 relations and 24 attributes. A row can have several spellings: `wearing` and `wears` are one row of Table 4, and its
+`riding on` also covers `riding`, as the row's own example shows (`person riding motorcycle`).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`words` are the spellings of the original, `by` is what takes their place, `frequency` the table's figure."""
+    """`words` are the spellings of the original, `by` is the replacement, `frequency` the table's figure."""
 
     words: tuple[str, ...]
     by: str

@@ -1,9 +1,8 @@
-"""Replacement hard positives (Hard Positive Truth §3.4, App. A.1): one relation or attribute gives way to its like.
+"""Replacement hard positives (Hard Positive Truth §3.4, App. A.1): replace one relation or attribute by a synonym.
 
-Which word it is, the hard negative tells: VL-CheckList replaced the same one, so it stands where the two captions
-differ. Whole words alone are replaced, and one of them; the article before stays, as in the paper's own `a upright
-person`. `as_released` is the simpler rule that the published files follow;
-docs/reference/construction.md counts where they differ.
+The hard negative shows which word: VL-CheckList replaced the same one, so it is where the two captions differ. Only one
+whole word is replaced; the article before it stays, as in the paper's own `a upright person`. `as_released` is the
+simpler rule of the published files; docs/reference/construction.md counts where they differ.
 """
 
 import re
@@ -29,8 +28,8 @@ class HardPositive:
 def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> HardPositive:
     """The caption with its one relation or attribute replaced (Hard Positive Truth §3.4, Tables 4 to 6).
 
-    Without a negative (an empty text) the caption may have one word of the table only. Raises Dropped where the word
-    that the negative replaced is not in the table, or nobody can tell which it is.
+    Without a negative (an empty text) the caption may have only one word of the table. Raises Dropped if the word that
+    the negative replaced is not in the table or cannot be identified.
     """
     found = matches(caption, table)
     if not found:
@@ -38,16 +37,16 @@ def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> 
     if negative:
         found = replaced_in(caption, negative, found)
     elif len(found) > 1:
-        raise Dropped("several words of the table, and no negative that tells which")
+        raise Dropped("several words of the table, and no negative to show which")
     match, row = found[0]
     return HardPositive(caption[: match.start()] + written(row.by, match[0]) + caption[match.end() :], row)
 
 
 def as_released(caption: str, table: Iterable[Replacement], spaced: bool) -> HardPositive:
-    """What the published files hold, made from the words of one group in the table's order (App. A.1, Tables 4 to 6).
+    """The rule of the published files, with the words of one group in the table's order (App. A.1, Tables 4 to 6).
 
-    The first word that the caption has gives way wherever it stands: for relations (`spaced`) between two spaces, for
-    attributes by its letters alone, so that `wetsuit` becomes `dampsuit`. Raises Dropped where none is there.
+    The first word found is replaced everywhere: for relations (`spaced`) between two spaces, for attributes by letters
+    alone, so that `wetsuit` becomes `dampsuit`. Raises Dropped if no word is found.
     """
     edge = " " if spaced else ""
     for row in table:
@@ -58,7 +57,7 @@ def as_released(caption: str, table: Iterable[Replacement], spaced: bool) -> Har
 
 
 def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:
-    """Those of the words that were found which stand where the negative differs."""
+    """The found words at which the negative differs."""
     start, end = difference(caption, negative)
     if start == end:
         raise Dropped("the negative replaces no word")
@@ -77,10 +76,10 @@ def matches(caption: str, table: Sequence[Replacement]) -> list[Found]:
 
 
 def difference(caption: str, negative: str) -> tuple[int, int]:
-    """Where in the caption the words stand that the negative has not in their place: start and end.
+    """The part of the caption that differs from the negative: start and end.
 
-    Words that both begin with and both end with are taken away. The same place twice where nothing is left, since the
-    negative is the same or only adds.
+    Common words at the beginning and end are removed. Start equals end if nothing is left, because the negative is the
+    same or only adds words.
     """
     mine, theirs = ([match[0].strip(MARKS).lower() for match in WORD.finditer(text)] for text in (caption, negative))
     spans = [match.span() for match in WORD.finditer(caption)]
@@ -91,10 +90,10 @@ def difference(caption: str, negative: str) -> tuple[int, int]:
 
 
 def alike(one: list[str], other: list[str]) -> int:
-    """How many words both begin with."""
+    """The number of common words at the beginning."""
     return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
 
 
 def written(words: str, original: str) -> str:
-    """With a capital where the original has one."""
+    """The word, capitalised if the original is."""
     return words[0].upper() + words[1:] if original[0].isupper() and not original.isupper() else words

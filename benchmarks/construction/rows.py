@@ -1,6 +1,6 @@
 """Rows to construct from: a CSV table, JSON Lines, or a JSON list (or object) of rows. Pure.
 
-A field may go by the name that its paper's files give it. What a row has beyond its fields stays with what is made.
+A field may have the name used in its paper's files. Further fields of a row are kept with the result.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin
 
 LINES = (".jsonl", ".ndjson")
 ENDINGS = (".csv", ".json", *LINES)
-NAMES = {  # field → the columns that it may stand in, ours first, then ARO's, SugarCrepe's and VSR's
+NAMES = {  # field → its possible columns, ours first, then ARO's, SugarCrepe's and VSR's
     "image": ("image", "filename", "image_path"),
     "caption": ("caption", "true_caption"),
     "negative_caption": ("negative_caption", "false_caption"),
@@ -25,9 +25,9 @@ NAMES = {  # field → the columns that it may stand in, ours first, then ARO's,
 
 
 def read_rows(path: Path, log: ProblemLog) -> list[Row]:
-    """The rows of a file, by its ending; their number is the line, or the place from 1 in a JSON file.
+    """The rows of a file, by its ending, numbered by line, or by position from 1 in a JSON file.
 
-    Never raises on bad input: nothing may be made of the rows once `log.count` is above 0.
+    Never raises on bad input: the rows may not be used once `log.count` is above 0.
     """
     reader = _read_csv if path.suffix.lower() == ".csv" else _read_lines if path.suffix.lower() in LINES else _read_json
     rows: list[Row] = []
@@ -38,7 +38,7 @@ def read_rows(path: Path, log: ProblemLog) -> list[Row]:
     except OSError as error:
         log.error("FILE_UNREADABLE", path.name, None, "", f"Make the file readable ({error.strerror}).")
     if not rows and not log.count:
-        log.error("NO_ROWS", path.name, None, "", "The file has no rows; export it again.")
+        log.error("NO_ROWS", path.name, None, "", "The file has no rows. Export it again.")
     return rows
 
 
@@ -71,7 +71,7 @@ def _read_json(path: Path, log: ProblemLog) -> Iterator[Row]:
 
 
 def _sound_row(value: object, number: int, file: str, log: ProblemLog) -> Iterator[Row]:
-    """The row, where it is an object whose text can be stored; its problems otherwise."""
+    """The row if it is an object whose text can be stored; otherwise logs its problems."""
     if isinstance(value, dict):
         if jsontext.storable_throughout(value, file, number, "", log):
             yield Row(number, value)
@@ -80,12 +80,12 @@ def _sound_row(value: object, number: int, file: str, log: ProblemLog) -> Iterat
 
 
 def column(row: Row, name: str) -> str | None:
-    """The column of the row in which that field stands; None where it has none."""
+    """The row's column for that field; None if it has none."""
     return next((one for one in NAMES.get(name, (name,)) if one in row.values), None)
 
 
 def words(row: Row, name: str, file: str, log: ProblemLog, needed: bool = True) -> str:
-    """The text of a field; empty, with a problem in the log where it is needed, when there is none."""
+    """The text of a field; empty if there is none, with a problem in the log if it is required."""
     where = column(row, name)
     if where is None:
         if needed:
@@ -101,7 +101,7 @@ def words(row: Row, name: str, file: str, log: ProblemLog, needed: bool = True) 
 
 
 def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
-    """An item with the row's image; its captions are still to be made. `fields` are the columns that they take up."""
+    """An item with the row's image and no captions yet. `fields` are the columns used for the captions."""
     image = words(row, "image", file, log, needed=False)
     taken = {column(row, name) for name in (*fields, "image", "id", "type", "subtype", *BOX)}
     return ItemRecord(
@@ -116,7 +116,7 @@ def item(row: Row, file: str, log: ProblemLog, *fields: str) -> ItemRecord:
 
 
 def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
-    """The part of the image that the row means, where it has ARO's four columns for it."""
+    """The row's crop of the image, if it has ARO's four columns for it."""
     if not set(BOX) <= row.values.keys():
         return None
     values = [row.values[name] for name in BOX]
@@ -129,10 +129,9 @@ def _box(row: Row, file: str, log: ProblemLog) -> Crop | None:
 
 
 def captioned(row: Row, file: str, log: ProblemLog) -> ItemRecord | None:
-    """The item that a row is: one of Winnow's manifest as it stands, else one made of image and captions.
+    """The row as an item: an unchanged item of Winnow's manifest, or one made from image and captions.
 
-    It has a positive caption, and a negative one where the row has. None, with its problems in the log, where it is
-    neither.
+    It has a positive caption, and a negative one if the row has one. None, with problems in the log, if it is neither.
     """
     before = log.count
     if "captions" in row.values:

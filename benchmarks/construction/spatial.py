@@ -1,7 +1,7 @@
 """Spatial VISLA's candidates (VISLA §3.3): a second positive from the other side, and the nearest negatives. Pure.
 
-From captions of Visual Spatial Reasoning, each with its subject, relation and object. People decide afterwards, and
-edit: in the paper most triplets needed it.
+From captions of Visual Spatial Reasoning, each with its subject, relation and object. People decide and edit
+afterwards: in the paper, most triplets needed editing.
 """
 
 from collections import defaultdict
@@ -13,13 +13,13 @@ from benchmarks.construction.batch import Batch, Dropped, construct
 from benchmarks.construction.relations import converse, plain, sentence
 from benchmarks.metrics import lexical
 
-NEAREST = 3  # negatives that people choose from
+NEAREST = 3  # number of negatives that people choose from
 OWN, OWN_CONVERSE, MADE = "own caption", "own caption with the converse", "made by the converse"
 
 
 @dataclass(frozen=True, slots=True)
 class SpatialCaption:
-    """A caption of an image. `true` is whether it holds there: Visual Spatial Reasoning has false captions too."""
+    """A caption of an image. `true`: whether it holds, since Visual Spatial Reasoning also has false captions."""
 
     image: str
     caption: str
@@ -42,7 +42,7 @@ class SpatialCaption:
 
 @dataclass(frozen=True, slots=True)
 class Triplet:
-    """`negatives` are one to three, nearest first; `origin` says where the second positive is from."""
+    """`negatives`: one to three, nearest first; `origin`: where the second positive comes from."""
 
     of: SpatialCaption
     second: str
@@ -54,7 +54,7 @@ def candidates(captions: Sequence[SpatialCaption], nearest: int = NEAREST) -> Ba
     """A triplet for each true caption (VISLA §3.3), in order. Dropped, with the reason, is
 
     - a caption that does not hold;
-    - one that has no second positive: no caption of the image says it from the other side, and no converse is known;
+    - one without a second positive: no caption of the image says it from the other side, and no converse is known;
     - one without a negative: no other image has a caption on the same two things that says something else.
     """
     images: dict[str, list[SpatialCaption]] = defaultdict(list)
@@ -77,8 +77,8 @@ def candidates(captions: Sequence[SpatialCaption], nearest: int = NEAREST) -> Ba
 def second_positive(one: SpatialCaption, own: Sequence[SpatialCaption]) -> tuple[str, str]:
     """The caption with subject and object switched, and where it is from (VISLA §3.3, positive caption mining).
 
-    First one of the image's own captions, preferably with the converse relation; else made by the converse. Of several
-    the first. Raises Dropped, naming the relation, where nothing is certain to be true.
+    Preferably one of the image's own captions, first with the converse relation; otherwise made with the converse.
+    Takes the first of several. Raises Dropped, naming the relation, if nothing is certain to be true.
     """
     if len(one.things) < 2:
         raise Dropped("subject and object are the same")
@@ -103,9 +103,8 @@ def nearest_negatives(
 ) -> tuple[str, ...]:
     """The captions of other images on the same two things that share most words with this (VISLA §3.3, negatives).
 
-    Each text once; by Jaccard similarity of the sets of words, then by text. Left out is what is known to be true
-    here: the texts in `true`, and captions that say the same relation from either side. Raises Dropped where none
-    is left.
+    Each text once; by Jaccard similarity of the sets of words, then by text. Captions known to be true here are left
+    out: the texts in `true`, and captions with the same relation from either side. Raises Dropped if none is left.
     """
     known = {tuple(lexical.words(text)) for text in true}
     found = {

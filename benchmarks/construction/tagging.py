@@ -1,6 +1,6 @@
-"""Which words are nouns and which are adjectives, told by spaCy's small English model or by HanTa. Pure.
+"""Tag nouns and adjectives with spaCy's small English model or HanTa. Pure.
 
-ARO (§2.2) tags with spaCy. Its model is no package of an index, so it is used where somebody has installed it
+ARO (§2.2) tags with spaCy. Its model is not on a package index, so it is used only if it has been installed
 (`python -m spacy download en_core_web_sm`); elsewhere HanTa's English model serves, which lies in HanTa's wheel.
 """
 
@@ -20,7 +20,7 @@ LONGEST = 40  # letters of a word that HanTa is shown: its time grows with their
 
 @dataclass(frozen=True, slots=True)
 class Tagger:
-    """`name` stands in reports, with the version: other taggers, other perturbations."""
+    """`name`, with the version, is noted in reports, since perturbations depend on the tagger."""
 
     name: str
     tags: Tags
@@ -28,7 +28,7 @@ class Tagger:
 
 @cache
 def tagger() -> Tagger:
-    """The one that is installed: spaCy with its model, else HanTa. Loading takes up to a second."""
+    """The installed tagger: spaCy with its model, otherwise HanTa. Loading takes up to a second."""
     if find_spec("spacy") and find_spec(SPACY_MODEL):
         import spacy
 
@@ -38,7 +38,7 @@ def tagger() -> Tagger:
 
 
 def by_spacy(model: Any) -> Tags:
-    """Tags of a loaded spaCy pipeline. It gets the words as they are split here, so that each has one tag."""
+    """Tags from a loaded spaCy pipeline, given words as split here, so that each gets one tag."""
     from spacy.tokens import Doc
 
     return lambda words: [penn(token.tag_) for token in model(Doc(model.vocab, words=list(words)))]
@@ -57,5 +57,5 @@ def penn(tag: str) -> str:
 
 
 def claws(tag: str) -> str:
-    """CLAWS 5, the tags of the British National Corpus. UNC, a word that its lexicon lacks, counts as a noun."""
+    """CLAWS 5, the tags of the British National Corpus. UNC, an unknown word, counts as a noun."""
     return NOUN if tag.startswith("N") or tag == "UNC" else ADJECTIVE if tag.startswith("AJ") else OTHER

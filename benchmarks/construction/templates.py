@@ -1,6 +1,6 @@
-"""ARO's Visual Genome Relation and Attribution (App. A.1): captions in pairs, filled into fixed templates. Pure.
+"""ARO's Visual Genome Relation and Attribution (App. A.1): pairs of captions from fixed templates. Pure.
 
-Which objects of a picture are large enough, and the box around the two, are for whoever has the scene graphs.
+Selecting large enough objects, and the box around both, requires the scene graphs and is not done here.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Pair:
 def relation_captions(subject: str, relation: str, object: str) -> Pair:
     """`the horse is eating the grass` and `the grass is eating the horse` (ARO App. A.1, steps 3, 5 and 6).
 
-    The written template has no article before the second object; the paper's captions do, and so do these. Raises
-    Dropped where both objects are of one kind or the relation is symmetric, so that both captions would be true.
+    The template in the text has no article before the second object; the paper's captions have one, as do these. Raises
+    Dropped if both objects are of one kind or the relation is symmetric, so that both captions would be true.
     """
     subject, relation, object = filled(subject), filled(plain(relation)), filled(object)
     if subject == object:
@@ -32,7 +32,7 @@ def relation_captions(subject: str, relation: str, object: str) -> Pair:
 def attribution_captions(attribute1: str, object1: str, attribute2: str, object2: str) -> Pair:
     """`the crouched cat and the open door`, `the open cat and the crouched door` (ARO App. A.1, steps 3 and 5).
 
-    Raises Dropped where the objects, or the attributes, are the same.
+    Raises Dropped if the objects, or the attributes, are the same.
     """
     attribute1, object1, attribute2, object2 = map(filled, (attribute1, object1, attribute2, object2))
     if object1 == object2:
@@ -46,7 +46,7 @@ def attribution_captions(attribute1: str, object1: str, attribute2: str, object2
 
 
 def filled(words: str) -> str:
-    """In small letters, as ARO's templates are, with single spaces. Raises Dropped where nothing stands."""
+    """In lower case, like ARO's templates, with single spaces. Raises Dropped if empty."""
     words = " ".join(words.lower().split())
     if not words:
         raise Dropped("a part of the template is empty")

@@ -1,7 +1,7 @@
-"""What captions claim of a scene, in pairs: a positive claim and a hard negative by one of SugarCrepe's seven moves.
+"""Pairs of claims that captions make about a scene: a positive one and a hard negative by one of SugarCrepe's moves.
 
-Every choice is made so that a person sees the difference: two colours that could be mistaken for each other are never
-contrasted, and "big" and "small" are used of two things of the same kind only.
+Every choice makes the difference visible to a person: similar colours are never contrasted, and "big" and "small" are
+used only for two things of the same kind.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class NoRoom(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Where some kinds of things belong: they stand on one level, or float with their middle between two `levels`."""
+    """Where kinds of things belong: they stand on one level, or float with their middle between two `levels`."""
 
     words: str
     kinds: tuple[str, ...]
@@ -161,7 +161,7 @@ def compose(move: tuple[str, str], rng: Random) -> Pair:
 
 
 def contradictions(pair: Pair) -> list[Claim]:
-    """What wrong candidates show: first what the positive picture does, then claims that each contradict the negative
+    """Claims for wrong candidates: first that of the positive picture, then claims that each contradict the negative
     one in a single point."""
     claim = pair.negative
     found = [pair.shown]

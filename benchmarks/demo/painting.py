@@ -127,7 +127,7 @@ def _draw_shadow(image: Image.Image, setting: str, thing: Thing) -> None:
 
 
 def _damage(image: Image.Image, damage: str, rng: Random) -> Image.Image:
-    """What a damaged picture has in place of this part: grey where it is cut, noise where it is smeared."""
+    """The replacement for a damaged part: grey if it is cut, noise if it is smeared."""
     if damage == "cut":
         return Image.new("RGB", image.size, (128, 128, 128))
     noise = Image.new("RGB", (10, max(2, image.height // 7)))

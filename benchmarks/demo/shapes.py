@@ -1,4 +1,4 @@
-"""What the demo's pictures are made of: a sprite for each kind of thing and a backdrop for each setting.
+"""The parts of the demo's pictures: a sprite for each kind of thing and a backdrop for each setting.
 
 Shapes are drawn one over the other, each written as `form fill points`. Points are in hundredths of the sprite's or the
 picture's box, from its top left corner.

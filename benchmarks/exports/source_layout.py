@@ -1,4 +1,4 @@
-"""A benchmark as its source had it: the inverse of its import. A read; nothing is stored."""
+"""Write a benchmark in its source's layout: the inverse of its import. Stores nothing in the database."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,16 +12,16 @@ from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Job, JobState
 from benchmarks.records import ItemRecord
 
-CHUNK = 1000  # items in memory with all their rows
+CHUNK = 1000  # items held in memory with all their rows
 
 
 class CannotWrite(Exception):
-    """Why a benchmark has no source layout, in a sentence."""
+    """The benchmark has no source layout; the message says why."""
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Everything inside sees the database as it was at the first read, and changes nothing."""
+    """A read-only transaction that sees the database as it was at the first read."""
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -29,7 +29,7 @@ def snapshot() -> Iterator[None]:
 
 
 def format_of(benchmark: Benchmark) -> Format:
-    """The one format that all of its items came in, which must be one that can be written. CannotWrite otherwise."""
+    """The single, writable format of all its items. Raises CannotWrite otherwise."""
     names = sorted(brought(benchmark) | {benchmark.source})
     if len(names) > 1:
         raise CannotWrite(f"“{benchmark}” has items from several formats ({', '.join(names)}): it has no one layout.")
@@ -41,14 +41,14 @@ def format_of(benchmark: Benchmark) -> Format:
 
 
 def brought(benchmark: Benchmark) -> set[str]:
-    """The formats that its items first came in; imports of new candidates alone brought none."""
+    """The formats in which its items were first imported; imports of new candidates do not count."""
     imports = Job.objects.filter(kind="import", state=JobState.DONE, report__benchmark=benchmark.pk)
     jobs = imports.exclude(report__has_key="new_candidates")
     return {source or format for format, source in jobs.values_list("params__format", "report__source")}
 
 
 def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the files of its source, with these records or all items in order. Raises CannotWrite."""
+    """(name, content) of the source's files, with these records or all items in order. Raises CannotWrite."""
     format = format_of(benchmark)
     assert format.writer
     if records is None:
@@ -58,15 +58,15 @@ def files(benchmark: Benchmark, records: Iterable[ItemRecord] | None = None) -> 
 
 
 def write(benchmark: Benchmark, folder: Path) -> list[tuple[str, int]]:
-    """Put the files into a folder that is new or empty; (name, bytes) of each. Raises CannotWrite."""
+    """Write the files to a new or empty folder; returns (name, bytes) of each. Raises CannotWrite."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotWrite(f"{folder} is there and not empty. Name a new folder.")
+        raise CannotWrite(f"{folder} is not empty. Name a new folder.")
     with snapshot():
         return put(files(benchmark), folder)
 
 
 def put(files: Iterable[tuple[str, bytes]], folder: Path) -> list[tuple[str, int]]:
-    """Write (name, content) of each file below the folder; (name, bytes) of each."""
+    """Write each (name, content) below the folder; returns (name, bytes) of each."""
     written = []
     for name, content in files:
         path = folder / name

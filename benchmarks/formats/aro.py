@@ -39,7 +39,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def kind_of(rows: list[Any]) -> str:
-    """By the first row that has a field that tells, or else a name that is like one."""
+    """Recognise the kind by the first row with a telling field, or with a similar name."""
     fields = [list(row) for row in rows if isinstance(row, dict)]
     marked = (kind for row in fields for kind, mark in MARKS.items() if mark in row)
     alike = (kind for row in fields[:1] for kind, mark in MARKS.items() if nearest(mark, row))
@@ -70,11 +70,11 @@ def own_order(row: Iterable[str], mark: str) -> list[str]:
     return known + sorted(set(row) - {*known})
 
 
-# What must hold of a row
+# Checking a row
 
 
 def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
-    """Whether a record can be made of it. Logs what is wrong."""
+    """Whether the row makes a record. Logs what is wrong."""
     before, mark = log.count, MARKS[kind]
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, "", "The row must be an object: {…}.")
@@ -87,12 +87,12 @@ def whole_row(row: object, kind: str, origin: Origin, log: ProblemLog) -> bool:
         elif advice := wrong(name, row[name]):
             log.error("WRONG_VALUE", origin.file, origin.row, name, advice)
     if ORDER in row:
-        log.error("WRONG_VALUE", origin.file, origin.row, ORDER, "Winnow keeps this name for itself; rename the field.")
+        log.error("WRONG_VALUE", origin.file, origin.row, ORDER, "Winnow reserves this name. Rename the field.")
     return log.count == before
 
 
 def wrong(name: str, value: object) -> str:
-    """Why the field cannot have that value, as advice; empty where it can."""
+    """Why the field cannot have that value, as advice; empty if it can."""
     if name in TEXTS:
         return "" if isinstance(value, str) else "Write this value as text, in quotes."
     if name in BOX:

@@ -1,4 +1,4 @@
-"""What a format is, and where its problems are written down. Pure."""
+"""What a format is, and the log of its problems. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,14 +9,14 @@ from typing import Any
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.source import ArchiveRefused, Source
 
-MEND = "Complete it, or leave incomplete rows out (--skip-incomplete)."
+MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
 
 
 class ProblemLog:
-    """Collects what is wrong with an input. `problems` refuse it; `notes` stand in the report of its import.
+    """Collects the problems of an input. `problems` reject it; `notes` go into the report of its import.
 
-    `skip_incomplete`: rows that lack a part are left out and noted, instead of refusing the input.
+    `skip_incomplete`: rows that lack a part are skipped and noted, instead of rejecting the input.
     """
 
     def __init__(self, skip_incomplete: bool = False):
@@ -40,45 +40,47 @@ class ProblemLog:
             self.notes.append(Problem(code, file, row, column, advice, fatal=False))
 
     def gap(self, code: str, file: str, row: int | None, column: str, lacks: str, rows: int = 1) -> None:
-        """A row, or so many, that lacks a part; `lacks` says in a sentence which. Its reader must not yield it."""
+        """Log one or more incomplete rows; `lacks` is a sentence about the missing part. The reader must not yield
+        them.
+        """
         if self.skip_incomplete:
             self.left_out += rows
-            self.note(code, file, row, column, f"{lacks} Left out.")
+            self.note(code, file, row, column, f"{lacks} Skipped.")
         else:
             self.error(code, file, row, column, f"{lacks} {MEND}")
 
     def drop_notes(self, code: str) -> None:
-        """What a note of that kind says does not hold for this import."""
+        """Drop the notes of that kind, which do not apply to this import."""
         self.note_count -= self.noted.pop(code, 0)
         self.notes = [note for note in self.notes if note.code != code]
 
     def archive(self, refused: ArchiveRefused) -> None:
-        """All that was wrong with a folder or archive of files."""
+        """Log all problems of a folder or archive of files."""
         for refusal in refused.refusals:
             self.error(refusal.code, refusal.entry, None, "", refusal.advice)
         self.count += refused.count - len(refused.refusals)
 
     def refuse_if_any(self) -> None:
-        """Raises Refused with every problem so far."""
+        """Raise Refused with every problem so far, if any."""
         if self.count:
             raise Refused(self.problems, self.count)
 
 
 class Unreadable(Exception):
-    """Reading cannot go on; the reason is already in the log."""
+    """Reading cannot continue; the reason is already in the log."""
 
 
 ORIGIN = 60  # characters of an origin's name
 
 
 def wrong_origins(names: Sequence[str]) -> str:
-    """Why these cannot be the names of two origins, in a sentence; empty where they can."""
+    """Why these cannot be the names of two origins, in a sentence; empty if they can."""
     if not all(name.strip() and len(name) <= ORIGIN and name.isprintable() for name in names):
         return f"Give each origin a name of 1 to {ORIGIN} characters."
     return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
 
 
-HOLDS_IMAGES = "These files hold their images. Give no others."
+HOLDS_IMAGES = "These files contain their images. Do not give any others."
 
 # Column → which part of an item stands in it: "caption:role", "image:role", "type", "subtype", "key" or "meta:field".
 SPLIT = {
@@ -94,8 +96,8 @@ SPLIT = {
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write items down. `reader` yields records and logs what it cannot read; `writer` is its inverse, with
-    the same bytes for records that were read from a canonical file.
+    """A file format for items. `reader` yields records and logs what it cannot read; `writer` is its inverse, and
+    reproduces a canonical file byte for byte.
     """
 
     name: str
@@ -104,21 +106,21 @@ class Format:
     endings: tuple[str, ...]  # file name endings that an upload may have; a folder needs none
     reader: Callable[..., Iterator[ItemRecord]]  # (path, log, **given), see `read`
     several: bool = False  # takes several files at once
-    sides: tuple[str, str] | None = None  # takes two files, or folders, that belong together: what each holds
-    origins: tuple[str, str] | None = None  # what the sides are called where nobody says otherwise
-    keeps_same: bool = False  # its published files have negatives that are a positive's very text: noted, not refused
+    sides: tuple[str, str] | None = None  # takes two files or folders that belong together: what each contains
+    origins: tuple[str, str] | None = None  # default names of the sides
+    keeps_same: bool = False  # its published files have negatives equal to a positive: noted, not rejected
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
-    first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # of what was read: which its items came in
-    candidates: bool = False  # can bring new candidate images for items that are there
-    images: Callable[[Path], Source] | None = None  # of a file that was read without a problem: those that it holds
+    first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # the items' format, from what was read
+    candidates: bool = False  # can add new candidate images to existing items
+    images: Callable[[Path], Source] | None = None  # the images inside a file that was read without a problem
 
     def read(self, path: Path, log: ProblemLog, **given: Any) -> Iterator[ItemRecord]:
-        """The records of a file (or folder, where `accepts` says so), in its order. `given`, where they were: the
-        path of the `second` side of a format with sides, the names `origins` of a format with origins.
+        """The records of a file (or folder, if `accepts` says so), in its order. `given` may hold the path of the
+        `second` side of a format with sides, and the names `origins` of a format with origins.
 
-        Never raises on bad input: what is wrong is in the log, and the rows that could be read are yielded so that the
-        checks can list their problems too. Nothing may be imported once `log.count` is above 0.
+        Never raises on bad input: problems go to the log, and readable rows are still yielded so that the checks can
+        list their problems too. Nothing may be imported once `log.count` is above 0.
         """
         try:
             yield from self.reader(Path(path), log, **given)

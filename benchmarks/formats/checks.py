@@ -1,4 +1,4 @@
-"""What must hold for every record whatever its format, and what its owner should know of it. Pure."""
+"""The checks of every record, whatever its format, and notes for its owner. Pure."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,12 +17,12 @@ REVEALING = re.compile(
     re.IGNORECASE,
 )
 INVISIBLE = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")  # not U+200D: it joins emoji
-NO_LINKS = "Images are not fetched. Put the file into the images folder or archive and give its name there."
+NO_LINKS = "Winnow does not fetch images. Put the file into the images folder or archive and give its name there."
 Say = Callable[[str, str, str], None]  # code, column, advice
 
 
 def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
-    """All records in their order, with what is wrong in the log. Import nothing once `log.count` is above 0.
+    """All records in their order, with problems in the log. Import nothing once `log.count` is above 0.
 
     Several files of one batch are checked together: chain their records. `keeps_same`: see Format.
     """
@@ -40,7 +40,7 @@ def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bo
         _check_captions_differ(record, origin, log, keeps_same)
         first = keys.setdefault(record.key, origin)
         if first is not origin:
-            advice = f"Row {first.row} of {first.file} has the id “{record.key[:80]}” too; give each item its own."
+            advice = f"Row {first.row} of {first.file} also has the id “{record.key[:80]}”. Give each item its own id."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
         _note_same_content(record, origin, contents, log)
         for image in record.images:
@@ -52,7 +52,7 @@ def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bo
         advice = f"{len(found):,} names like “{name[:80]}” may reveal the answer. Annotators never see file names."
         log.note("REVEALING_NAME", origin.file, origin.row, f"{role} image", advice)
     if log.left_out and not checked:
-        log.error("NO_ROWS", "", None, "", "No row is whole: nothing is left to import. Complete the rows.")
+        log.error("NO_ROWS", "", None, "", "No row is complete, so nothing can be imported. Complete the rows.")
     return checked
 
 
@@ -61,7 +61,7 @@ def _at(say: Callable[[str, str, int | None, str, str], None], origin: Origin) -
 
 
 def _check_record(record: ItemRecord, error: Say, note: Say) -> None:
-    """One record on its own."""
+    """Check one record by itself."""
     _check_length("id", record.key, limits.MAX_KEY, error)
     if not record.key.strip():
         error("VALUE_MISSING", "id", "Give the item an id.")
@@ -99,20 +99,20 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
 
 def _note_invisible(text: str, column: str, note: Say) -> None:
     if found := INVISIBLE.search(text):
-        advice = f"Holds the invisible character U+{ord(found.group()):04X}; kept as it is, and isolated on the screen."
+        advice = f"Has the invisible character U+{ord(found.group()):04X}; kept unchanged, and isolated on the screen."
         note("INVISIBLE_CHARACTER", column, advice)
 
 
 def _check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:
-    """A negative caption that is the very text of a positive one makes an item that nobody can answer."""
+    """A negative caption equal to a positive one makes an item that nobody can answer."""
     right = {caption.text for caption in record.captions if caption.role in ("positive", "second_positive")}
     if not any(caption.role == "negative" and caption.text in right for caption in record.captions):
         return
     if keeps_same:
-        advice = "The same text as a positive caption; kept as the source has it, for people to find."
+        advice = "Same text as a positive caption; kept as in the source."
         log.note("SAME_CAPTIONS", origin.file, origin.row, "negative caption", advice)
     else:
-        advice = "Write a negative caption that differs, or remove the row."
+        advice = "Write a different negative caption, or remove the row."
         log.error("SAME_CAPTIONS", origin.file, origin.row, "negative caption", advice)
 
 
@@ -127,11 +127,11 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
         _check_length(column, image.licence, limits.MAX_LICENCE, error)
         _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
         _note_invisible(image.name, column, note)
-        if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is looked at when it is read
-            advice = "Give a crop that starts at 0 or above and has a width and a height of 1 pixel at least."
+        if image.crop and (min(image.crop[:2]) < 0 or min(image.crop[2:]) < 1):  # its size is checked when it is read
+            advice = "Give a crop that starts at 0 or above, with a width and height of at least 1 pixel."
             error("CROP_OUTSIDE", column, advice)
         if image.part in seen:
-            note("SAME_IMAGE", column, "The item uses this image in another place too.")
+            note("SAME_IMAGE", column, "The item also uses this image in another place.")
         seen.add(image.part)
 
 
@@ -153,5 +153,5 @@ def _note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes,
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)
     if first is not origin:
-        advice = f"Same captions and images as row {first.row} of {first.file}; kept as an item of its own."
+        advice = f"Same captions and images as row {first.row} of {first.file}; kept as a separate item."
         log.note("SAME_ITEM", origin.file, origin.row, "", advice)

@@ -28,7 +28,7 @@ def read_items(path: Path, log: ProblemLog, second: Path | None = None) -> Itera
         name = Path(file).stem.removeprefix("vl_checklist_")
         if one.data is None or other.data is None:
             absent = one.title if one.data is None else other.title
-            log.error("SIDE_MISSING", absent, None, "", "The other side has this file; add it, or take both away.")
+            log.error("SIDE_MISSING", absent, None, "", "Only the other side has this file. Add it, or remove both.")
             continue
         titles = one.title, other.title
         first, last = (
@@ -44,7 +44,7 @@ def items(
 ) -> Iterator[ItemRecord]:
     if len(first) != len(second):
         shorter = titles[len(second) < len(first)]
-        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no partner."
+        advice = f"{titles[0]} has {len(first):,} rows, {titles[1]} {len(second):,}; the others have no counterpart."
         log.error("SIDES_DIFFER", shorter, min(len(first), len(second)) + 1, "", advice)
     shape = f"The row must be an object with {', '.join(FIELDS)}."
     for origin, rows in jsonfiles.numbered(zip(first, second, strict=False), titles[0], log):
@@ -55,14 +55,12 @@ def items(
 
 
 def together(rows: tuple[dict[str, Any], dict[str, Any]], origins: tuple[Origin, Origin], log: ProblemLog) -> bool:
-    """Whether the two rows are of one image and one negative caption. Logs what differs."""
+    """Whether the two rows have the same image and negative caption. Logs what differs."""
     differing = [field for field in SHARED if rows[0][field] != rows[1][field]]
     if differing:
         here, there = (row[differing[0]][:80] for row in reversed(rows))
         first, second = origins
-        advice = (
-            f"“{here}” here, “{there}” in row {first.row} of {first.file}. Both files need the same rows in one order."
-        )
+        advice = f"“{here}” here, “{there}” in row {first.row} of {first.file}. Both need the same rows in order."
         log.error("SIDES_DIFFER", second.file, second.row, ", ".join(differing), advice)
     return not differing
 
@@ -85,7 +83,7 @@ def record(key: str, subtype: str, rows: tuple[dict[str, Any], dict[str, Any]], 
 
 
 def write(records: Iterable[ItemRecord]) -> Iterator[tuple[str, bytes]]:
-    """Two files a set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
+    """Two files per set, `original/…` and `hard_positive/…`, as Python's json writes a list of rows."""
     items = list(records)
     for name, subtype in SUBTYPES.items():
         own = [item for item in items if item.subtype == subtype]

@@ -1,4 +1,4 @@
-"""JSON files by name: loose, or in a folder or archive among others. Pure."""
+"""JSON files by name: single files, or files in a folder or archive. Pure."""
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ TEXT = (str, "Write this value as text, in quotes.")
 
 
 def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of the wanted files of a folder or archive, or of the one loose file that `path` is.
+    """(name, content) of the wanted files in a folder or archive, or of the single file at `path`.
 
-    What is missing of them, and what else is there, is noted; NO_ROWS where all of them are missing.
+    Missing and extra files are noted; NO_ROWS if all are missing.
     """
     if path.suffix.lower() == ".json" and path.is_file():
         yield path.name, content(path)
@@ -35,7 +35,7 @@ def files(path: Path, wanted: Sequence[str], log: ProblemLog) -> Iterator[tuple[
 
 
 def content(path: Path) -> bytes:
-    """Of a loose file: all of it, or as much of a larger one as shows that it is too large."""
+    """A single file's content, or enough of it to show that it is too large."""
     with path.open("rb") as stream:
         return stream.read(limits.MAX_JSON_BYTES + 1)
 
@@ -43,16 +43,16 @@ def content(path: Path) -> bytes:
 def note_others(source: Source, wanted: Sequence[str], file: str, log: ProblemLog) -> None:
     missing = source.missing(wanted)
     if len(missing) == len(wanted):
-        log.error("NO_ROWS", file, None, "", f"None of these files is here: {', '.join(wanted)}.")
+        log.error("NO_ROWS", file, None, "", f"None of these files was found: {', '.join(wanted)}.")
         return
     for name in missing:
-        log.note("SUBSET_MISSING", file, None, "", f"{name} is not here; what is here is imported.")
+        log.note("SUBSET_MISSING", file, None, "", f"{name} is missing; the other files are imported.")
     for name in source.unused(wanted):
-        log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; left out.")
+        log.note("FILE_IGNORED", name, None, "", "Not one of the format's files; ignored.")
 
 
 def value(data: bytes, file: str, log: ProblemLog) -> object | None:
-    """What a file holds; None with its problems in the log."""
+    """The parsed content of a file; None with its problems in the log."""
     try:
         return jsontext.parse(text.read_whole(io.BytesIO(data), file, log), file, None, log)
     except Unreadable:
@@ -60,20 +60,20 @@ def value(data: bytes, file: str, log: ProblemLog) -> object | None:
 
 
 def rows(data: bytes, kind: type[Rows], shape: str, file: str, log: ProblemLog) -> Rows:
-    """The rows of a file that holds one list, or one object, of them; none with its problems in the log."""
+    """The rows of a file with one list or object of rows; none, with its problems in the log, otherwise."""
     before = log.count
     found = value(data, file, log)
     if isinstance(found, kind):
         if not found:
-            log.error("NO_ROWS", file, None, "", "The file has no rows; take it from its source again.")
+            log.error("NO_ROWS", file, None, "", "The file has no rows. Get it from its source again.")
         return found
     if log.count == before:
-        log.error("JSON_INVALID", file, 1, "", f"The file must hold {shape}.")
+        log.error("JSON_INVALID", file, 1, "", f"The file must contain {shape}.")
     return kind()
 
 
 def numbered(rows: Iterable[Row], file: str, log: ProblemLog) -> Iterator[tuple[Origin, Row]]:
-    """Each row and where it stands. TOO_MANY_ROWS ends the reading."""
+    """Each row and its origin. Reading stops at TOO_MANY_ROWS."""
     for number, row in enumerate(rows, 1):
         if number > limits.MAX_ROWS:
             too_many_rows(file, number, log)
@@ -83,8 +83,8 @@ def numbered(rows: Iterable[Row], file: str, log: ProblemLog) -> Iterator[tuple[
 def sound_row(
     row: object, fields: Mapping[str, tuple[type, str]], shape: str, origin: Origin, log: ProblemLog, key: str = ""
 ) -> bool:
-    """Whether the row is an object whose fields are of these types. `fields`: the type, and the advice where it is
-    another; `shape`: the advice where the row is no object; `key`: of a row that an object holds under it."""
+    """Whether the row is an object whose fields have these types. `fields`: each type, with the advice if it is wrong;
+    `shape`: the advice if the row is not an object; `key`: the row's key in an enclosing object."""
     if not isinstance(row, dict):
         log.error("JSON_INVALID", origin.file, origin.row, key[:80], shape)
         return False

@@ -1,4 +1,4 @@
-"""Winnow's own manifest: JSON Lines, an item a line, able to hold everything that an item can hold.
+"""Winnow's own manifest: JSON Lines with one item per line, which can represent everything in an item.
 
 {"id": "7", "type": "swap", "subtype": "att",
  "captions": [{"role": "positive", "text": "A red cup."}, {"role": "negative", "text": "A blue cup."}],
@@ -39,10 +39,10 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def objects(
-    path: Path, log: ProblemLog, most: int | None = None, things: str = "items an import; split it"
+    path: Path, log: ProblemLog, most: int | None = None, things: str = "items per import; split it"
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The object of each line that is one. What the others are is in the log. `things`: of which `most` may come, by
-    default as many as items of an import."""
+    """The object on each valid line; other lines go to the log. `things` names what is counted; at most `most` may
+    come, by default as many as an import may have items."""
     count = 0
     with path.open("rb") as stream:
         for number, line in enumerate(text.lines(stream, path.name, log), 1):
@@ -58,7 +58,7 @@ def objects(
             elif log.count == before:
                 log.error("JSON_INVALID", path.name, number, "", "Each line must be one object: {…}.")
     if not count:
-        log.error("NO_ROWS", path.name, None, "", "The file has only blank lines; export it again.")
+        log.error("NO_ROWS", path.name, None, "", "The file has only blank lines. Export it again.")
 
 
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
@@ -82,7 +82,7 @@ def check_lists(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
 def check_entries(
     entries: object, name: str, fields: Fields, optional: Collection[str], origin: Origin, log: ProblemLog
 ) -> None:
-    """The objects of a list; `check_object` has said where it is none."""
+    """The objects of a list; `check_object` has logged other values."""
     for place, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
             check_object(entry, fields, f"{name}[{place}].", origin, log, optional)
@@ -102,7 +102,7 @@ def check_object(
     log: ProblemLog,
     optional: Collection[str] = OPTIONAL,
 ) -> None:
-    """Required fields present, all of the right kind, none unknown."""
+    """Check that required fields are present, all have the right type, and none is unknown."""
     unknown = [name for name in value if name not in fields]
     for name, kind in fields.items():
         if name in value:
@@ -112,7 +112,7 @@ def check_object(
             missing_column(name, unknown, origin.file, origin.row, log)
     for name in unknown:
         near = nearest(name, [field for field in fields if field not in value])
-        advice = f"Did you mean “{near}”?" if near else "Put what has no field of its own into “meta”."
+        advice = f"Did you mean “{near}”?" if near else "Put further information into “meta”."
         log.error("UNKNOWN_FIELD", origin.file, origin.row, prefix + name[:80], advice)
 
 
@@ -139,7 +139,7 @@ def record_of(value: dict[str, Any], origin: Origin | None) -> ItemRecord:
 
 
 def to_line(record: ItemRecord) -> str:
-    """The record as one line, with its line end; reading it gives the record back (but for its origin)."""
+    """The record as one line, with its line end; reading it returns the record (except its origin)."""
     value = {
         "id": record.key,
         "type": record.type,
@@ -160,7 +160,7 @@ def image_object(image: ImageRecord) -> dict[str, object]:
 FORMAT = Format(
     name="jsonl",
     title="Winnow manifest (JSON Lines)",
-    accepts="A .jsonl file with one item a line; docs/reference/formats.md shows every field.",
+    accepts="A .jsonl file with one item per line; docs/reference/formats.md shows every field.",
     endings=(".jsonl", ".ndjson"),
     reader=read_items,
     candidates=True,

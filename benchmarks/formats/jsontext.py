@@ -13,11 +13,11 @@ NUMBER = re.compile(r"-?\d+")
 
 
 class Fault(ValueError):
-    """A value that is JSON by the letter but not for us."""
+    """A value that is valid JSON but not accepted here."""
 
 
 def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | None:
-    """The value of a JSON text, or None when it is refused (a bare `null` is refused by every caller anyway).
+    """The value of a JSON text, or None if it is rejected (every caller rejects a bare `null` anyway).
 
     `row` is the line that the text stands on in its file; None for a whole file, whose own lines are counted.
     """
@@ -41,7 +41,7 @@ def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | 
 def say_invalid(message: str, place: int, source: str, file: str, row: int | None, log: ProblemLog) -> None:
     line = source.count("\n", 0, place) + 1
     column = place - source.rfind("\n", 0, place)
-    log.error("JSON_INVALID", file, row or line, f"character {column}", f"Mend the JSON: {message[:200]}.")
+    log.error("JSON_INVALID", file, row or line, f"character {column}", f"Correct the JSON: {message[:200]}.")
 
 
 def say_deep(file: str, row: int | None, log: ProblemLog) -> None:
@@ -74,7 +74,7 @@ def finite(digits: str) -> float:
 
 
 def depth_within(value: object) -> bool:
-    """Level by level, so that depth costs no recursion."""
+    """The depth, computed level by level without recursion."""
     level = [value]
     for _ in range(limits.MAX_JSON_DEPTH):
         level = [inner for outer in level for inner in children(outer) if isinstance(inner, dict | list)]
@@ -90,7 +90,7 @@ def children(value: object) -> Iterator[object]:
 
 
 def first_fault(source: str) -> int:
-    """Where the first value stands that `parse` raised Fault for. Up to there the text is well-formed JSON."""
+    """The position of the first value for which `parse` raised Fault. Up to there the text is well-formed JSON."""
     keys: list[set[str] | None] = []  # for each open object the keys seen so far; None for a list
     previous = ""
     for token in TOKEN.finditer(source):
@@ -110,7 +110,7 @@ def first_fault(source: str) -> int:
 
 
 def faulty(word: str) -> bool:
-    """A number or constant that stands outside strings and is refused."""
+    """Whether a number or constant outside strings is rejected."""
     if word in ("NaN", "Infinity", "-Infinity"):
         return True
     if NUMBER.fullmatch(word):
@@ -122,7 +122,7 @@ def faulty(word: str) -> bool:
 
 
 def storable_throughout(value: object, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
-    """Whether every string inside, keys included, holds only characters that can be stored. Logs what does not."""
+    """Whether all strings inside, including keys, have only characters that can be stored. Logs those that do not."""
     before = log.count
     if isinstance(value, str):
         storable(value, file, row, column, log)

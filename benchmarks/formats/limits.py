@@ -1,4 +1,4 @@
-"""What text may be at most. docs/reference/formats.md publishes these figures; a test holds the two together."""
+"""Limits on text. docs/reference/formats.md publishes these figures; a test compares the two."""
 
 MIB = 2**20
 

@@ -20,17 +20,17 @@ from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers import parquet
 
-PACKED = {"meta:origins"}  # parts that stand in their column as JSON
+PACKED = {"meta:origins"}  # parts stored in their column as JSON
 LACKS = "These cells are null."
-ABSENT = "Rows without this image, from here on; their items have none."
+ABSENT = "Rows from here on lack this image; their items have none."
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`prefix` begins the ids of rows in a file without such a column."""
+    """`prefix` starts the generated ids of rows in a file without an id column."""
 
     prefix: str
-    split: Mapping[str, str]  # with what may stand beside the columns of the format
+    split: Mapping[str, str]  # with optional columns in addition to the format's
     optional: frozenset[str]
 
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
@@ -43,14 +43,14 @@ class Layout:
         for file in sound:
             yield from rows.read(file)
         if sound and not rows.count:
-            log.error("NO_ROWS", path.name, None, "", "The file has columns and no rows; export it again.")
+            log.error("NO_ROWS", path.name, None, "", "The file has columns but no rows. Export it again.")
 
     def fits(self, file: Path, log: ProblemLog) -> bool:
         return check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
 
 
 def is_safe(file: Path, log: ProblemLog) -> bool:
-    """Whether all of the file can be read in bounded memory; the log says why not."""
+    """Whether the whole file can be read in bounded memory; if not, the log says why."""
     try:
         parquet.refuse_unsafe(file, limits.MAX_ROWS)
     except parquet.ParquetRefused as refused:
@@ -79,7 +79,7 @@ class Rows:
                 yield from self.record(batch, place, Origin(file.name, number))
 
     def record(self, batch: pa.RecordBatch, place: int, origin: Origin) -> Iterator[ItemRecord]:
-        """The item of a row; none where something is wrong with it, which the log says."""
+        """The item of a row; none if the row has a problem, which is logged."""
         before = self.log.count
         if null := [name for name in self.required(batch) if not batch.column(name)[place].is_valid]:
             self.log.gap("INCOMPLETE_ROW", origin.file, origin.row, ", ".join(null), LACKS)
@@ -99,7 +99,7 @@ class Rows:
         )
 
     def required(self, batch: pa.RecordBatch) -> list[str]:
-        """The columns of which no cell may be null: all but images and what is kept as further information."""
+        """The columns in which no cell may be null: all but images and further information."""
         parts = ((name, self.layout.split.get(name, "meta:")) for name in batch.schema.names)
         return [name for name, part in parts if not part.startswith(("meta:", "image:"))]
 
@@ -127,7 +127,7 @@ class Rows:
         return ImageRecord(role, self.called.name(self.decoded(path, name, origin), data))
 
     def plain(self, value: pa.Scalar, name: str, origin: Origin) -> object:
-        """Text that can be stored, a finite number, true or false; None where the cell is null."""
+        """Text that can be stored, a finite number, true or false; None if the cell is null."""
         if not value.is_valid:
             return None
         if value.type in TEXT:
@@ -138,7 +138,7 @@ class Rows:
         return number
 
     def decoded(self, data: bytes, name: str, origin: Origin) -> str:
-        """Arrow does not look whether text is UTF-8."""
+        """Check text, since Arrow does not check that it is UTF-8."""
         try:
             decoded = data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -150,7 +150,7 @@ class Rows:
 
 
 def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
-    """Ids and, in splits without such a column, negative images may be there or not."""
+    """Ids and, in splits without that column, negative images are optional."""
     negative = {"negative_image": SPLIT["negative_image"]}
     optional = {"id", *negative} - ({*split} & {*negative})
     layout = Layout(name, {**split, **negative}, frozenset(optional))
@@ -158,7 +158,7 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
     return Format(
         name=f"{name}-parquet",
         title=title,
-        accepts=f"A .parquet file, or its shards, with {columns}. The images are inside; give no others.",
+        accepts=f"A .parquet file, or its shards, with {columns}. It contains its images; do not give any others.",
         endings=(".parquet",),
         reader=layout.read,
         several=True,

@@ -1,4 +1,4 @@
-"""The images inside parquet files: what each is called, and all of them as a source of files. Pure."""
+"""The images inside parquet files: their names, and all of them as a source of files. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from workers.limits import MAX_ENTRY_BYTES
 
 
 class ImageNames:
-    """What each embedded image is called: by its path, or by its SHA-256 where it has none or shares it with other
-    bytes. The `datasets` library keeps of a path the last part alone, so that two images may have the same."""
+    """The name of each embedded image: its path, or its SHA-256 if it has none or shares it with other bytes. The
+    `datasets` library keeps only the last part of a path, so two images may have the same one."""
 
     def __init__(self) -> None:
         self.first: dict[str, str] = {}  # path → the content that it was met with first
@@ -61,7 +61,7 @@ def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[st
 
 
 class Embedded(Source):
-    """Those of files that were read without a problem: their paths are plain relative names in UTF-8."""
+    """The images of files that were read without a problem, so their paths are plain relative names in UTF-8."""
 
     def __init__(self, path: Path, split: Mapping[str, str], found: Sequence[Path] = ()):
         self._files = found or files(path)

@@ -1,4 +1,4 @@
-"""What the columns of a parquet file must be, and what is said where they are something else. Pure."""
+"""The required columns of a parquet file, and the problems with other ones. Pure."""
 
 from collections.abc import Collection, Mapping
 
@@ -18,7 +18,7 @@ LONGEST = 100  # characters of a type, as it is told
 
 
 def _expected(part: str | None) -> str:
-    """What a column must hold: by its part (base.SPLIT), None for one that the format does not know."""
+    """The required content of a column, by its part (base.SPLIT); None for a column unknown to the format."""
     if part is None or part.startswith("meta:"):
         return "text, true and false, or numbers"
     return IMAGE if part.startswith("image:") else "string"
@@ -33,7 +33,7 @@ def _fits(field: pa.Field, part: str | None) -> bool:
 
 
 def _is_extension(field: pa.Field) -> bool:
-    """Whether it, or a part of it, is of an extension type: what its values mean is code's to say, not the file's."""
+    """Whether the type has an extension type in it, whose meaning would depend on code outside the file."""
     known = isinstance(field.type, pa.BaseExtensionType) or EXTENSION in (field.metadata or {})
     return known or any(_is_extension(field.type.field(place)) for place in range(field.type.num_fields))
 
@@ -47,8 +47,8 @@ def _is_image(kind: pa.DataType) -> bool:
 def check_schema(
     schema: pa.Schema, split: Mapping[str, str], optional: Collection[str], file: str, log: ProblemLog
 ) -> bool:
-    """Whether the file has the columns of the split, each of its kind. Logs SCHEMA and COLUMN_MISSING, a column each,
-    and notes what else there is."""
+    """Whether the file has the split's columns with the right types. Logs SCHEMA and COLUMN_MISSING per column, and
+    notes further columns."""
     before, names = log.count, schema.names
     if len(names) > limits.MAX_PARQUET_COLUMNS:
         log.error("SCHEMA", file, None, "", f"Give at most {limits.MAX_PARQUET_COLUMNS:,} columns.")
@@ -70,9 +70,7 @@ def _check_field(field: pa.Field, earlier: list[str], part: str | None, file: st
         log.error("COLUMN_MISSING", file, None, column, "Two columns have this name; rename or remove one.")
     elif not _fits(field, part):
         found = f"the extension type {field.type!s}" if _is_extension(field) else str(field.type)
-        advice = (
-            f"Expected {_expected(part)}, found {_shown(found)[:LONGEST]}. Write the column so; nothing is converted."
-        )
+        advice = f"Expected {_expected(part)}, found {_shown(found)[:LONGEST]}. Write that type; nothing is converted."
         log.error("SCHEMA", file, None, column, advice)
 
 

@@ -1,4 +1,4 @@
-"""Every format there is. A new one is a file beside this one and a line here."""
+"""All formats. To add one, add a file beside this one and a line here."""
 
 from benchmarks.formats import (
     aro,

@@ -1,4 +1,4 @@
-"""A release of Winnow's, taken in again: the items of its items.jsonl, the images of its shards.
+"""Import a release made by Winnow: items from its items.jsonl, images from its shards.
 
 {"id": "7", "type": "swap", "subtype": "att", "split": "test",
  "captions": [{"role": "positive", "text": "A red cup."}, {"role": "negative", "text": "A blue cup."}],
@@ -6,8 +6,8 @@
             {"key": "candidate-2", "chosen": true, "sha256": "c01…", "source_name": "7c.jpg"}],
  "meta": {"source": "mine"}}
 
-Everything that is said of an item comes from its line, which says much more of how it was decided. In
-`<split>-00000-of-00001.parquet` and the shards after it an image is called by its SHA-256: `5fe….jpg`.
+All information about an item comes from its line, which also says how it was decided. In
+`<split>-00000-of-00001.parquet` and the further shards an image is named by its SHA-256: `5fe….jpg`.
 """
 
 import re
@@ -48,7 +48,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
 
 
 def folder_of(path: Path) -> Path:
-    """A release is given as its folder; a file of it stands for that."""
+    """A release is given as its folder, or as one of its files."""
     return path if path.is_dir() else path.parent
 
 
@@ -58,7 +58,7 @@ class Lines:
     def __init__(self, shard_contents: ShardContents, log: ProblemLog):
         self.shards, self.log = shard_contents, log
         self.lines: Counter[str] = Counter()  # of each split
-        self.absent = 0  # images that the release only tells of
+        self.absent = 0  # images that the release lists but does not contain
 
     def read(self, items: Path) -> Iterator[ItemRecord]:
         before = self.log.count
@@ -69,8 +69,8 @@ class Lines:
         if self.log.count == before and self.shards.sound:
             self.compare(items.name)
         if self.absent:
-            advice = f"{self.absent:,} images are told of and not in the release, as candidates that were not chosen."
-            self.log.note("IMAGE_ABSENT", items.name, None, "images", f"{advice} The items have none of them.")
+            advice = f"The release lists {self.absent:,} images without containing them, such as candidates not chosen."
+            self.log.note("IMAGE_ABSENT", items.name, None, "images", f"{advice} The items are imported without them.")
 
     def compare(self, file: str) -> None:
         """A line of items.jsonl for each row of the shards."""
@@ -93,7 +93,7 @@ class Lines:
         )
 
     def image(self, image: Mapping[str, Any], origin: Origin) -> ImageRecord | None:
-        """As it stands in the data, where the one that was chosen is the negative one; None where it is not there."""
+        """The image as in the data, where the chosen candidate is the negative image; None if it is not there."""
         if not (image["chosen"] or image["key"] == POSITIVE):
             self.absent += 1
             return None
@@ -120,7 +120,7 @@ def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
 
 
 def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: ProblemLog) -> None:
-    """Each in a place of its own, of a role that there is; at most one of them chosen."""
+    """Check that each has a known role and its own place, and that at most one is chosen."""
     for place, image in enumerate(images):
         found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
         if found is None or found[1] not in ROLES:
@@ -130,12 +130,12 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
             log.error("WRONG_VALUE", origin.file, origin.row, column, "Another image of the item has this place.")
     chosen = [place for place, image in enumerate(images) if image["chosen"]]
     if chosen[1:] or any(images[place]["key"] == POSITIVE for place in chosen):
-        advice = "One image is chosen at most, and it is not the positive one."
+        advice = "At most one image may be chosen, and not the positive one."
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
 
 
 def source_format(folder: Path, log: ProblemLog) -> str:
-    """What the manifest, where there is one, says that the source's files are; empty where they cannot be written."""
+    """The source's format according to the manifest, if any; empty if it cannot be written."""
     manifest = folder / MANIFEST
     if not manifest.is_file():
         return ""
@@ -149,9 +149,9 @@ def source_format(folder: Path, log: ProblemLog) -> str:
 
 
 def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
-    """The format that the items first came in: it decides the columns of a further release and what is measured.
+    """The format in which the items were first imported: it decides a further release's columns and measures.
 
-    The one that the manifest tells, where its files can be written of these items; else one of these very columns.
+    The one in the manifest, if these items can be written in it; otherwise a format with these columns.
     """
     folder = folder_of(path)
     source, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
@@ -164,7 +164,7 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
 
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
-    """Whether the items have all that the format's files say."""
+    """Whether the items have everything that the format's files contain."""
     if format.writer is None:
         return False
     try:
@@ -176,7 +176,7 @@ def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:
 FORMAT = Format(
     name="release",
     title="Release of Winnow",
-    accepts=f"Its {ITEMS}, its {MANIFEST} and the .parquet files of its data folder. They hold the images.",
+    accepts=f"Its {ITEMS}, its {MANIFEST} and the .parquet files of its data folder. These contain the images.",
     endings=(".jsonl", ".parquet", ".json"),
     reader=read_items,
     several=True,

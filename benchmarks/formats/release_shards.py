@@ -1,4 +1,4 @@
-"""The shards of a release: which there are, and the images in them. Pure."""
+"""The shards of a release and the images in them. Pure."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from benchmarks.formats.parquet_schema import check_schema
 from benchmarks.records import Origin
 from workers import parquet
 
-DATA = "data"  # the folder of the shards; loose files are shards where it is not there
+DATA = "data"  # the folder of the shards; without it, single files are shards
 SHARD = re.compile(r"(?P<split>.{1,200})-(?P<number>\d{5})-of-(?P<of>\d{5})\.parquet")
 NAME = re.compile(rb"(?P<sha256>[0-9a-f]{64})\.[a-z]{3,4}")  # of an image
 OPTIONAL = {"id", "negative_image"}
@@ -25,7 +25,7 @@ IMAGES = {name: part for name, part in SPLIT.items() if part.startswith("image:"
 
 @dataclass
 class ShardContents:
-    """What the shards hold. `sound` is False where a problem with them stands in the log."""
+    """The content of the shards. `sound` is False if the log has a problem with them."""
 
     names: dict[str, str] = field(default_factory=dict)  # SHA-256 of an image → what it is called
     rows: Counter[str] = field(default_factory=Counter)  # of each split
@@ -33,20 +33,20 @@ class ShardContents:
 
 
 def shards(folder: Path) -> list[Path]:
-    """By their names, which is the order of their rows; other files are none."""
+    """The shards by name, which is the order of their rows; other files are ignored."""
     place = folder / DATA if (folder / DATA).is_dir() else folder
     return sorted(path for path in place.glob("*.parquet") if SHARD.fullmatch(path.name))
 
 
 def read_shards(folder: Path, log: ProblemLog) -> ShardContents:
-    """Read all of them once: each image must have the SHA-256 that it is called by."""
+    """Read all shards once: each image must have the SHA-256 in its name."""
     before, found, shard_contents = log.count, shards(folder), ShardContents()
     if not found:
         advice = "There is no shard of the release, such as test-00000-of-00001.parquet. Give those of its data folder."
         log.error("FILE_UNREADABLE", folder.name, None, "", advice)
     if not (folder / DATA).is_dir():  # beside a folder of data the release has other files of its own
         for path in sorted({*folder.glob("*.parquet")} - {*found}):
-            log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; left out.")
+            log.note("FILE_IGNORED", path.name, None, "", "Not a shard of the release; ignored.")
     _check_all_there([path.name for path in found], log)
     for path in found:
         if is_safe(path, log) and _fits(path, log):
@@ -56,15 +56,15 @@ def read_shards(folder: Path, log: ProblemLog) -> ShardContents:
 
 
 def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
-    """A shard's name says how many there are of its split."""
+    """Check that all shards are here: a shard's name gives the number of its split's shards."""
     for split, of in sorted({(match["split"], match["of"]) for name in names if (match := SHARD.fullmatch(name))}):
         numbers = {f"{split}-{number:05}-of-{of}.parquet" for number in range(int(of))}
         for name in sorted(numbers - {*names})[:100]:
-            log.error("FILE_UNREADABLE", name, None, "", "This shard is not here. Give all files of the data folder.")
+            log.error("FILE_UNREADABLE", name, None, "", "This shard is missing. Give all files of the data folder.")
 
 
 def _fits(path: Path, log: ProblemLog) -> bool:
-    """Whether it has the columns of the split that is most like it. What else it has is not taken."""
+    """Whether it has the columns of the most similar split. Further columns are ignored."""
     names = parquet.schema(path).names
     split = max((SPLIT, *(one.split for one in FORMATS)), key=lambda split: len({*split} & {*names}))
     negative = {name: part for name, part in IMAGES.items() if name in names}
@@ -95,17 +95,15 @@ def _read_image(
     if named and named["sha256"].decode() == content:
         shard_contents.names.setdefault(content, path.decode())
     else:
-        advice = (
-            "The bytes are not those that the image is called by, its SHA-256. Copy the file from its source again."
-        )
+        advice = "The image does not have the SHA-256 in its name. Copy the file from its source again."
         log.error("IMAGE_CORRUPT", origin.file, origin.row, column, advice)
 
 
 def columns(folder: Path) -> set[str]:
-    """Of shards in which nothing is wrong."""
+    """Only for shards without problems."""
     return {*parquet.schema(shards(folder)[0]).names}
 
 
 def images(folder: Path) -> Embedded:
-    """Of shards in which nothing is wrong."""
+    """Only for shards without problems."""
     return Embedded(folder, IMAGES, shards(folder))

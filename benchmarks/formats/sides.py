@@ -1,5 +1,5 @@
-"""Two sets of JSON files that belong together. They come as two files, two folders or archives with the same names
-inside, or as one folder or archive that holds both, each in a folder named after its side: `hard_positive/`. Pure.
+"""Two sets of JSON files that belong together. They are two files, two folders or archives with the same names inside,
+or one folder or archive with both, each in a folder named after its side: `hard_positive/`. Pure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """A file as one side has it: `title` is what problems call it, `data` is None where the side has no such file."""
+    """A file on one side: `title` names it in problems, `data` is None if the side lacks it."""
 
     title: str
     data: bytes | None
 
 
 class Single:
-    """A loose file: a source that holds nothing but `name`."""
+    """A single file: a source with nothing but `name`."""
 
     def __init__(self, path: Path, name: str):
         self.path, self.name = path, name
@@ -38,7 +38,7 @@ class Single:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`prefix`: the folder of the side in a source that holds both."""
+    """`prefix`: the folder of the side in a source with both."""
 
     name: str
     source: Source | Single
@@ -57,9 +57,9 @@ def folder(side: str) -> str:
 def halves(
     path: Path, second: Path | None, names: tuple[str, str], wanted: Sequence[str], log: ProblemLog
 ) -> Iterator[tuple[str, Half, Half]]:
-    """(file name, the first side's, the second's) of each wanted file that one side has at least.
+    """(file name, the first side's, the second's) of each wanted file that at least one side has.
 
-    SIDE_MISSING where a loose file comes alone, NO_ROWS where there is nothing to read. Other files are noted.
+    SIDE_MISSING if a single file comes alone, NO_ROWS if there is nothing to read. Other files are noted.
     """
     try:
         with ExitStack() as stack:
@@ -83,20 +83,20 @@ def both(first: Side, other: Side, wanted: Sequence[str], log: ProblemLog) -> It
         else:
             yield name, *pair
     for name in missing if len(missing) < len(wanted) else ():
-        log.note("SUBSET_MISSING", name, None, "", "Not here on either side; the other files are imported.")
+        log.note("SUBSET_MISSING", name, None, "", "Missing on both sides; the other files are imported.")
     if len(missing) == len(wanted):
         where = f"in the folders {folder(first.name)} and {folder(other.name)}, or on either side by itself"
-        log.error("NO_ROWS", "", None, "", f"None of these files is here: {', '.join(wanted)}; {where}.")
+        log.error("NO_ROWS", "", None, "", f"None of these files was found: {', '.join(wanted)}, {where}.")
 
 
 def opened(
     path: Path, second: Path | None, names: tuple[str, str], stack: ExitStack, log: ProblemLog
 ) -> tuple[Side, Side]:
     if second is not None:
-        shared = path.name if loose(path) else second.name  # two loose files may be called what they like
+        shared = path.name if loose(path) else second.name  # two single files may have any names
         return Side(names[0], source_of(path, path.name, stack)), Side(names[1], source_of(second, shared, stack))
     if loose(path):
-        log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side; give the {names[1]} side too.")
+        log.error("SIDE_MISSING", path.name, None, "", f"This is the {names[0]} side. Give the {names[1]} side too.")
         raise Unreadable
     source = stack.enter_context(open_archive(path))
     first, other = (Side(name, source, f"{folder(name)}/") for name in names)

@@ -1,4 +1,4 @@
-"""SugarCrepe: seven JSON files, one a subset, each `{"0": {"filename", "caption", "negative_caption"}, …}`.
+"""SugarCrepe: seven JSON files, one per subset, each `{"0": {"filename", "caption", "negative_caption"}, …}`.
 
 Type and subtype come from the file's name: swap_obj.json holds type swap, subtype obj. An item's key is the subset and
 the row's own key: `swap_obj-12`.

@@ -31,7 +31,7 @@ def read_items(
         absent = [half.title for half in halves if half.data is None]
         if absent:
             count = len(first_rows) + len(second_rows)
-            log.gap("ONE_SIDED", absent[0], None, "", "The other side alone has this file.", count)
+            log.gap("ONE_SIDED", absent[0], None, "", "Only the other side has this file.", count)
         else:
             for one, other in matched(first_rows, second_rows, (halves[0].title, halves[1].title), log):
                 note_same(one, other, log)
@@ -68,7 +68,7 @@ def say_one_sided(row: ItemRecord, title: str, log: ProblemLog) -> None:
 def note_same(one: ItemRecord, other: ItemRecord, log: ProblemLog) -> None:
     if one.caption("negative") == other.caption("negative"):
         origin, there = origin_of(one), origin_of(other)
-        advice = f"Row {there.row} of {there.file} has the same; nobody can say which is better."
+        advice = f"Row {there.row} of {there.file} has the same text, so neither can be better."
         log.note("SAME_NEGATIVE", origin.file, origin.row, "negative caption", advice)
 
 

@@ -1,5 +1,5 @@
-"""Tables read strictly, with one header row; every value stays the text that it is. CSV: commas and double quotes.
-TSV: tabs, and a quote is a character like any other.
+"""Read tables strictly, with one header row; every value stays text. CSV: commas and double quotes. TSV: tabs, and a
+quote is an ordinary character.
 """
 
 import csv
@@ -44,21 +44,21 @@ class Feed:
         return line
 
     def row_done(self) -> int:
-        """The line on which the row just read began."""
+        """The line on which the last row began."""
         number, self.start, self.length = self.start, self.line + 1, 0
         return number
 
     def never_closed(self) -> None:
-        advice = f'A quote (") opened in this row is not closed where it should be, up to line {self.line}. Close it.'
+        advice = f'A quote (") opened in this row is still open on line {self.line}. Close it.'
         self.log.error("UNCLOSED_QUOTE", self.file, self.start, "", advice)
         raise Unreadable
 
     def failed(self, error: csv.Error) -> None:
-        """What the csv module could not read; it cannot find its way back, so reading ends here."""
+        """Log what the csv module could not read; it cannot resume, so reading ends here."""
         if self.line > self.start or "unexpected end" in str(error):
             self.never_closed()
         if "field limit" in str(error):
-            advice = f"Give at most {limits.MAX_FIELD:,} characters a cell."
+            advice = f"Give at most {limits.MAX_FIELD:,} characters per cell."
             self.log.error("FIELD_TOO_LONG", self.file, self.start, "", advice)
         else:
             advice = 'Put the whole cell in quotes and write a quote inside it twice ("").'
@@ -92,15 +92,15 @@ def literal(lines: Iterator[str], file: str, log: ProblemLog) -> Cells:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A way to write cells side by side."""
+    """A dialect of tables."""
 
     cells: Callable[[Iterator[str], str, ProblemLog], Cells]
     delimiter: str
-    ragged: str  # what to do about a row that is shorter or longer than the header
+    ragged: str  # advice for a row that is shorter or longer than the header
 
 
 COMMAS = Kind(quoted, ",", "put cells with commas in quotes.")
-TABS = Kind(literal, "\t", "a cell holds no tab and no line break, in quotes neither.")
+TABS = Kind(literal, "\t", "a cell cannot contain a tab or line break, even in quotes.")
 
 
 def read_table(path: Path, log: ProblemLog, required: Sequence[str]) -> Iterator[Row]:
@@ -109,9 +109,9 @@ def read_table(path: Path, log: ProblemLog, required: Sequence[str]) -> Iterator
 
 
 def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequence[str]]) -> Iterator[Row]:
-    """Rows of a file that has at least the columns of one of the `layouts`. Ragged rows are logged and left out.
+    """Rows of a file that has at least the columns of one of the `layouts`. Ragged rows are logged and skipped.
 
-    EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS where only a header stands.
+    EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS if there is only a header.
     """
     with path.open("rb") as stream:
         rows = kind.cells(text.lines(stream, path.name, log), path.name, log)
@@ -144,7 +144,7 @@ def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: Pro
         if log.count == before:
             yield Row(number, values)
     if not count:
-        log.error("NO_ROWS", file, None, "", "The file has a header and no rows; export it again.")
+        log.error("NO_ROWS", file, None, "", "The file has a header but no rows. Export it again.")
 
 
 def too_many_rows(
@@ -155,7 +155,7 @@ def too_many_rows(
 
 
 def check_header(header: list[str], row: int, file: str, required: Sequence[str], log: ProblemLog) -> None:
-    """Every required column once, and no column without a name or twice. Unreadable otherwise."""
+    """Check for every required column, and for columns without a name or repeated ones. Raises Unreadable."""
     before = log.count
     for place, name in enumerate(header, 1):
         if not name.strip():
@@ -176,7 +176,7 @@ def missing_column(name: str, others: list[str], file: str, row: int | None, log
 
 
 def nearest(name: str, others: list[str]) -> str:
-    """The one of `others` that is most like `name`, capitals and spaces aside; empty where none is."""
+    """The one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is."""
     spelling, *spellings = (one.strip().lower().replace(" ", "_") for one in (name, *others))
     found = difflib.get_close_matches(spelling, spellings, n=1, cutoff=0.6)
     return dict(zip(spellings, others, strict=True))[found[0]] if found else ""

@@ -1,4 +1,4 @@
-"""Text files read strictly: the encoding, the size of lines and files, and the characters that nobody may send."""
+"""Read text files strictly: the encoding, the size of lines and files, and forbidden characters."""
 
 import codecs
 import re
@@ -15,10 +15,10 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_FILE_BYTES) -> Iterator[str]:
-    """The text in pieces, decoded as UTF-8, or as UTF-16 where a byte-order mark says so; the mark is dropped.
+    """The text in pieces, decoded as UTF-8, or as UTF-16 if it has that byte-order mark; the mark is dropped.
 
-    Never falls back to another encoding: ENCODING names row and byte and guesses what it is. FILE_TOO_LARGE past `cap`
-    bytes. Both end the reading.
+    Never falls back to another encoding: ENCODING names row and byte and guesses the encoding. FILE_TOO_LARGE past
+    `cap` bytes. Both end the reading.
     """
     data, offset, encoding = beginning(stream, file, log)
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -40,16 +40,16 @@ def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_F
         row, last = row + breaks(text, last), text[-1:]
         offset += len(data)
         if offset > cap:
-            log.error("FILE_TOO_LARGE", file, row, "", f"Give at most {cap:,} bytes a file; split it.")
+            log.error("FILE_TOO_LARGE", file, row, "", f"Give at most {cap:,} bytes per file; split it.")
             raise Unreadable
         data = stream.read(CHUNK)
 
 
 def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int, str]:
-    """The first bytes without their mark, how long the mark was, and the encoding it tells."""
+    """The first bytes without their mark, the mark's length, and the encoding it indicates."""
     data = stream.read(CHUNK)
     if not data:
-        log.error("EMPTY_FILE", file, None, "", "The file has no content; export it again.")
+        log.error("EMPTY_FILE", file, None, "", "The file is empty. Export it again.")
         raise Unreadable
     mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
     data = data[len(mark) :]
@@ -77,7 +77,7 @@ def refuse_utf16_without_mark(data: bytes, file: str, log: ProblemLog) -> None:
 
 
 def guessed(data: bytes) -> str:
-    """The likeliest 8-bit encoding: Korean where most of what is not ASCII makes whole Hangul syllables."""
+    """The likeliest 8-bit encoding: Korean if most non-ASCII bytes form complete Hangul syllables."""
     high = sum(byte > 127 for byte in data)
     hangul = sum("가" <= character <= "힣" for character in data.decode("cp949", "replace"))
     return "cp949 (Korean)" if hangul >= 2 and hangul * 2 >= high * 0.6 else "Windows-1252 or Latin-1"
@@ -111,17 +111,17 @@ def refuse_long_line(length: int, row: int, file: str, log: ProblemLog) -> None:
 
 
 def read_whole(stream: BinaryIO, file: str, log: ProblemLog) -> str:
-    """All of a file that must be read at once."""
+    """The whole text of a file that must be read at once."""
     return "".join(chunks(stream, file, log, limits.MAX_JSON_BYTES))
 
 
 def storable(value: str, file: str, row: int | None, column: str, log: ProblemLog) -> bool:
-    """Whether the text holds only characters that can be stored and shown; what is wrong goes to the log."""
+    """Whether the text has only characters that can be stored and shown; problems go to the log."""
     before = log.count
     if "\0" in value:
         log.error("NUL_CHARACTER", file, row, column, "Remove the NUL character (U+0000).")
     if SURROGATE.search(value):
-        log.error("BAD_UNICODE", file, row, column, "Half of a surrogate pair stands alone; write the whole character.")
+        log.error("BAD_UNICODE", file, row, column, "This is half of a surrogate pair. Write the whole character.")
     if len(value) > limits.MAX_FIELD:
         log.error("FIELD_TOO_LONG", file, row, column, f"Give at most {limits.MAX_FIELD:,} characters.")
     return log.count == before

@@ -22,7 +22,7 @@ BREAKS = re.compile(r"[\t\r\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`columns`: the source's name of the image, of each of CAPTIONS, and where there is one of the irrelevant text."""
+    """`columns`: the source's names for the image, each of CAPTIONS and, if any, the irrelevant text."""
 
     name: str
     file: str
@@ -41,9 +41,9 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         if layout is None:
             layout = next(one for one in LAYOUTS if {*one.columns} <= {*row.values})
             note_extra_columns(extra(row, layout), path.name, log)
-        required = layout.columns[: 1 + len(CAPTIONS)]  # without one of them a row is no item
+        required = layout.columns[: 1 + len(CAPTIONS)]  # without any of these a row is not an item
         if lacking := [name for name in required if not row.values[name].strip()]:
-            log.gap("INCOMPLETE_ROW", path.name, row.number, ", ".join(lacking), "Nothing stands here.")
+            log.gap("INCOMPLETE_ROW", path.name, row.number, ", ".join(lacking), "This cell is empty.")
         else:
             yield record(row, f"{layout.name}-{index}", layout, path.name)
 
@@ -85,14 +85,14 @@ def row_of(item: ItemRecord, layout: Layout, further: list[str]) -> list[str]:
 
 
 def line(cells: list[str]) -> str:
-    """A tab or line break, which an edited text may hold, has no place in a cell: a space stands for it."""
+    """Replace tabs and line breaks, which edited text may contain but a cell may not, with spaces."""
     return "\t".join(BREAKS.sub(" ", cell) for cell in cells)
 
 
 FORMAT = Format(
     name="visla",
     title="VISLA (TSV)",
-    accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: tabs between cells, quotes are part of the text.",
+    accepts="Generic_VISLA.tsv or Spatial_VISLA.tsv: cells separated by tabs, quotes are part of the text.",
     endings=(".tsv",),
     reader=read_items,
     keeps_same=True,

@@ -7,6 +7,7 @@
 
 The database is read as one snapshot. Image files never change and none is deleted during a backup, so the files that
 the snapshot names exist. Any other file (an export, a release) is included if it was written before the snapshot.
+Images in frames are left out, since Winnow makes them again.
 """
 
 import contextlib
@@ -33,6 +34,7 @@ FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
 IMAGE_FOLDERS = {"originals", "served", "thumbnails"}
 TEMPORARY = {"staging"}  # folders of MEDIA_ROOT that belong to work in progress
+MADE_AGAIN = {"framed"}
 
 
 class CannotBackUp(ValueError):
@@ -91,7 +93,7 @@ def _write_media(folder: Path, link: bool, moment: float) -> dict:
         for path, sha256 in _paths(moment):
             found = _copy(path, folder / "media" / path, link)
             if sha256 not in ("", found["sha256"]):
-                raise CannotBackUp(f"{staging.media(path)} is damaged: its bytes are not those that were imported.")
+                raise CannotBackUp(f"{staging.media(path)} is damaged: it differs from the imported file. Restore it.")
             listing.write(json.dumps({"path": path, **found}) + "\n")
             count, size = count + 1, size + found["bytes"]
     return {"files": count, "bytes": size, "sha256": digest(folder / MEDIA)}
@@ -104,7 +106,7 @@ def _paths(moment: float) -> Iterator[tuple[str, str]]:
         yield image.served_path, ""
         yield image.thumbnail_path, ""
     for path in other_files():
-        if staging.media(path).stat().st_mtime < moment:
+        if path.partition("/")[0] not in MADE_AGAIN and staging.media(path).stat().st_mtime < moment:
             yield path, ""
 
 

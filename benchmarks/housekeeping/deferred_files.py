@@ -1,9 +1,8 @@
-"""Files that follow a change of rows: what goes once the rows are gone, what comes once they are there.
+"""Files that follow a change of rows: deleted once the rows are gone, or put in place once the rows exist.
 
-Rows are changed in one transaction, files are not. So what is to happen to files is written down first, in
-`MEDIA_ROOT/staging/after-<id>/`; the transaction writes an event that bears the id; then the files follow. Whatever
-ends it, an exception or kill -9, `finish_dead` reads from the database on which side of the commit it was, and does
-the rest.
+Rows change in one transaction, files do not. So the changes to files are first written down in
+`MEDIA_ROOT/staging/after-<id>/`; the transaction writes an event with the id; then the files follow. If an exception or
+kill -9 interrupts this, `finish_dead` reads from the database whether the transaction was committed, and does the rest.
 """
 
 import os
@@ -26,7 +25,7 @@ BATCH = 1000
 
 
 class DeferredFiles:
-    """What is to happen to files after the transaction that writes an event with `afterwards=self.id`."""
+    """The changes to files after the transaction that writes an event with `afterwards=self.id`."""
 
     def __init__(self, id: str):
         self.id = id
@@ -34,15 +33,15 @@ class DeferredFiles:
         self.arriving = self.folder / "arriving"  # laid out as in MEDIA_ROOT; moved there once it is committed
 
     def images(self, images: Iterable[Image]) -> int:
-        """The files of those among them that no row names go, however it ends. How many were noted."""
+        """Delete those images that no row names, whether or not it commits. Returns how many were noted."""
         return self._note("images", (f"{image.sha256} {image.opaque}" for image in images))
 
     def files(self, paths: Iterable[str]) -> int:
-        """These go once it is committed. How many were noted."""
+        """Delete these files after the commit. Returns how many were noted."""
         return self._note("files", paths)
 
     def _note(self, name: str, lines: Iterable[str]) -> int:
-        """On disk before it returns."""
+        """Append durably: on disk before this returns."""
         self.folder.mkdir(parents=True, exist_ok=True)
         count = 0
         with (self.folder / name).open("a") as file:
@@ -66,7 +65,7 @@ class DeferredFiles:
         return Event.objects.filter(data__afterwards=self.id).exists()
 
     def finish(self) -> None:
-        """May be done twice."""
+        """Carry out the noted changes. Safe to repeat."""
         if self.committed():
             for paths in self._noted("files"):
                 staging.remove(paths)
@@ -86,7 +85,7 @@ class DeferredFiles:
 
 
 def files_below(folder: Path) -> Iterator[str]:
-    """Paths of files, relative to the folder, one at a time; none where there is no such folder."""
+    """Paths of files, relative to the folder, one at a time; none if the folder does not exist."""
     for place, _, names in os.walk(folder):
         for name in names:
             yield str((Path(place) / name).relative_to(folder))
@@ -94,7 +93,7 @@ def files_below(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def deferred_files() -> Iterator[DeferredFiles]:
-    """Around a transaction and what is noted for it: the files follow when it ends, or stay as they were."""
+    """Wrap a transaction and its noted changes: files follow if it commits, and stay as they were otherwise."""
     finish_dead()
     one = DeferredFiles(secrets.token_hex(8))
     with jobs.alone(one.folder.name):
@@ -105,7 +104,7 @@ def deferred_files() -> Iterator[DeferredFiles]:
 
 
 def finish_dead() -> int:
-    """Finish what no process is at any more; how many there were."""
+    """Finish what dead processes have left; returns how many there were."""
     finished = 0
     for folder in sorted(media("staging").glob(f"{PREFIX}*")):
         with jobs.alone(folder.name) as dead:

@@ -1,4 +1,4 @@
-"""A benchmark goes, and of its images those that no other item shows."""
+"""Delete a benchmark, and those of its images that no other item uses."""
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, ProtectedError
@@ -12,13 +12,13 @@ BATCH = 1000
 
 
 class CannotDelete(ValueError):
-    """It stays; the message says why."""
+    """It was not deleted; the message says why."""
 
 
 def delete_benchmark(*, benchmark: Benchmark, by: str) -> dict:
-    """Its rows, then the files of images that nothing else shows. {"items", "images", "bytes"} of what went.
+    """Delete its rows, then the files of images that nothing else uses. Returns {"items", "images", "bytes"} deleted.
 
-    Raises CannotDelete while a study uses it, or while an import runs that may refer to the same images.
+    Raises CannotDelete while a study uses it, or while an import that may use the same images is running.
     """
     try:
         with deferred_files() as after:
@@ -40,6 +40,7 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     elsewhere = ItemImage.objects.filter(image=OuterRef("pk")).exclude(item__benchmark=benchmark)
     alone = Image.objects.filter(pk__in=shown.values("image")).exclude(Exists(elsewhere))
     images = list(alone.select_for_update())  # no item comes to show one of them before they are gone
+    after.files(use.framed_path for use in shown.only("opaque"))
     went |= {"images": after.images(images), "bytes": sum(image.size for image in images)}
     audit.record(by=by, verb="deleted", subject=benchmark, name=benchmark.name, afterwards=after.id, **went)
     Prediction.objects.filter(run__benchmark=benchmark)._raw_delete("default")
@@ -49,8 +50,8 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
         benchmark.delete()
     except ProtectedError as error:
         names = ", ".join(sorted({str(one._meta.verbose_name) for one in error.protected_objects}))
-        raise CannotDelete(f"“{benchmark}” stays: a {names} refers to it.") from None
-    for start in range(0, len(images), BATCH):  # with what models made of the pictures
+        raise CannotDelete(f"“{benchmark}” was not deleted: a {names} refers to it.") from None
+    for start in range(0, len(images), BATCH):  # including the pictures' embeddings
         part = images[start : start + BATCH]
         Embedding.objects.filter(content__in=[image.sha256 for image in part]).delete()
         Image.objects.filter(pk__in=[image.pk for image in part]).delete()

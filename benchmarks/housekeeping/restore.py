@@ -48,7 +48,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
             f"The database is not empty: {', '.join(filled[:3])}{more} have rows. --replace deletes all data here."
         )
     with deferred_files() as after:
-        # Images of both databases, whichever it is in the end; other files of the present one.
+        # Images of both databases, whichever one remains; other files of the present one.
         after.images(Image.objects.order_by("pk").iterator(chunk_size=1000))
         after.images(_images(folder))
         after.files(other_files())
@@ -129,7 +129,7 @@ def _images(folder: Path) -> Iterator[Image]:
 
 
 def _place_files(folder: Path, after: DeferredFiles) -> None:
-    """Image files in their places, whose names nothing else has; other files in a folder where they wait."""
+    """Put image files in place, as their names are unique; hold other files in a waiting folder."""
     for file in _media_files(folder):
         of_image = file["path"].partition("/")[0] in IMAGE_FOLDERS
         target = media(file["path"]) if of_image else after.arriving / file["path"]

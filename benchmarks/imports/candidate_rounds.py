@@ -1,15 +1,17 @@
-"""New candidate images for items that a benchmark has already: another round, for those that fell out with the last.
+"""New candidate images for existing items of a benchmark: another round, for items dropped with the last one.
 
-The rows say again what the items are, so that nothing is put to the wrong one; only the candidates are stored.
+The rows repeat the items' content, so that no image goes to the wrong item; only the candidates are stored.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from django.db.models import Max
 
+from benchmarks.construction.captions import without_form
 from benchmarks.formats.base import ProblemLog
+from benchmarks.imports import frames
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.images import Gathered
 from benchmarks.models import Benchmark, Item, ItemImage, Role
@@ -19,52 +21,62 @@ CANDIDATE = Role.CANDIDATE.value
 
 
 def candidates_only(records: list[ItemRecord]) -> list[ItemRecord]:
-    """The records with nothing but what is to be stored."""
+    """The records with only what will be stored."""
     return [replace(record, captions=(), images=tuple(record.images_as(CANDIDATE))) for record in records]
 
 
-def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
-    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there."""
+def check_known_items(benchmark_name: str, records: list[ItemRecord], log: ProblemLog, formatted: bool = False) -> None:
+    """Each row must be an item of the benchmark, with the captions, type and subtype that it has there.
+
+    `formatted`: the form of captions does not count, since it depends on the other captions of the file.
+    """
+    alike = without_form if formatted else str
     if not Benchmark.objects.filter(name=benchmark_name).exists():
-        advice = f"There is no benchmark “{benchmark_name}”. New candidates are for items that one has already."
+        advice = f"There is no benchmark “{benchmark_name}”. New candidates can only be added to an existing one."
         log.error("UNKNOWN_BENCHMARK", imports_store.file_names(records), None, "", advice)
         return
     stored = dict(imports_store.stored_records(benchmark_name, records))
     for number, record in enumerate(records, 1):
         origin = record.origin or Origin("", number)
-        for code, column, advice in _problems(record, stored.get(record.key), benchmark_name):
+        for code, column, advice in _problems(record, stored.get(record.key), benchmark_name, alike):
             log.error(code, origin.file, origin.row, column, advice)
     if any(record.meta or record.truth for record in records):
-        advice = "Only candidate images are taken from these rows; their further columns, meta and truth are not."
+        advice = "Only the candidate images of these rows are imported, not their further columns, meta and truth."
         log.drop_notes("EXTRA_COLUMN")
         log.note("NOT_TAKEN", imports_store.file_names(records), None, "", advice)
 
 
-def _problems(record: ItemRecord, stored: ItemRecord | None, benchmark_name: str) -> Iterator[tuple[str, str, str]]:
+def _problems(
+    record: ItemRecord, stored: ItemRecord | None, benchmark_name: str, alike: Callable[[str], str]
+) -> Iterator[tuple[str, str, str]]:
     """(code, column, advice)."""
     if stored is None:
-        advice = f"“{benchmark_name}” has no item “{record.key[:80]}”. Mend the id, or import it as a new item."
+        advice = f"“{benchmark_name}” has no item “{record.key[:80]}”. Correct the id, or import it as a new item."
         yield "UNKNOWN_ID", "id", advice
         return
     for column in ("type", "subtype"):
         if getattr(record, column) != getattr(stored, column):
-            yield "OTHER_CONTENT", column, f"The item has “{getattr(stored, column)}” there. Write the same."
-    yield from _other_captions(record, stored)
+            yield "OTHER_CONTENT", column, f"The stored item has “{getattr(stored, column)}”. Write the same."
+    yield from _other_captions(record, stored, alike)
     if not record.images_as(CANDIDATE):
         yield "VALUE_MISSING", "candidate image", "Name the new candidate images, or remove the row."
     for role in {image.role for image in record.images} - {CANDIDATE}:
         parts = {image.part for image in stored.images_as(role)}
         if parts and not {image.part for image in record.images_as(role)} <= parts:
-            advice = "The item has another image there. Only candidates can be new; name the same, or none."
+            advice = "The stored item has another image. Only candidates can be new: name the same image, or none."
             yield "OTHER_CONTENT", f"{role} image", advice
 
 
-def _other_captions(record: ItemRecord, stored: ItemRecord) -> Iterator[tuple[str, str, str]]:
+def _other_captions(
+    record: ItemRecord, stored: ItemRecord, alike: Callable[[str], str]
+) -> Iterator[tuple[str, str, str]]:
     here, there = _by_role(record), _by_role(stored)
     for role in sorted(here.keys() | there.keys()):
-        if here.get(role) != there.get(role):
+        if [*map(alike, here.get(role, []))] != [*map(alike, there.get(role, []))]:
             text = "; ".join(there.get(role, []))[:120]
-            advice = f"The item has “{text}” there. Write the same." if text else "The item has none there. Remove it."
+            advice = (
+                f"The stored item has “{text}”. Write the same." if text else "The stored item lacks it. Remove it."
+            )
             yield "OTHER_CONTENT", f"{role} caption", advice
 
 
@@ -76,7 +88,7 @@ def _by_role(record: ItemRecord) -> dict[str, list[str]]:
 
 
 def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, log: ProblemLog) -> None:
-    """An item cannot get the very image that is among its candidates; one error when that is so of all of them."""
+    """Log images that an item already has among its candidates; a single error if that is so for all items."""
     there = _contents(benchmark, records)
     same = [
         (number, record, image)
@@ -85,17 +97,17 @@ def check_new(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathere
         if gathered.sha256.get(image.part) in there[record.key]
     ]
     if same and len(same) == sum(len(record.images) for record in records):
-        advice = f"These {len(records):,} items have these candidates already; there is nothing to do."
+        advice = f"These {len(records):,} items already have these candidates. There is nothing to do."
         log.error("ALREADY_IMPORTED", imports_store.file_names(records), None, "", advice)
         return
     for number, record, image in same:
         origin = record.origin or Origin("", number)
-        advice = f"The item has the very image “{image.name}” among its candidates. Remove it here."
+        advice = f"The item already has the image “{image.name}” among its candidates. Remove it here."
         log.error("SAME_CANDIDATE", origin.file, origin.row, "candidate image", advice)
 
 
 def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[str]]:
-    """Of each item: the contents of its candidates."""
+    """The contents of each item's candidates."""
     found: dict[str, set[str]] = defaultdict(set)
     for batch in imports_store.batches(records):
         uses = ItemImage.objects.filter(item__benchmark=benchmark, item__key__in=[record.key for record in batch])
@@ -105,10 +117,11 @@ def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[
 
 
 def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> int:
-    """Candidates after those that each item has, in a round of their own; returns how many."""
+    """Add candidates after the existing ones, in their own round; returns how many."""
     ids, stored = imports_store.image_ids(gathered), 0
     for batch in imports_store.batches(records):
         asked = Item.objects.filter(benchmark=benchmark, key__in=[record.key for record in batch])
+        frames.renew(asked)
         items = {item.key: item for item in asked}
         last = {
             item: (position, round)

@@ -1,4 +1,4 @@
-"""What the import page asks for."""
+"""The form of the import page."""
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -17,7 +17,7 @@ PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 class ImportForm(DescribedForm):
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
-    data = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class takes its fields away
+    data = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
@@ -57,24 +57,24 @@ class ImportForm(DescribedForm):
             self.check_new_candidates(format)
 
     def check_files(self, name: str, format: Format) -> None:
-        """Their endings, and how many they are."""
+        """Check the files' endings and their number."""
         files = self.cleaned_data.get(name, [])
         wrong = [file.name for file in files if not fits(file.name, format.endings)]
         if wrong:
             self.add_error(name, f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
         elif not format.several and len(files) > 1:
-            self.add_error(name, f"{format.title} takes one file; import one after the other.")
+            self.add_error(name, f"{format.title} takes one file. Import the files one by one.")
 
     def check_sides(self, format: Format, first: str, second: str) -> None:
-        """One archive holds both sides; loose files are of one. The names of origins, where the format has such."""
+        """One archive has both sides; single files belong to one. Also the names of origins, if the format has any."""
         files, others = self.cleaned_data.get("data", []), self.cleaned_data.get("second")
         if files and not others and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
-            self.add_error("second", f"These are the {first} side; give the {second} side too.")
+            self.add_error("second", f"These are the {first} side. Give the {second} side too.")
         if format.origins and (wrong := wrong_origins(self.origins(format))):
             self.add_error("second_origin", wrong)
 
     def origins(self, format: Format) -> list[str]:
-        """What the sides are called; empty where the format's sides have no names."""
+        """The names of the sides; empty if the format's sides have none."""
         given = self.cleaned_data.get("first_origin"), self.cleaned_data.get("second_origin")
         return [name or usual for name, usual in zip(given, format.origins or (), strict=False)]
 
@@ -83,6 +83,6 @@ class ImportForm(DescribedForm):
         if not format.candidates:
             self.add_error("new_candidates", f"{format.title} has no candidate images.")
         elif cleaned.get("text_only"):
-            self.add_error("new_candidates", "New candidates are images: take “Text alone” away.")
+            self.add_error("new_candidates", "New candidates are images. Clear “Text only”.")
         if "name" in cleaned and not Benchmark.objects.filter(name=cleaned["name"]).exists():
-            self.add_error("name", "There is no benchmark of this name whose items could get new candidates.")
+            self.add_error("name", "There is no benchmark with this name to add new candidates to.")

@@ -1,4 +1,4 @@
-"""Every image that an import names: read from its source in one pass, checked and rendered by several threads."""
+"""The images named in an import: read from their source in one pass, checked and rendered by several threads."""
 
 import hashlib
 import os
@@ -20,18 +20,18 @@ from workers.archives.names import normal
 from workers.archives.source import EntryNames
 
 THREADS = min(4, os.cpu_count() or 1)
-WAITING = 4 * THREADS  # images read and not yet done, at most
-WAITING_BYTES = 64 * 2**20  # and their bytes, about
-LARGE = 8_000_000  # pixels; larger ones are decoded one at a time, so that memory stays bounded
-AT_ONCE = 16  # crops of one image that a thread makes of one decoding; more are shared out, so that *Cancel* is heard
+WAITING = 4 * THREADS  # maximum number of images in progress
+WAITING_BYTES = 64 * 2**20  # and their approximate bytes
+LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound memory
+AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
 one_large = threading.Lock()
 
 
 @dataclass
 class Gathered:
-    """`sha256` of each part of a file that is named: a crop's is its own. Each part is one of: `new`, by content, a row
-    not saved yet whose files are staged; `same`, with the earlier part that had the same bytes; or among the `known`,
-    whose content is stored already."""
+    """`sha256` of each named part of a file (a crop has its own). Each part is one of: `new`, by content, with an
+    unsaved row whose files are staged; `same`, with the earlier part that had the same bytes; or `known`, with content
+    that is already stored."""
 
     sha256: dict[Part, str] = field(default_factory=dict)
     new: dict[str, Image] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def image_uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRec
 def gather(
     *, source: Source | None, records: list[ItemRecord], staging: Staging, progress: Progress, log: ProblemLog
 ) -> Gathered:
-    """Check and stage what the records name. What is wrong with an image is logged at the first row that names it."""
+    """Check and stage the named images. Problems with an image are logged at the first row that names it."""
     if source is None:
         return Gathered()
     first: dict[Part, tuple[Origin, ImageRecord]] = {}
@@ -68,7 +68,7 @@ def gather(
 
 
 class ImagesInMemory(Source):
-    """Wraps whatever has `names` and `stream(wanted)`, such as pictures that are drawn on demand."""
+    """Wraps any source with `names` and `stream(wanted)`, such as pictures drawn on demand."""
 
     def __init__(self, maker):
         found = EntryNames()
@@ -83,7 +83,7 @@ class ImagesInMemory(Source):
 
 
 class Pass:
-    """One reading of the source: a bounded number of images is in the hands of the threads at any time."""
+    """One pass over the source, with a bounded number of images in the threads at any time."""
 
     def __init__(self, staging: Staging, progress: Progress, log: ProblemLog, first: dict[Part, tuple]):
         self.staging, self.progress, self.log, self.first = staging, progress, log, first
@@ -94,11 +94,11 @@ class Pass:
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
         self.waiting: deque[tuple[list[Part], int, Future]] = deque()
         self.bytes = 0
-        self.parts: dict[str, Part] = {}  # content -> the first part that had it
+        self.parts: dict[str, Part] = {}  # content -> the first part with it
         self.refused: set[str] = set()  # names of files that cannot be used at all
 
     def add(self, name: str, data: bytes) -> None:
-        """Hand one file to the threads: its whole image, unless that has been met, and the crops of it."""
+        """Submit one file to the threads: its whole image, unless already seen, and its crops."""
         crops = [crop for crop in self.crops[name] if crop is not None]
         if None in self.crops[name]:
             if self.met((name, None), hashlib.sha256(data).hexdigest()):
@@ -110,7 +110,7 @@ class Pass:
             self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
 
     def met(self, part: Part, content: str) -> bool:
-        """Note what a part holds; whether this import has met it before, or it is stored already."""
+        """Note a part's content, and whether it is repeated in this import or already stored."""
         self.gathered.sha256[part] = content
         earlier = self.parts.setdefault(content, part)
         if earlier != part:
@@ -127,7 +127,7 @@ class Pass:
         self.settle(WAITING)
 
     def settle(self, most: int) -> None:
-        """Wait until at most so many images are unfinished."""
+        """Wait until at most this many images are unfinished."""
         while self.waiting and (len(self.waiting) > most or self.bytes > WAITING_BYTES):
             parts, size, future = self.waiting.popleft()
             self.bytes -= size
@@ -138,7 +138,7 @@ class Pass:
             made = future.result()
         except images.ImageRefused as refused:
             made = []
-            if parts[0][0] not in self.refused:  # one problem, however many crops of it are named
+            if parts[0][0] not in self.refused:  # one problem per image, however many of its crops are named
                 self._refuse(parts[0], refused)
                 self.refused.add(parts[0][0])
         for part, kept in zip(parts, made, strict=False):
@@ -166,14 +166,14 @@ Kept = tuple[Image, tuple[str, ...]] | images.ImageRefused
 
 
 def check_and_keep(data: bytes, staging: Staging) -> list[Kept]:
-    """What a thread does with an image. Raises ImageRefused, or OSError when the disk is full."""
+    """Process an image in a thread. Raises ImageRefused, or OSError if the disk is full."""
     with in_turn(data):
         rendered = images.check_and_render(data)
     return [(staging.keep(data, rendered), rendered.notes)]
 
 
 def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[Kept]:
-    """What a thread does with crops of an image: each kept, or refused alone. Raises as `check_and_keep`."""
+    """Process crops of an image in a thread: each is kept or rejected by itself. Raises like `check_and_keep`."""
     found: list[Kept] = []
     with in_turn(data):
         whole = images.upright(data)
@@ -188,7 +188,7 @@ def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[
 
 
 def in_turn(data: bytes) -> AbstractContextManager:
-    """Waits while another large image is being decoded, where this one is large, by its header."""
+    """For a large image (by its header), wait while another one is being decoded."""
     width, height = images.opened(data).size
     return one_large if width * height > LARGE else nullcontext()
 

@@ -1,4 +1,4 @@
-"""What other packages do after an import. They register a listener, as they register kinds of jobs.
+"""Actions of other packages after an import. They register listeners, as they register kinds of jobs.
 
 A listener runs after the import's commit, in the process that imported, and may run again at any time: every start of a
 worker runs all of them for every benchmark, so that a process killed between the commit and the listener loses nothing.

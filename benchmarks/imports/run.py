@@ -1,4 +1,4 @@
-"""The import: all or nothing. Everything is checked first, the files are staged, then one transaction stores it all."""
+"""The import, all or nothing: everything is checked, files are staged, then one transaction stores it all."""
 
 import time
 import unicodedata
@@ -15,7 +15,7 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, listeners, staging
+from benchmarks.imports import candidate_rounds, frames, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs, uploads
@@ -25,16 +25,16 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 SQL_DISK_FULL = "53100"
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
-BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # letters, marks and symbols that draw nothing
-LISTED = 100  # names of unused files that the report keeps
+BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
+LISTED = 100  # names of unused files kept in the report
 
 
 @dataclass(frozen=True)
 class Options:
-    """`format_captions`: BiVLC's step 1, capital first letter and full stop. `text_only`: leave the images out.
+    """`format_captions`: BiVLC's step 1, all captions of an item in one form. `text_only`: leave the images out.
 
-    `new_candidates`: the rows are items that the benchmark has, and bring another round of candidate images for them.
-    `skip_incomplete`: rows that lack a part are left out and listed in the report, instead of refusing the import.
+    `new_candidates`: the rows are existing items and add another round of candidate images. `skip_incomplete`:
+    incomplete rows are skipped and listed in the report, instead of rejecting the import.
     """
 
     format_captions: bool = False
@@ -45,8 +45,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Order:
-    """What one import is asked to do. `by` and `created_by` say who asks; `source` is the name of the format that its
-    items first came in."""
+    """The request for an import. `by` and `created_by` say who requested it; `source` is the name of the format in
+    which its items first came."""
 
     benchmark_name: str
     source: str
@@ -56,12 +56,12 @@ class Order:
 
 
 def benchmark_name(given: str) -> str:
-    """The name as it is kept, its characters composed (NFC). Raises Refused where part of it cannot be seen."""
+    """The name as stored, in NFC. Raises Refused if part of it is invisible."""
     name = unicodedata.normalize("NFC", given).strip()
     wrong = next((one for one in name if unicodedata.category(one) in UNSEEN or one in BLANKS), None)
     if wrong is None and name:
         return name
-    what = f"the character U+{ord(wrong):04X} in it cannot be seen" if wrong else "it is empty"
+    what = f"the character U+{ord(wrong):04X} in it is invisible" if wrong else "it is empty"
     raise Refused([Problem("WRONG_VALUE", "", None, "name", f"Give the benchmark another name: {what}.")])
 
 
@@ -69,9 +69,9 @@ def queue_import(
     *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
     upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
 ) -> Job:  # fmt: skip
-    """A job that imports files. `upload`: a folder to delete when the job is over; `second`, `origins`: Format.read.
+    """Create a job that imports files. `upload`: a folder to delete afterwards; `second`, `origins`: see Format.read.
 
-    Raises Refused for a name that a benchmark cannot have.
+    Raises Refused for an invalid benchmark name.
     """
     name = benchmark_name(name)
     params: dict[str, object] = {
@@ -85,7 +85,7 @@ def queue_import(
 
 
 def import_files(job: Job, progress: jobs.Progress) -> None:
-    """What a job of kind `import` does: the work that `jobs.jobs.run` is given."""
+    """The work of a job of kind `import`, as passed to `jobs.jobs.run`."""
     params = job.params
     order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
@@ -104,10 +104,10 @@ def import_items(
     *, name: str, records: list[ItemRecord], images, source: str, by: str,
     created_by=None, options: Options = Options(), tell: Callable | None = None,
 ) -> Benchmark:  # fmt: skip
-    """Import records that are in memory, now. `images` is a workers.archives.Source, or anything with `names` and
-    `stream(wanted)` that yields (name, bytes), or None; `source` names what made them.
+    """Import records from memory at once. `images` is a workers.archives.Source, or anything with `names` and
+    `stream(wanted)` that yields (name, bytes), or None; `source` names their origin.
 
-    Raises Refused with every problem. The job that it leaves behind holds the report.
+    Raises Refused with every problem. The report is in the job that it creates.
     """
     name = benchmark_name(name)
     params = {"name": name, "format": source, "foreground": True}
@@ -125,7 +125,7 @@ def import_items(
 
 
 def outcome(job: Job) -> Benchmark:
-    """The benchmark of an import that is over; Refused where it failed."""
+    """The benchmark of a finished import; raises Refused if it failed."""
     if job.state != JobState.DONE:
         raise Refused([Problem(**problem) for problem in job.problems], job.problem_count)
     return Benchmark.objects.get(pk=job.report["benchmark"])
@@ -139,8 +139,8 @@ def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator
 
 @contextmanager
 def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> Iterator[Source | None]:
-    """Where the images are: in the file itself, of formats that hold theirs; else where the user says. None where none
-    are given or their archive cannot be opened (the log then says why)."""
+    """The source of the images: the file itself for formats that contain them, otherwise the one given. None if none
+    was given or its archive cannot be opened (the log then says why)."""
     with ExitStack() as stack:
         source = None
         if format.images is not None:
@@ -156,10 +156,10 @@ def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -
 def import_records(
     job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog
 ) -> None:
-    """From checked records to a finished job. Raises Refused, Cancelled; nothing of the import is left then."""
+    """Turn checked records into a finished job. Raises Refused or Cancelled, and then leaves nothing behind."""
     started = time.monotonic()
     if order.options.new_candidates:
-        candidate_rounds.check_known_items(order.benchmark_name, records, log)
+        candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
         records = candidate_rounds.candidates_only(records)
     else:
         records = without_absent_positives(records, source, log)
@@ -179,33 +179,33 @@ def import_records(
 
 
 def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
-    """What is then checked and stored: formatting may make two captions equal."""
+    """The records to check and store: formatting may make two captions equal."""
     if options.text_only:
         records = map(without_images, records)
     return format_records(records) if options.format_captions else list(records)
 
 
 def without_absent_positives(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> list[ItemRecord]:
-    """Generated candidates are often shared without the photographs that they go with.
+    """Generated candidates are often shared without their photographs.
 
-    Where what is missing is every positive image and nothing else, the items go in without them; the report says so.
+    If exactly all positive images are missing, the items are imported without them, as the report notes.
     """
     named = [image for _, image in import_images.image_uses(records)]
     positives = {image.part[0] for image in named if image.role == "positive"}
     others = {image.part[0] for image in named} - positives
     if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
         return records
-    advice = f"None of the {len(positives):,} positive images is in {source.title}; the items have none."
+    advice = f"None of the {len(positives):,} positive images is in {source.title}; the items lack them."
     log.note("POSITIVE_IMAGES_ABSENT", imports_store.file_names(records), None, "positive image", advice)
     return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 
 
 def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
-    """Every image that a row names must be in the source; a row each."""
+    """Log each image that a row names but the source lacks."""
     named = list(import_images.image_uses(records))
     if source is None:
         if named and not log.count:
-            advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text alone."
+            advice = f"The rows name {len(named):,} images. Give their folder or archive, or import the text only."
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))
@@ -219,10 +219,9 @@ def store(
     job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
     staged: staging.Staging, log: ProblemLog, started: float,
 ) -> None:  # fmt: skip
-    """The one transaction: rows, files to their places, event, report, job done. After it, the listeners.
+    """The one transaction: rows, files to their places, event, report, job done. After it, frames and the listeners.
 
-    Whoever creates a study locks the benchmark's row too: the study either has the new items, or is there for the
-    listeners.
+    Creating a study also locks the benchmark's row: the study either has the new items, or is known to the listeners.
     """
     with transaction.atomic():
         staging.serial()
@@ -233,16 +232,17 @@ def store(
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         jobs.finish_job(job=job, by=order.by, report=report)
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+    frames.make_missing(benchmark)
     listeners.notify(benchmark)
 
 
-Written = tuple[Benchmark, list[Image], dict]  # the images whose files are to move, and what the report says
+Written = tuple[Benchmark, list[Image], dict]  # the images whose files must move, and the report
 
 
 def write_items(
     job: Job, order: Order, records: list[ItemRecord], gathered: import_images.Gathered, log: ProblemLog
 ) -> Written:
-    imports_store.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been faster
+    imports_store.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been first
     log.refuse_if_any()
     defaults = {"source": order.source, "created_by_id": order.created_by_id}
     benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
@@ -268,19 +268,19 @@ def write_candidates(
 def report_of(
     records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered, *, stored: int, log: ProblemLog
 ) -> dict:
-    """A JSON-able dict. `images`: what rows name (a file, a crop of one) = stored now + met before + same as another.
+    """The report, JSON-able. `images`: named files and crops = stored now + already stored + same as another.
 
     `files`: files of the source = used + unused + system files.
     """
     names = len(gathered.sha256)
     same = len(gathered.same)
-    known = gathered.known + len(gathered.new) - stored  # these were stored by another import meanwhile
+    known = gathered.known + len(gathered.new) - stored  # stored by another import in the meantime
     for part, other in gathered.same:
-        advice = f"The same bytes as {import_images.part_name(other)}; stored once."
+        advice = f"Same content as {import_images.part_name(other)}; stored once."
         log.note("SAME_CONTENT", import_images.part_name(part), None, "", advice)
     return {
         "items": len(records),
-        "left_out": log.left_out,  # rows that lacked a part
+        "left_out": log.left_out,  # incomplete rows
         "captions": sum(len(record.captions) for record in records),
         "uses": sum(len(record.images) for record in records),
         "images": {"named": names, "stored": stored, "known": known, "same": same},
@@ -306,7 +306,7 @@ def _count_files(source: Source | None, gathered: import_images.Gathered) -> dic
 
 @contextmanager
 def full_disk_refused() -> Iterator[None]:
-    """A full disk, ours or the database's, is a problem that its owner can solve: STORAGE_FULL."""
+    """Report a full disk, ours or the database's, as STORAGE_FULL, a problem that its owner can solve."""
     try:
         yield
     except OSError as error:
@@ -320,5 +320,5 @@ def full_disk_refused() -> Iterator[None]:
 
 
 def storage_full() -> Refused:
-    advice = "The server's disk is full. Nothing was stored and its space is free again; make room, then try again."
+    advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room, then try again."
     return Refused([Problem("STORAGE_FULL", "", None, "", advice)])

@@ -1,7 +1,7 @@
-"""Image files on their way in: written to a folder of the job first, moved to their places just before the commit.
+"""Image files during an import: written to a folder of the job first, moved into place just before the commit.
 
-`MEDIA_ROOT/staging/<job>/` has the files laid out as in MEDIA_ROOT, and a journal of what was moved out of it. Whatever
-ends an import, an exception or kill -9, `clear` finds by the journal what no row names, and deletes exactly that.
+`MEDIA_ROOT/staging/<job>/` has the files laid out as in MEDIA_ROOT, and a journal of the files moved out of it. However
+an import ends, even by kill -9, `clear` uses the journal to delete exactly the files that no row names.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from benchmarks.models import Image
 from workers.images import Rendered
 
 BATCH = 1000
-STAY = "winnow: images stay"  # shared by whoever relies on images that are stored; alone for whoever removes some
+STAY = "winnow: images stay"  # shared lock for relying on stored images; exclusive lock for removing some
 SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep meanwhile
 
 
@@ -39,7 +39,7 @@ class Staging:
         self.journal = self.folder / "journal"
 
     def keep(self, data: bytes, rendered: Rendered) -> Image:
-        """Write an image's three files; the row that will name them, not saved yet. Called from several threads."""
+        """Write an image's three files; returns the unsaved row that will name them. Called from several threads."""
         size = {"width": rendered.width, "height": rendered.height, "size": rendered.size}
         image = Image(sha256=rendered.sha256, format=rendered.format, **size)
         for path, content in zip(places(image), (data, rendered.served, rendered.thumbnail), strict=True):
@@ -49,7 +49,7 @@ class Staging:
         return image
 
     def place(self, images: list[Image]) -> None:
-        """Move the files of these new images to where their rows say. Inside the import's transaction, under `serial`.
+        """Move the files of these new images into place, inside the import's transaction, under `serial`.
 
         The journal is on disk before the first file moves, and the files are on disk before the rows are committed.
         """
@@ -65,11 +65,11 @@ class Staging:
         os.sync()
 
     def clear(self) -> None:
-        """Delete what was moved and is named by no row, then the folder. Safe after a commit as after a failure."""
+        """Delete moved files that no row names, then the folder. Safe after a commit and after a failure."""
         if self.journal.exists():
             with transaction.atomic(), self.journal.open() as journal:
                 serial()
-                whole = (line for line in journal if line.endswith("\n"))  # a cut last line: nothing had moved yet
+                whole = (line for line in journal if line.endswith("\n"))  # incomplete last line: nothing had moved
                 while lines := list(islice(whole, BATCH)):
                     remove_unnamed([journalled(line) for line in lines])
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -82,18 +82,18 @@ def journalled(line: str) -> Image:
 
 
 def serial() -> None:
-    """Wait for the lock under which image files move; it is held until the transaction ends."""
+    """Take the lock under which image files move, until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [SERIAL])
 
 
 class InUse(Exception):
-    """Images cannot go now; the message says why."""
+    """Images cannot be deleted now; the message says why."""
 
 
 @contextlib.contextmanager
 def images_stay() -> Iterator[None]:
-    """Images that are stored stay so meanwhile: an import that has met one need not bring it again."""
+    """Keep stored images from being deleted, so that an import can rely on those it has seen."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))", [STAY])
     try:
@@ -105,11 +105,11 @@ def images_stay() -> Iterator[None]:
 
 
 def images_go() -> None:
-    """Until this transaction ends nobody relies on what is stored. Raises InUse where somebody does."""
+    """Until this transaction ends, nobody may rely on stored images. Raises InUse if someone does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [STAY])
         if not cursor.fetchone()[0]:
-            raise InUse("An import or a backup is running, which may need these images. Try again when it is done.")
+            raise InUse("An import or a backup that may need these images is running. Try again when it has finished.")
 
 
 def remove_unnamed(moved: list[Image]) -> None:
@@ -128,8 +128,8 @@ def remove(paths: Iterable[str]) -> None:
 
 
 def prune(path: Path) -> None:
-    """Remove the folders above `path` that are empty now, up to MEDIA_ROOT."""
-    with contextlib.suppress(OSError):  # the first one that is not empty ends it
+    """Remove empty folders above `path`, up to MEDIA_ROOT."""
+    with contextlib.suppress(OSError):  # stop at the first folder that is not empty
         for folder in path.parents:
             if folder == Path(settings.MEDIA_ROOT):
                 return
@@ -137,7 +137,7 @@ def prune(path: Path) -> None:
 
 
 def sweep_staging() -> int:
-    """Clear the folders of jobs that no process is at any more; how many there were."""
+    """Clear the folders of jobs without a living process; returns how many there were."""
     swept = 0
     for folder in sorted(media("staging").glob("[0-9]*")):
         with jobs.alone(f"job:{folder.name}") as dead:

@@ -1,4 +1,4 @@
-"""The rows of an import: what the benchmark has already, and writing what is new. Runs inside one transaction."""
+"""The rows of an import: find those that already exist, and write the new ones, in one transaction."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -18,17 +18,17 @@ Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
 def check_against_stored(benchmark_name: str, records: list[ItemRecord], log: ProblemLog) -> None:
-    """Ids that the benchmark has already are errors, a row each; one error when all of it is there already."""
+    """Log each id that the benchmark already has; a single error if everything is already there."""
     stored = dict(stored_records(benchmark_name, records))
     if records and all(record.key in stored and _same_content(record, stored[record.key]) for record in records):
-        advice = f"“{benchmark_name}” has these {len(records):,} items already; there is nothing to do."
+        advice = f"“{benchmark_name}” already has these {len(records):,} items. There is nothing to do."
         log.error("ALREADY_IMPORTED", file_names(records), None, "", advice)
         return
     for number, record in enumerate(records, 1):
         if record.key in stored:
             origin = record.origin or Origin("", number)
             content = "the same content" if _same_content(record, stored[record.key]) else "other content"
-            advice = f"“{benchmark_name}” has an item “{record.key}” already, with {content}. Remove this row."
+            advice = f"“{benchmark_name}” already has an item “{record.key}”, with {content}. Remove this row."
             log.error("DUPLICATE_ID", origin.file, origin.row, "id", advice)
 
 
@@ -44,7 +44,7 @@ def stored_records(benchmark_name: str, records: list[ItemRecord]) -> Iterator[t
 
 
 def _same_content(one: ItemRecord, other: ItemRecord) -> bool:
-    """Whether two records say the same, wherever they stood and in whatever order their roles came."""
+    """Whether two records have the same content, whatever their origin and the order of their roles."""
     return _content(one) == _content(other)
 
 
@@ -60,7 +60,7 @@ def batches(rows: list) -> Iterator[list]:
 
 
 def store_images(gathered: Gathered) -> list[Image]:
-    """Save the rows of images that nobody has stored meanwhile; these are the ones whose files must move."""
+    """Save the rows of images that are still new, and return them; their files must move."""
     new = list(gathered.new.values())
     taken = set()
     for batch in batches(new):
@@ -69,7 +69,7 @@ def store_images(gathered: Gathered) -> list[Image]:
 
 
 def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> None:
-    """Items after those that are there, in the records' order, with their captions and uses of images."""
+    """Add items after the existing ones, in the records' order, with captions and uses of images."""
     last = benchmark.items.aggregate(last=Max("position"))["last"]
     positions = count(0 if last is None else last + 1)
     ids = image_ids(gathered)

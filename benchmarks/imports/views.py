@@ -1,4 +1,4 @@
-"""The page that orders an import."""
+"""The import page."""
 
 from dataclasses import fields
 from functools import partial

@@ -1,4 +1,4 @@
-"""What forms that order a job have in common: fields for files, and errors that screen readers find."""
+"""Shared by forms that start a job: fields for files, and errors announced by screen readers."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ NAME = 255  # characters, and bytes
 
 
 class DescribedForm(forms.Form):
-    """A form whose fields name their errors to screen readers."""
+    """A form whose errors are announced by screen readers."""
 
     def full_clean(self) -> None:
         super().full_clean()
@@ -23,7 +23,7 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """One file or several, which cleans to a list; each has the name that it has on its owner's disk."""
+    """One or several files, cleaned to a list; each keeps the name it has on the user's disk."""
 
     widget = FilesInput
 
@@ -32,15 +32,15 @@ class FilesField(forms.FileField):
         files = [file for file in cleaned if file]
         for file in files:
             check_length(file.name)
-            file.name = file.name.replace("%22", '"')  # browsers write a quotation mark so
+            file.name = file.name.replace("%22", '"')  # browsers escape quotation marks like this
         twice = [name for name, count in Counter(file.name for file in files).items() if count > 1]
         if twice:
-            raise forms.ValidationError(f"“{twice[0]}” is chosen twice; give each file a name of its own.")
+            raise forms.ValidationError(f"“{twice[0]}” was chosen twice. Give each file a different name.")
         return files
 
 
 def check_length(name: str) -> None:
-    """What is longer cannot be saved as a file; Django cuts names down to 255 characters."""
+    """Reject names too long for the file system; Django shortens names to 255 characters."""
     if len(name) >= NAME or len(name.encode("utf-8", "replace")) > NAME:
         raise forms.ValidationError(f"The name “{name[:40]}…” is too long. Shorten it, or pack the files in a .zip.")
 

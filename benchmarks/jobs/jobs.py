@@ -1,7 +1,7 @@
-"""Slow work as rows: a job's states, its progress, its problems. What the broker forgets, the row still knows.
+"""Background work as rows: a job's states, progress and problems, which survive the loss of a broker message.
 
-A job that runs holds a PostgreSQL advisory lock of its session. The lock goes with the connection, so whoever can take
-it knows that the job's process is gone; and two runs of one job exclude each other.
+A running job holds a session-level advisory lock in PostgreSQL. The lock is released with the connection, so whoever
+can take it knows that the job's process is gone, and two runs of a job exclude each other.
 """
 
 import logging
@@ -22,12 +22,12 @@ from benchmarks.models import JOB_MOVES, Event, Job, JobState
 from benchmarks.records import Problem, Refused
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
-TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
-RESEND = timedelta(seconds=30)  # a job that has waited so long may have been lost by the broker
+TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
+RESEND = timedelta(seconds=30)  # the broker may have lost a job that has waited this long
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
-_mine = threading.local()  # `names`: what this thread's session holds
+_mine = threading.local()  # `names`: locks held by this thread's session
 log = logging.getLogger(__name__)
-Tell = Callable[[int, int], None]  # called with how much is done, of how much
+Tell = Callable[[int, int], None]  # called with the phase, the amount done and the total
 
 
 def silent(done: int, total: int) -> None:
@@ -35,15 +35,15 @@ def silent(done: int, total: int) -> None:
 
 
 class CannotMove(ValueError):
-    """The job is not in a state from which it can go there."""
+    """The job cannot move from its present state to the requested one."""
 
 
 class Cancelled(Exception):
-    """Somebody asked for the job to be stopped."""
+    """Someone has asked to stop the job."""
 
 
 def runs(kind: str) -> Callable[[Task], Task]:
-    """Decorator of a Celery task `task(job_id)`: it is what runs jobs of this kind."""
+    """Decorator for the Celery task `task(job_id)` that runs jobs of this kind."""
 
     def keep(task: Task) -> Task:
         RUNNERS[kind] = task
@@ -54,24 +54,24 @@ def runs(kind: str) -> Callable[[Task], Task]:
 
 @transaction.atomic
 def queue_job(*, kind: str, title: str, params: dict, by: str, created_by=None) -> Job:
-    """A new row. Send its task after the commit: `dispatch(job)`."""
+    """Create a job's row. After the commit, send its task with `dispatch(job)`."""
     job = Job.objects.create(kind=kind, title=title[:200], params=params, created_by=created_by)
     audit.record(by=by, verb="queued", subject=job, kind=kind)
     return job
 
 
 def dispatch(job: Job) -> None:
-    """Send the job's task after the commit. Where the broker is away, `revive_jobs` sends it later."""
+    """Send the job's task after the commit. If the broker is down, `revive_jobs` sends it later."""
     Job.objects.filter(pk=job.pk).update(heartbeat_at=Now())
     transaction.on_commit(lambda: RUNNERS[job.kind].delay(job.pk), robust=True)
 
 
 def _move(job: Job, to: JobState, by: str, **fields) -> Job:
-    """Lock the row, check the move, write it with its event; the caller's object follows."""
+    """Lock the row, check the move, write it with its event, and update the caller's object."""
     with transaction.atomic():
         state = Job.objects.select_for_update(no_key=True).values_list("state", flat=True).get(pk=job.pk)
         if to not in JOB_MOVES[JobState(state)]:
-            raise CannotMove(f"A job that is {state} cannot become {to}.")
+            raise CannotMove(f"A job that is {state} cannot change to {to}.")
         Job.objects.filter(pk=job.pk).update(state=to, **fields)
         audit.record(by=by, verb=f"moved to {to}", subject=job)
     job.refresh_from_db()
@@ -84,7 +84,7 @@ def start_job(*, job: Job, by: str) -> Job:
 
 
 def finish_job(*, job: Job, by: str, report: dict) -> Job:
-    """Call it in the transaction that stores the result: a job is done exactly when its result is there."""
+    """Call this in the transaction that stores the result: a job is done exactly when its result exists."""
     return _move(job, JobState.DONE, by, report=report, phase="", finished_at=Now())
 
 
@@ -94,7 +94,7 @@ def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = 
 
 
 def cancel_job(*, job: Job, by: str) -> Job:
-    """A job that no process is at is cancelled at once; any other is asked, and stops at its next step."""
+    """Cancel a job at once if no process is running it; otherwise it stops at its next step."""
     with alone(audit.named(job)) as idle, transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=job.pk)
         job.refresh_from_db()
@@ -108,9 +108,9 @@ def cancel_job(*, job: Job, by: str) -> Job:
 
 
 class Progress:
-    """How far a job is. Written to its row at most twice a second, outside any transaction of the work itself.
+    """A job's progress, written to its row at most twice a second, outside any transaction of the work itself.
 
-    `tell(phase, done, total)` is called at the same moments. `step` raises Cancelled once somebody asked for it.
+    `tell(phase, done, total)` is called at the same moments. `step` raises Cancelled once someone has asked for it.
     """
 
     def __init__(self, job: Job, tell: Callable[[str, int, int | None], None] | None = None):
@@ -129,7 +129,7 @@ class Progress:
             self.write()
 
     def write(self) -> None:
-        """Raises Cancelled where the row says that somebody asked for it."""
+        """Raise Cancelled if someone has asked for it."""
         self.written = time.monotonic()
         row = Job.objects.filter(pk=self.job.pk)
         row.update(done=self.done, total=self.total, phase=self.phase, heartbeat_at=Now())
@@ -141,9 +141,9 @@ class Progress:
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Hold this session's advisory lock of that name; yields False where another session has it, or this one already.
+    """Hold the advisory lock of that name; yields False if another session holds it, or this one already does.
 
-    PostgreSQL would give a session its own lock a second time.
+    PostgreSQL would grant a session its own lock a second time.
     """
     mine = _mine.__dict__.setdefault("names", set())
     if name in mine:
@@ -157,7 +157,7 @@ def alone(name: str) -> Iterator[bool]:
         yield taken
     finally:
         mine.discard(name)
-        if taken and connection.is_usable():  # a connection that is gone took its locks with it
+        if taken and connection.is_usable():  # a lost connection has released its locks
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
@@ -165,18 +165,18 @@ def alone(name: str) -> Iterator[bool]:
 def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
     """Take a job through its states around `work(job, progress)`, which ends with `finish_job` in its transaction.
 
-    May be called twice: a job that is over, or that another process is at, is left alone. Where the database goes away
-    in between, the job stays as it is, and `revive_jobs` starts it over.
+    Safe to call twice: a job that has ended, or that another process is running, is left alone. If the database
+    connection is lost, the job stays as it is, and `revive_jobs` restarts it.
     """
     job = Job.objects.get(pk=job_id)
     with alone(audit.named(job)) as mine:
         job.refresh_from_db()
         if not mine or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return job
-        if job.state == JobState.RUNNING:  # its process is gone, or the lock would not be ours
+        if job.state == JobState.RUNNING:  # its process is gone, since we hold the lock
             _move(job, JobState.QUEUED, by)
         if starts(job) >= TRIES:
-            return _lost(job, by, f"The worker died {TRIES} times at this job. Nothing was stored; see its log.")
+            return _lost(job, by, f"The worker died {TRIES} times running this job. Nothing was stored. See its log.")
         start_job(job=job, by=by)
         _attempt(job, by, work, Progress(job, tell))
     return job
@@ -198,34 +198,34 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
             connection.close()
             return
         log.exception("Job %s failed", job.pk)
-        advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
+        advice = "An unexpected error occurred, and nothing was stored. See the worker's log, then try again."
         fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
 
 
 def _lost_database(error: Exception) -> bool:
-    """Has a connection ended under the work, its own or one of a helper's?"""
+    """Whether the work lost a database connection, its own or a helper's."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
-    state = getattr(error.__cause__, "sqlstate", None)  # none: nobody was there to give one
-    return state is None or state.startswith(("57P", "08"))  # the server stops; the connection broke
+    state = getattr(error.__cause__, "sqlstate", None)  # none: the server could not be reached
+    return state is None or state.startswith(("57P", "08"))  # the server is stopping; the connection broke
 
 
 def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
-    """Send again what a dead process was running, and what was queued `resend` ago: its message may be lost."""
+    """Resend jobs that a dead process was running, and jobs queued `resend` ago, whose message may be lost."""
     waiting = Q(state=JobState.QUEUED) & (Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend))
     unfinished = Job.objects.filter(waiting | Q(state=JobState.RUNNING))
     return [job for job in unfinished if revive_job(job=job, by=by)]
 
 
 def revive_job(*, job: Job, by: str) -> bool:
-    """Send it again where no process is at it; returns whether it was sent."""
+    """Resend the job if no process is running it; returns whether it was sent."""
     with alone(audit.named(job)) as dead:
         job.refresh_from_db()
         if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return False
         if job.params.get("foreground"):
-            if job.state == JobState.RUNNING:  # it is queued for a moment only, before its command takes the lock
-                _lost(job, by, "The command that ran this was stopped. Nothing was stored; run it again.")
+            if job.state == JobState.RUNNING:  # it is queued only for a moment, before its command takes the lock
+                _lost(job, by, "The command that ran this was stopped. Nothing was stored. Run it again.")
             return False
         if job.state == JobState.RUNNING:
             _move(job, JobState.QUEUED, by)
@@ -243,7 +243,7 @@ def starts(job: Job) -> int:
 
 @dataclass(frozen=True)
 class Pace:
-    """`percent` done, `rate` a second, `seconds` left; None where it cannot be told yet."""
+    """`percent` done, `rate` per second, `seconds` left; None while unknown."""
 
     percent: float | None
     rate: float | None
@@ -251,7 +251,7 @@ class Pace:
 
 
 def pace(job: Job) -> Pace:
-    """Of the present phase, from its start to the last progress written."""
+    """The pace of the present phase, from its start to the last progress written."""
     percent = 100 * job.done / job.total if job.total else None
     if job.state != JobState.RUNNING or not (job.done and job.phase_started_at and job.heartbeat_at):
         return Pace(percent, None, None)

@@ -1,4 +1,4 @@
-"""Files that came through the browser, kept under `var/uploads/` until the job that reads them is over."""
+"""Uploaded files, kept under `var/uploads/` until the job that reads them has ended."""
 
 import errno
 import shutil
@@ -20,12 +20,12 @@ DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class NoRoom(Exception):
-    """The disk is full, and nothing was kept. The message is for whoever uploads."""
+    """The disk is full, and nothing was kept. The message is for the user."""
 
 
 @contextmanager
 def arriving() -> Iterator[Path]:
-    """A new folder for what comes; it goes again where that cannot be kept. Raises NoRoom."""
+    """A new folder for an upload, removed again if the upload cannot be stored. Raises NoRoom."""
     folder = new_folder()
     try:
         yield folder
@@ -43,7 +43,7 @@ def new_folder() -> Path:
 
 
 def keep(files: list[UploadedFile], folder: Path) -> Path:
-    """Save files under their own names in the new `folder`. The path of one file; of several their folder."""
+    """Save files under their own names in the new `folder`. Returns the path of a single file, or the folder."""
     folder.mkdir()
     storage = FileSystemStorage(folder)
     names = [storage.save(file.name, file) for file in files]
@@ -55,7 +55,7 @@ def drop(folder: Path | str) -> None:
 
 
 def sweep() -> None:
-    """Drop what a killed process left: entries of yesterday and before that no unfinished job is to read."""
+    """Delete what killed processes left: entries more than a day old that no unfinished job will read."""
     unfinished = set(Job.objects.filter(finished_at=None).values_list("params__upload", flat=True))
     for entry in (Path(settings.VAR) / UPLOADS).glob("*"):
         if str(entry) in unfinished or time.time() - entry.stat().st_mtime < OLD:

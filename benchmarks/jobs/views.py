@@ -1,4 +1,4 @@
-"""A page whose form orders a job, and the page of the job."""
+"""A page with a form that starts a job, and the page of the job."""
 
 from collections.abc import Callable
 
@@ -18,9 +18,9 @@ from benchmarks.records import Refused
 def order_page(
     request: StaffRequest, template: str, form: forms.Form, queue: Callable[[], Job], **context: object
 ) -> HttpResponse:
-    """Show the form; once it is valid, `queue` its job and lead to the job's page.
+    """Show the form; once it is valid, `queue` its job and redirect to the job's page.
 
-    What `queue` raises, NoRoom where the disk is full and Refused where the request makes no sense, the form says.
+    The form shows what `queue` raises: NoRoom if the disk is full, Refused if the request is invalid.
     """
     if request.method == "POST" and form.is_valid():
         try:

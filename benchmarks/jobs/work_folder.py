@@ -1,7 +1,7 @@
-"""Where a job writes what it makes until that is stored: a folder of its own, which goes with it, be it by kill -9.
+"""A job's own folder for its output until that is stored, removed when the job ends, even by kill -9.
 
-`var/work/<job>/` is on this machine. A folder of a job that no process is at any more is dead: whoever comes next, a
-job or a worker that starts, clears it.
+`var/work/<job>/` is on this machine. A folder whose job has no process is dead: the next job, or a worker at its start,
+clears it.
 """
 
 import shutil
@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 
-STORED = "stored"  # a file of the folder: the name in the storage that the job is writing to
+STORED = "stored"  # a file in the folder with the storage name that the job is writing to
 
 
 def place_of(job_id: int) -> Path:
@@ -24,7 +24,7 @@ def place_of(job_id: int) -> Path:
 
 @contextmanager
 def workplace(job: Job) -> Iterator[Path]:
-    """An empty folder, for the one process that is at the job."""
+    """An empty folder, for the one process that runs the job."""
     sweep()
     place = place_of(job.pk)
     place.mkdir(parents=True)
@@ -35,8 +35,8 @@ def workplace(job: Job) -> Iterator[Path]:
 
 
 def will_store(job: Job, name: str) -> None:
-    """Say it before the first byte: unless the job is done in the end, no file of this name stays. The name must be the
-    job's own."""
+    """Announce a storage name before writing: unless the job finishes, no file of this name is kept. The name must
+    belong to this job alone."""
     (place_of(job.pk) / STORED).write_text(name, encoding="utf-8")
 
 
@@ -49,7 +49,7 @@ def clear(job_id: int) -> None:
 
 
 def sweep() -> int:
-    """Clear the folders of jobs that no other process is at; how many there were."""
+    """Clear the folders of jobs that no other process is running; returns how many there were."""
     swept = 0
     for folder in sorted((Path(settings.VAR) / "work").glob("[0-9]*")):
         with jobs.alone(f"job:{folder.name}") as dead:

@@ -1,4 +1,4 @@
-"""What several commands share: the benchmark that is named, a line of progress, the problems of an input."""
+"""Shared by commands: finding a benchmark by name, a progress line, and the problems of an input."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ from benchmarks.records import Problem
 
 
 def benchmark_named(name: str) -> Benchmark:
-    """CommandError, which lists those that there are, where none has this name."""
+    """The benchmark of this name. If there is none, CommandError with a list of benchmarks."""
     found = Benchmark.objects.filter(name=name).first()
     if found is None:
         there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
@@ -20,7 +20,7 @@ def benchmark_named(name: str) -> Benchmark:
 
 
 def refuse(log: ProblemLog, out: OutputWrapper, what: str) -> None:
-    """CommandError where there are problems, after they were written out; `what` says what was not done."""
+    """If there are problems, print them and raise CommandError; `what` says what was not done."""
     if not log.count:
         return
     for problem in log.problems:
@@ -44,7 +44,7 @@ def write_problems(job: Job, out: OutputWrapper) -> None:
 
 
 class ProgressLine:
-    """A line that is written over, where there is a terminal; nothing in a log file."""
+    """A progress line that overwrites itself on a terminal; nothing in a log file."""
 
     def __init__(self, out: OutputWrapper):
         self.out, self.phase, self.since = out, "", 0.0

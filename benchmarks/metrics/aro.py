@@ -3,7 +3,7 @@
 Source: ARO §2.1 to §2.3 and App. A, Table 2. Relations and attributes: the caption must be scored above the negative
 one (chance 1/2). They are reported *macro*, the plain mean over the relations, or over the pairs of attributes, and
 relations are split into spatial ones and verbs as in Table 2. Order: the caption must be scored above all four
-permutations (chance 1/5). An equal score is no choice: a tie is not right. All shares are between 0 and 1.
+permutations (chance 1/5). Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from benchmarks.metrics.inputs import Scores
 
 RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
 
-# Table 2 names 13 spatial relations and 32 verbs; a relation that it does not name is in neither list.
+# Table 2 names 13 spatial relations and 32 verbs; any other relation is in neither list.
 SPATIAL = frozenset({
     "above", "at", "behind", "below", "beneath", "in", "in front of", "inside", "on", "on top of", "to the left of",
     "to the right of", "under",
@@ -36,8 +36,8 @@ MEASURES = {"caption": Measure(("caption",), 1 / 2), "order": Measure(("order",)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Right (True), not right (False), or not asked (None): of an item of relations or attributes `caption`, of one of
-    the order tasks `order`. `subtype`: the relation, the pair of attributes (`black vs white`), the order task."""
+    """Right (True), not right (False), or not asked (None): `caption` for relations and attributes, `order` for order
+    tasks. `subtype`: the relation, the pair of attributes (`black vs white`), or the order task."""
 
     caption: bool | None = None
     order: bool | None = None
@@ -69,7 +69,7 @@ def ordered(scores: Scores, tasks: Sequence[str] = (), keys: Sequence[str] = ())
 
 
 def overall(items: Iterable[Answered], type: str) -> Figure:
-    """Every item of a type alike."""
+    """Over all items of a type."""
     measure = "order" if type == ORDER else "caption"
     return FAMILY.accuracy((item for item in items if item.type == type), measure)
 

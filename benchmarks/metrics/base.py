@@ -1,6 +1,6 @@
 """What all measures are made of: shares of items with their intervals, and means of shares. Pure.
 
-A *question* of an item is right where certain scores are greater than others; a tie is not right. A *measure* is a
+A *question* about an item is right if certain scores are greater than others; a tie is not right. A *measure* is a
 share of items, and rests on the answers to some of the item's questions.
 """
 
@@ -19,9 +19,9 @@ NOTHING = "no item has all the answers that this needs"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`right` of `n` items as a share, with its 95 % interval (Wilson 1927); None where n is 0, and `reason` says why.
+    """`right` of `n` items as a share, with its 95 % interval (Wilson 1927); None if n is 0, with the `reason`.
 
-    The interval takes the items as independent draws. `chance` is what random scores come to.
+    The interval treats items as independent draws. `chance` is the expected share of random scores.
     """
 
     right: int
@@ -37,11 +37,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The plain mean of the shares of `groups` groups that have items, of `n` items in all; None where none has any.
+    """The plain mean of the shares of `groups` non-empty groups with `n` items in all; None if there are none.
 
     Its 95 % interval recovers each group's variance from its Wilson interval (MOVER; Zou, Huang and Zhang 2009, a
     linear function of binomial proportions), with the groups taken as given: (p − l) and (u − p) of each, in
-    quadrature, divided by the number of groups. Nothing is drawn, and of one group it is Wilson's interval.
+    quadrature, divided by the number of groups. It uses no resampling, and for one group equals Wilson's interval.
     """
 
     groups: int
@@ -84,7 +84,7 @@ def exactly_one(answers: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`needs`: the questions that it rests on; `rule`: what their answers make of the item."""
+    """`needs`: the questions on which it is based; `rule`: how their answers decide the item."""
 
     needs: tuple[str, ...]
     chance: float
@@ -96,11 +96,13 @@ class Family(Generic[Record]):
     """The measures that one paper reports together.
 
     `record` has a field for each of the `questions`, True, False or None (not answered), and `type` and `subtype`.
+    `from_captions`: further fields of it, which follow from an item's scores by name and its captions by role.
     """
 
     record: Callable[..., Record]
     questions: Mapping[str, Pairs]
     measures: Mapping[str, Measure]
+    from_captions: Callable[[Mapping[str, float], Mapping[str, str]], dict[str, bool]] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -114,7 +116,7 @@ class Family(Generic[Record]):
         subtypes: Sequence[str] = (),
         keys: Sequence[str] = (),
     ) -> list[Record]:
-        """A record for each of n items. `scores`: n values under each name; what is absent leaves questions open.
+        """A record for each of n items. `scores`: n values under each name; missing ones leave questions open.
 
         `types` and `subtypes`: n texts, or none; `keys`: n different names of items, or none. BadInput otherwise.
         """
@@ -130,8 +132,8 @@ class Family(Generic[Record]):
     def right(self, item: Record, measure: str) -> bool | None:
         """Whether the item is right by this measure; None unless every question that it needs is answered.
 
-        An item with one wrong answer and one missing is left out too: to count it as wrong now, while an item with one
-        right answer has to wait, would pull the figure down as long as work goes on.
+        An item with one wrong answer and one missing is left out too: counting it as wrong now, while an item with one
+        right answer has to wait, would lower the figure while work is in progress.
         """
         asked = self.measures[measure]
         answers = [getattr(item, name) for name in asked.needs]
@@ -159,7 +161,7 @@ def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:
 
 
 def mean(parts: Iterable[Figure], chance: float) -> Mean:
-    """Of the shares that are defined, each counting the same whatever its n."""
+    """The mean of the defined shares, each with the same weight whatever its n."""
     shares, lower, upper, n = [], [], [], 0
     for part in parts:
         if part.share is not None and part.low is not None and part.high is not None:
@@ -188,10 +190,10 @@ def by_type(items: Iterable[Record], measured: Callable[[list[Record]], dict[str
 
 
 def wilson(right: int, n: int) -> tuple[float | None, float | None]:
-    """The 95 % interval of a share: both ends, or None twice where n is 0.
+    """The 95 % interval of a share: both ends, or None twice if n is 0.
 
     (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), with p = right/n (Wilson 1927; Brown, Cai, DasGupta 2001). It
-    keeps within 0 and 1 and has a width where nobody, or everybody, was right.
+    stays within 0 and 1, and is not empty if all or no answers are right.
     """
     if n == 0:
         return None, None

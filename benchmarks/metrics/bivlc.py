@@ -6,8 +6,8 @@ image (I0, I1), and makes four questions:
     i_pos2t   given I0, is C0 chosen over C1       t_pos2i   given C0, is I0 chosen over I1
     i_neg2t   given I1, is C1 chosen over C0       t_neg2i   given C1, is I1 chosen over I0
 
-I2T is right where both questions about an image are, T2I where both about a caption are, Group where all four are. An
-equal score is no choice: a tie is not right. All shares are between 0 and 1.
+I2T is right if both questions with an image are, T2I if both with a caption are, Group if all four are. Equal scores
+are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Measure
 from benchmarks.metrics.inputs import Scores
 
-# Which similarity must be the greater one. s(c1,i0): the negative caption and the positive image.
+# Which similarity must be greater. s(c1,i0): the negative caption and the positive image.
 PAIRS = {
     "i_pos2t": (("s(c0,i0)", "s(c1,i0)"),),
     "i_neg2t": (("s(c1,i1)", "s(c0,i1)"),),
@@ -29,8 +29,8 @@ SCORES = ("s(c0,i0)", "s(c0,i1)", "s(c1,i0)", "s(c1,i1)")
 NEEDS = {"i2t": QUESTIONS[:2], "t2i": QUESTIONS[2:], "group": QUESTIONS, **{name: (name,) for name in QUESTIONS}}
 MEASURES = tuple(NEEDS)  # in the order of the paper's Table 3
 
-# What random scores s(C, I) come to (Table 3, first row). The four comparisons of one item share their scores, which is
-# why Group is 1/6; somebody who tosses a coin four times comes to 1/16.
+# The expected share for random scores s(C, I) (Table 3, first row). The four comparisons of an item share their scores,
+# which is why Group is 1/6; four independent coin tosses would give 1/16.
 CHANCE = {"i2t": 1 / 4, "t2i": 1 / 4, "group": 1 / 6, **dict.fromkeys(QUESTIONS, 1 / 2)}
 
 

@@ -1,13 +1,13 @@
 """Measures of the Hard Positive Truth: original and augmented accuracy, and brittleness. Pure.
 
 Source: Hard Positive Truth §4.1, equations 1 and 2. An item has an image and three captions: the original c, the hard
-positive cp, which holds too, and the hard negative cn, which does not.
+positive cp, which also holds, and the hard negative cn, which does not.
 
     original      s(c) is greater than s(cn)
     augmented     s(c) and s(cp) both are
     brittleness   exactly one of the two is; here less is better
 
-An equal score is no choice: a tie is not right. So an item with s(c) > s(cn) = s(cp) is brittle, which the paper's
+Equal scores are not a choice: a tie is not right. So an item with s(c) > s(cn) = s(cp) is brittle, which the paper's
 equation 2, with > on both sides, leaves open: the model takes one of two true captions for no better than the false
 one. Without ties both are the same. All shares are between 0 and 1.
 """

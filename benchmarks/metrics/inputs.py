@@ -11,7 +11,7 @@ Pairs = tuple[tuple[str, str], ...]  # names of scores: the first of each pair m
 
 
 class BadInput(ValueError):
-    """What was given is not what the measure is defined on; the message says what, in a sentence."""
+    """The input does not suit the measure; the message says why, in a sentence."""
 
 
 def beats(scores: Mapping[str, Any], pairs: Pairs) -> Any:
@@ -29,9 +29,9 @@ def column(values: Sequence[float] | Array, name: str) -> Array:
     try:
         found = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise BadInput(f"{name} holds something that is no number.") from None
+        raise BadInput(f"{name} contains something that is not a number.") from None
     if found.ndim != 1:
-        raise BadInput(f"{name} must be one row of scores, shape (n,); it has the shape {found.shape}.")
+        raise BadInput(f"{name} must be one row of scores of shape (n,), but it has shape {found.shape}.")
     no_nan(found, name)
     return found
 
@@ -39,7 +39,7 @@ def column(values: Sequence[float] | Array, name: str) -> Array:
 def no_nan(scores: Array, name: str) -> None:
     if np.isnan(scores).any():
         place = ", ".join(map(str, np.argwhere(np.isnan(scores))[0].tolist()))
-        raise BadInput(f"{name} is NaN at place {place} (from 0): it cannot be compared. Leave the item out.")
+        raise BadInput(f"{name} is NaN at place {place} (from 0) and cannot be compared. Leave the item out.")
 
 
 def named(scores: Scores, columns: Sequence[str]) -> dict[str, Sequence[float] | Array]:
@@ -59,12 +59,12 @@ def table(scores: Any, shape: Sequence[int | None], means: str) -> Array:
     try:
         found = np.asarray(scores, dtype=float)
     except (TypeError, ValueError):
-        raise BadInput(f"The scores are no table of numbers: {means}.") from None
+        raise BadInput(f"The scores are not a table of numbers: {means}.") from None
     if len(found.shape) != len(shape) or any(
         want not in (None, has) for has, want in zip(found.shape, shape, strict=True)
     ):
         wanted = ", ".join("n" if want is None else str(want) for want in shape)
-        raise BadInput(f"The scores must have the shape ({wanted}), {means}; they have {found.shape}.")
+        raise BadInput(f"The scores must have shape ({wanted}), {means}, but have {found.shape}.")
     return found
 
 
@@ -72,7 +72,7 @@ def one_length(columns: Mapping[str, Array]) -> int:
     lengths = {name: len(values) for name, values in columns.items()}
     if len({*lengths.values()}) > 1:
         said = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
-        raise BadInput(f"Every column needs a score for each item; they have different lengths: {said}.")
+        raise BadInput(f"Every column needs a score for each item, but the lengths differ: {said}.")
     return next(iter(lengths.values()), 0)
 
 
@@ -88,5 +88,5 @@ def no_name_twice(keys: Sequence[str], n: int) -> None:
     seen: set[str] = set()
     for key in keys:
         if key in seen:
-            raise BadInput(f"The item {str(key)[:80]!r} is there twice; each item counts once.")
+            raise BadInput(f"The item {str(key)[:80]!r} appears twice. Each item may appear only once.")
         seen.add(key)

@@ -1,4 +1,4 @@
-"""How alike the captions of an item are by their letters and words alone: edit distance and word overlap. Pure.
+"""The similarity of an item's captions by letters and words alone: edit distance and word overlap. Pure.
 
 VISLA, Appendix C.1 and Figure 8: by edit distance the two positives of Spatial VISLA lie further apart than either does
 from the negative, so a model that goes by wording alone is led away from the meaning. The paper does not say of what

@@ -28,8 +28,8 @@ BLOCK = 256  # rows of the table that are compared at once
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`before`: how many wrong candidates are scored as high as the best right one, or higher. `own`: how many of the
-    `candidates` are right."""
+    """`before`: the number of wrong candidates scored at least as high as the best correct one. `own`: the number of
+    correct `candidates`."""
 
     direction: str
     before: int
@@ -39,7 +39,7 @@ class Query:
     subtype: str = ""
 
     def chance(self, place: int) -> float:
-        """That random scores put a right candidate among the first `place`."""
+        """The probability that random scores put a correct candidate among the first `place`."""
         wrong = self.candidates - self.own
         return 1 - math.comb(wrong, place) / math.comb(self.candidates, place) if place <= self.candidates else 1.0
 
@@ -69,7 +69,7 @@ def queries(
 
 
 def _table(scores: Any) -> Array:
-    """As it is where it is an array of floats: such tables are large."""
+    """The table as a float array, without copying one that already is, since such tables are large."""
     if not (isinstance(scores, np.ndarray) and scores.dtype.kind == "f" and scores.ndim == 2):
         scores = inputs.table(scores, (None, None), "images by captions")
     inputs.no_nan(scores, "s(image, caption)")
@@ -81,14 +81,14 @@ def _own(own: Sequence[int], images: int, captions: int) -> Array:
     if of.shape != (captions,) or (captions and of.dtype.kind not in "iu"):
         raise BadInput(f"`own` must say for each of the {captions:,} captions the place of its image, a whole number.")
     if captions and not 0 <= of.min() <= of.max() < images:
-        raise BadInput(f"`own` names a place that no image has; there are {images:,} images, from 0.")
+        raise BadInput(f"`own` names a place without an image; there are {images:,} images, numbered from 0.")
     if lacking := sorted({*range(images)} - {*of.tolist()}):
         raise BadInput(f"The image at place {lacking[0]} has no caption; each needs one.")
     return of.astype(int)
 
 
 def _before(table: Array, of: Array) -> tuple[Array, Array]:
-    """For each image and for each caption the number of wrong candidates that stand before the best right one."""
+    """For each image and each caption, the number of wrong candidates ranked before the best correct one."""
     images, captions = table.shape
     right = table[of, np.arange(captions)]
     by_image, by_caption = np.zeros(images, dtype=int), np.zeros(captions, dtype=int)

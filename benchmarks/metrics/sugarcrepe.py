@@ -2,7 +2,7 @@
 
 Source: SugarCrepe (accuracy on each subset); BiVLC Tables 2 and 3 report the first of them (CLIP 76.56). An item has an
 image, a caption and a negative one; the question is whether the caption is scored above the negative. A subset is a
-type and a subtype: replace_obj. An equal score is no choice: a tie is not right. All shares are between 0 and 1.
+type and a subtype: replace_obj. Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def answered(
 
 
 def overall(items: Iterable[Answered]) -> Figure:
-    """Every row alike, whatever its subset."""
+    """Over all rows, whatever their subset."""
     return FAMILY.accuracy(items, "accuracy")
 
 
@@ -61,5 +61,5 @@ def subsets(items: Iterable[Answered]) -> dict[str, Figure]:
 
 
 def mean_of_subsets(items: Iterable[Answered]) -> Mean:
-    """Over the subsets that are there; `groups` says how many. The benchmark has seven (`SUBSETS`)."""
+    """Over the existing subsets; `groups` is their number. The benchmark has seven (`SUBSETS`)."""
     return base.mean(subsets(items).values(), CHANCE)

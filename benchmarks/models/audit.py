@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 
 class Event(models.Model):
-    """The audit trail: one row for each change that a person or the app made, written in the change's transaction."""
+    """The audit trail: one row for each change by a person or the app, written in the same transaction."""
 
     at = models.DateTimeField(db_default=Now())
     by = models.CharField(max_length=200)  # "user:3", "annotator:17", "command", "worker"

@@ -1,4 +1,4 @@
-"""What is judged: benchmarks, their items, captions and images."""
+"""Benchmarks, their items, captions and images."""
 
 import secrets
 
@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 
 
 class Benchmark(models.Model):
-    """A set of items of one kind, from one import or more."""
+    """A set of items of one kind, from one or more imports."""
 
     name = models.CharField(max_length=120, unique=True)
-    source = models.CharField(max_length=60)  # the format that its first import came in
+    source = models.CharField(max_length=60)  # the format of its first import
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -25,7 +25,7 @@ class Benchmark(models.Model):
 
 
 def opaque_name() -> str:
-    """128 random bits: the name under which an image is served says nothing about it (law 4)."""
+    """128 random bits: the name under which an image is served reveals nothing about it (law 4)."""
     return secrets.token_hex(16)
 
 
@@ -96,17 +96,22 @@ class Caption(models.Model):
 
 
 class ItemImage(models.Model):
-    """An image in one of an item's places; `key` is how answers name it: `candidate-2`."""
+    """An image in one of an item's places; `key` is how answers name it: `candidate-2`.
+
+    Where its size would tell what it is, annotators get it in the frame of the item, under the name `opaque`
+    (imports/frames.py).
+    """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_images")
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
     role = models.CharField(max_length=16, choices=Role)
     position = models.PositiveSmallIntegerField(default=0)
-    round = models.PositiveSmallIntegerField(default=1)  # of candidates: made anew for an item that had fallen out
+    round = models.PositiveSmallIntegerField(default=1)  # of candidates: later ones are for items that were dropped
     source_name = models.CharField(max_length=400)
-    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is that part of the file
+    crop = ArrayField(models.PositiveIntegerField(), size=4, null=True)  # `image` is this part of the file
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)
+    opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
 
     class Meta:
         ordering = ["item_id", "role", "position"]
@@ -118,10 +123,14 @@ class ItemImage(models.Model):
                 name="item_image_crop_whole",
             ),
         ]
-        indexes = [  # the few that came later: looked for whenever somebody has run out of work
+        indexes = [  # the few later ones: queried whenever an annotator has run out of work
             models.Index(fields=["item"], condition=Q(role="candidate", round__gt=1), name="item_image_later_round")
         ]
 
     @property
     def key(self) -> str:
         return f"{self.role}-{self.position}"
+
+    @property
+    def framed_path(self) -> str:
+        return f"framed/{self.opaque[:2]}/{self.opaque}.jpg"

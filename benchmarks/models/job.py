@@ -1,4 +1,4 @@
-"""Work done outside the request, and how far it has got."""
+"""Background work and its progress."""
 
 from django.conf import settings
 from django.db import models
@@ -24,7 +24,7 @@ JOB_MOVES = {
 
 
 class Job(models.Model):
-    """A piece of slow work: its state, progress, problems and report live here, not in the broker."""
+    """A background job: its state, progress, problems and report live here, not in the broker."""
 
     kind = models.CharField(max_length=20)  # "import", "export"
     title = models.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""What models computed about a benchmark: encodings, and runs with their predictions."""
+"""Models' results on a benchmark: encodings, and runs with their predictions."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -11,14 +11,14 @@ from benchmarks.models.job import Job
 
 
 class ScoringModel(models.Model):
-    """A model as it computes: its weights, preparation and precision. Two names of one thing are one row."""
+    """A model as executed: its weights, preprocessing and precision. Two names for the same model share a row."""
 
     fingerprint = models.CharField(max_length=64, unique=True)  # workers.scoring.device.told
-    name = models.CharField(max_length=300)  # as it was first asked for
+    name = models.CharField(max_length=300)  # as first requested
     pretrained = models.CharField(max_length=300, blank=True)
-    title = models.CharField(max_length=300)  # as tables name it
+    title = models.CharField(max_length=300)  # name in tables
     precision = models.CharField(max_length=10)  # float32, float16
-    sees_images = models.BooleanField()  # False: blind, whatever it answers it answers from the captions
+    sees_images = models.BooleanField()  # False: blind, it answers from the captions alone
     recipes = ArrayField(models.CharField(max_length=64), default=list)  # workers.scoring.model_name.recipe
 
     def __str__(self):
@@ -26,7 +26,7 @@ class ScoringModel(models.Model):
 
 
 class Embedding(models.Model):
-    """What a model made of one content: numbers as little-endian float32, one behind the other."""
+    """A model's encoding of one content: consecutive little-endian float32 numbers."""
 
     model = models.ForeignKey(ScoringModel, on_delete=models.CASCADE, related_name="embeddings")
     content = models.CharField(max_length=64)  # SHA-256 of the image's original bytes, or of the caption in UTF-8
@@ -37,23 +37,23 @@ class Embedding(models.Model):
 
 
 class RunOrigin(models.TextChoices):
-    MEASURED = "measured"  # here, from the model itself
+    MEASURED = "measured"  # computed here by the model
     IMPORTED = "imported"  # predictions made elsewhere
-    REPORTED = "reported"  # figures as a source printed them
+    REPORTED = "reported"  # figures printed in a source
 
 
 class Run(models.Model):
-    """What one model said of a benchmark, at one time."""
+    """One model's results on a benchmark, at one time."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="runs")
     origin = models.CharField(max_length=10, choices=RunOrigin)
     kind = models.CharField(max_length=20)  # of evaluation: benchmarks.predictions.kinds
-    title = models.CharField(max_length=300)  # the model, as tables name it
+    title = models.CharField(max_length=300)  # the model's name in tables
     model = models.ForeignKey(ScoringModel, null=True, on_delete=models.PROTECT, related_name="runs")
     source = models.CharField(max_length=500, blank=True)  # a file, a paper's table
-    digest = models.CharField(max_length=64, blank=True)  # of what was measured: the same again needs no other run
+    digest = models.CharField(max_length=64, blank=True)  # of what was measured: repeating it needs no new run
     blind = models.BooleanField(default=False)  # the model saw no image
-    figures = models.JSONField(default=dict)  # of what was reported: there are no predictions then
+    figures = models.JSONField(default=dict)  # reported figures only: such runs have no predictions
     job = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     made_at = models.DateTimeField(db_default=Now())
@@ -69,7 +69,7 @@ class Run(models.Model):
 
 
 class Prediction(models.Model):
-    """A model's word on one item: a score under the name of what was scored, or a choice at a question."""
+    """A model's answer about one item: a score under the name of what was scored, or a choice at a question."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="predictions")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="predictions")

@@ -1,3 +1,3 @@
-"""What models answered: reading files of predictions, matching them with items, computing the measures of each kind of
-evaluation. Pure. Start with `kinds.py` (what may be asked) and `evaluating.py` (what follows).
+"""Predictions of models: reading files, matching answers with items, and computing the measures of each kind of
+evaluation. Pure. Start with `kinds.py` (the questions) and `evaluating.py` (the measures).
 """

@@ -1,4 +1,4 @@
-"""What a model said, in one record whatever file it stood in, and what a layout of such files is. Pure."""
+"""A model's answer as one record, whatever its file's layout, and what such a layout is. Pure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import Origin
 
-# What can be chosen beside the options of a question.
-NONE = "none"  # neither of them: a refusal, or an answer that names no option
-RIGHT, WRONG = "right", "wrong"  # where the source says whether the answer was right, and not what it was
+# Choices in addition to a question's options.
+NONE = "none"  # none of them: a refusal, or an answer that names no option
+RIGHT, WRONG = "right", "wrong"  # if the source only says whether the answer was correct, not what it was
 
-NOWHERE = Origin("", 0)  # of an answer that was read from no file
+NOWHERE = Origin("", 0)  # of an answer that was not read from a file
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Which item is meant: by its id, or by captions as (role, text) and the name of its positive image.
+    """A reference to an item: by its id, or by captions as (role, text) and the name of its positive image.
 
-    `nth` tells items apart that one file names by the same captions and image: which of them, in its order, from 0.
+    `nth` distinguishes items that a file names by the same captions and image: their number in its order, from 0.
     """
 
     key: str = ""
@@ -34,7 +34,7 @@ class Reference:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One answer about one item: a score (higher is better) under the name of what was scored, `s(c0,i1)`, or a choice
-    at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` where the file says them.
+    at a question, `i_pos2t`: one of its options, or NONE, RIGHT, WRONG. `type` and `subtype` if the file has them.
     """
 
     item: Reference
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A way in which predictions are written down. `reader` yields answers and logs what it cannot read."""
+    """A layout of prediction files. `reader` yields answers and logs what it cannot read."""
 
     name: str
     title: str
@@ -57,8 +57,8 @@ class Layout:
     reader: Callable[[Path, ProblemLog, Kind], Iterator[Answer]]
 
     def read(self, path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-        """The answers of a file, in its order. Never raises on bad input: what is wrong is in the log, and nothing may
-        be computed once `log.count` is above 0."""
+        """The answers of a file, in its order. Never raises on bad input: problems go to the log, and nothing may be
+        computed once `log.count` is above 0."""
         try:
             yield from self.reader(Path(path), log, kind)
         except Unreadable:

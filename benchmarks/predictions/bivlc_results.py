@@ -1,4 +1,4 @@
-"""Files of results in BiVLC's repository, which say of each item what the model had right.
+"""Result files from BiVLC's repository, which say for each item what the model got right.
 
 `results_*.csv` has BiVLC's four questions. Columns: caption, negative_caption, type, subtype, text_score_i0 and
 text_score_i1 (given the positive, the negative image: was its caption chosen), image_score_c0 and image_score_c1 (given
@@ -57,7 +57,7 @@ def answer(item: Reference, question: str, right: bool, row: Row, file: str) -> 
 
 
 def reference(row: Row, named: Counter[tuple[object, ...]], image: str = "") -> Reference:
-    """The item that the row is about, by its captions. `named` counts how often the file has named the same so far."""
+    """A reference to the row's item by its captions. `named` counts earlier rows with the same ones."""
     captions = (("positive", row.values["caption"]), ("negative", row.values["negative_caption"]))
     same = (*captions, image)
     named[same] += 1
@@ -72,11 +72,11 @@ def truth(row: Row, name: str, file: str, log: ProblemLog) -> bool | None:
 
 
 def consistent(verdicts: Mapping[str, bool | None], row: int, file: str, log: ProblemLog) -> bool:
-    """Whether the scores that follow from others do."""
+    """Whether the derived scores agree with those they follow from."""
     before = log.count
     for name, parts in FOLLOWS.items():
         if name in verdicts and verdicts[name] != all(verdicts[part] for part in parts):
-            advice = f"This does not follow from {', '.join(parts)}; take the file from its source again."
+            advice = f"This does not follow from {', '.join(parts)}. Get the file from its source again."
             log.error("WRONG_VALUE", file, row, name, advice)
     return log.count == before
 

@@ -1,4 +1,4 @@
-"""The answers about one item together, and what they come to: the records that metrics are computed on. Pure."""
+"""The answers about each item, combined into the records on which metrics are computed. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from benchmarks.records import ItemRecord, Origin
 
 @dataclass(slots=True)
 class ItemAnswers:
-    """All that was answered about an item, by question or name of a score. `record`: the item, once it is matched."""
+    """All answers about an item, by question or score name. `record`: the item, once it is matched."""
 
     item: Reference
     type: str
@@ -29,7 +29,7 @@ class ItemAnswers:
 
 
 def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
-    """In the order of each item's first answer. What was answered twice, or has two types, is logged."""
+    """Answers by item, in the order of first answers. Repeated answers and conflicting types are logged."""
     found: dict[Reference, ItemAnswers] = {}
     for answer in answers:
         about = found.get(answer.item)
@@ -38,37 +38,45 @@ def collect(answers: Iterable[Answer], log: ProblemLog) -> list[ItemAnswers]:
         first = about.answers.setdefault(answer.question, answer)
         if first is not answer:
             where = f"Row {first.origin.row} of {first.origin.file}"
-            advice = f"{where} answers this of “{str(answer.item)[:80]}” too; keep one."
+            advice = f"{where} also answers this for “{str(answer.item)[:80]}”. Keep one."
             log.error("DUPLICATE_ID", answer.origin.file, answer.origin.row, answer.question, advice)
         check_type(about, answer, log)
     return list(found.values())
 
 
 def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
-    """A line may leave type and subtype out where another says them."""
+    """A line may omit type and subtype if another has them."""
     for name in ("type", "subtype"):
         had, said = getattr(about, name), getattr(answer, name)
         if had and said and had != said:
-            advice = f"Another row says “{had[:80]}” of this item; keep one of them."
+            advice = f"Another row has “{had[:80]}” for this item. Keep one of them."
             log.error("WRONG_VALUE", answer.origin.file, answer.origin.row, name, advice)
         setattr(about, name, had or said)
 
 
 def records(items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog) -> list[Typed]:
-    """A record of the kind's metric for each item that is whole."""
+    """A record of the kind's metric for each complete item."""
     return [
-        kind.measured.record(**answered, type=item.type, subtype=item.subtype)
+        kind.measured.record(**answered, **from_captions(item, kind), type=item.type, subtype=item.subtype)
         for item, answered in complete(items, kind, log)
     ]
+
+
+def from_captions(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
+    """What follows from its scores and its captions, which the item has, or the answers that name it by them."""
+    if kind.measured.from_captions is None:
+        return {}
+    written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions
+    return kind.measured.from_captions(item.scores, dict(reversed(written)))
 
 
 def complete(
     items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog
 ) -> Iterator[tuple[ItemAnswers, dict[str, bool | None]]]:
-    """The items that answer all that is asked, each with its verdicts.
+    """The complete items, each with its verdicts.
 
-    An item must answer what any item of its type answers, or it is a gap: to be without the hard items would flatter a
-    model. What is asked is a matter of the type, since ARO asks one question here and another there.
+    An item must have every answer that any item of its type has, or it counts as a gap: omitting the hard items would
+    flatter a model. The questions depend on the type, since ARO asks different ones.
     """
     found = [(item, verdicts(item, kind, log)) for item in items]
     asked: dict[str, set[str]] = defaultdict(set)
@@ -78,14 +86,14 @@ def complete(
 
 
 def verdicts(item: ItemAnswers, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:
-    """Question → right, not right, or None: not answered."""
+    """Question → right, not right, or None (not answered)."""
     scores = item.scores
     found: dict[str, bool | None] = {}
     for name, question in kind.questions.items():
         by_scores = beats(scores, kind.measured.questions[name]) if scores else None
         said = item.answers.get(name)
         if said is not None and by_scores is not None:
-            advice = "The item has scores for this question as well; keep the choice or the scores."
+            advice = "The item also has scores for this question. Keep either the choice or the scores."
             log.error("WRONG_VALUE", said.origin.file, said.origin.row, name, advice)
         if said is not None:
             found[name] = said.choice in (question.right, RIGHT)
@@ -95,9 +103,9 @@ def verdicts(item: ItemAnswers, kind: Kind, log: ProblemLog) -> dict[str, bool |
 
 
 def whole(item: ItemAnswers, answered: dict[str, bool | None], asked: set[str], log: ProblemLog) -> bool:
-    """Whether the item answers something, and all that is asked. Logs a gap where it does not."""
+    """Whether the item is answered completely. Logs a gap if it is not."""
     lacking = [name for name, verdict in answered.items() if verdict is None and (name in asked or not asked)]
     if lacking:
-        lacks = f"“{str(item.item)[:80]}” has no choice, and not all scores, for this question."
+        lacks = f"“{str(item.item)[:80]}” has neither a choice nor all scores for this question."
         log.gap("INCOMPLETE_ROW", item.origin.file, item.origin.row, ", ".join(lacking), lacks)
     return not lacking

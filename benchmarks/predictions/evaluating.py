@@ -1,4 +1,4 @@
-"""What the answers of a model come to, by the measures of each kind. Pure."""
+"""Compute a model's figures from its answers, by the measures of each kind. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from benchmarks.predictions.collecting import ItemAnswers, records
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, HARD_POSITIVE, KINDS, RETRIEVAL, SUGARCREPE, Kind
 
 Tree = Mapping[str, "Figure | Mean | Tree"]
-NO_TYPE = "not every item says its type and subtype; write them in the lines, or give the items (--items)"
+NO_TYPE = "not every item has a type and subtype; add them to the lines, or give the items (--items)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Evaluation:
 
 
 def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
-    """None with its problems in the log, where the answers cannot be computed on."""
+    """The figures; None, with problems in the log, if the answers are not usable."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
     found = records(items, kind, log)
     if kind is ARO:
         check_aro(items, log)
     if not found and not log.count:
-        log.error("NO_ROWS", "", None, "", "No item is answered whole: nothing is left to compute.")
+        log.error("NO_ROWS", "", None, "", "No item is answered completely, so there is nothing to compute.")
     return None if log.count else EVALUATORS[kind.name](found, kind)
 
 
@@ -63,20 +63,20 @@ def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluatio
     lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
     notes = [] if typed else [f"Subsets: {NO_TYPE}."]
     if typed and lacking:
-        notes = [f"Without the subsets {', '.join(lacking)}: overall and mean are of the {len(subsets)} that are here."]
+        notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
     types = [group for group in sugarcrepe.by_type(known) if group.subtype is None]  # its subtypes are the subsets
     return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
 
 
 def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:
-    """Every item says of which of the three lists it is, and as what it counts there."""
+    """Check that every item says to which of the three lists it belongs, and its group in it."""
     for item in items:
         types = (aro.ORDER,) if "order" in _questions_answered(item) else (aro.RELATION, aro.ATTRIBUTION)
         if item.type not in types:
-            advice = f"Write one of {', '.join(types)}, in the line or in the items (--items)."
+            advice = f"Write one of {', '.join(types)} in the line or in the items (--items)."
             log.error("WRONG_VALUE", item.origin.file, item.origin.row, "type", advice)
         elif not item.subtype and item.type != aro.ORDER:
-            advice = "Write the relation, or the pair of attributes, in the line or in the items (--items)."
+            advice = "Write the relation or the attribute pair in the line or in the items (--items)."
             log.error("VALUE_MISSING", item.origin.file, item.origin.row, "subtype", advice)
 
 
@@ -101,7 +101,7 @@ def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
         "order_tasks": aro.groups(items, aro.ORDER),
     }
     unnamed = sorted({*parts["relations"]} - aro.SPATIAL - aro.VERBS)
-    notes = [f"Neither spatial nor a verb in the paper's list: {', '.join(unnamed)}."] if unnamed else []
+    notes = [f"Not in the paper's lists of spatial relations and verbs: {', '.join(unnamed)}."] if unnamed else []
     return Evaluation(kind.name, len(items), figures, (), parts, notes)
 
 
@@ -128,25 +128,25 @@ def image_of(caption: str) -> str:
 def check_table(
     items: Sequence[ItemAnswers], images: Mapping[str, int], captions: Sequence[str], log: ProblemLog
 ) -> None:
-    """Every image has an id and a caption, every caption an image, and no score is missing."""
+    """Check that every image has an id and a caption, every caption an image, and no score is missing."""
     if not items:
-        log.error("NO_ROWS", "", None, "", "No image is answered whole: nothing is left to compute.")
+        log.error("NO_ROWS", "", None, "", "No image is answered completely, so there is nothing to compute.")
         return
     origin = items[0].origin
     for caption in captions:
         if image_of(caption) not in images:
-            advice = f"The caption {caption[:80]} belongs to an image that is not here; score it too."
+            advice = f"The caption {caption[:80]} belongs to an image without scores. Score that image too."
             log.error("UNKNOWN_ID", origin.file, None, f"s({caption[:80]})", advice)
     with_own = {image_of(caption) for caption in captions}
     for item in items:
         at = item.origin.file, item.origin.row
         if not item.item.key:
-            log.error("WRONG_VALUE", *at, "item", "Name the image by an id, as text: its captions are named after it.")
+            log.error("WRONG_VALUE", *at, "item", "Give the image an id as text: its captions are named after it.")
         elif item.item.key not in with_own:
             log.error("VALUE_MISSING", *at, "question", f"The image “{str(item.item)[:80]}” has no caption of its own.")
         lacking = next((caption for caption in captions if f"s({caption})" not in item.answers), None)
         if lacking is not None:
-            advice = f"“{str(item.item)[:80]}” has no score for this caption; every image needs one for every caption."
+            advice = f"“{str(item.item)[:80]}” has no score for this caption. Every image needs one for every caption."
             log.error("INCOMPLETE_ROW", *at, f"s({lacking[:80]})", advice)
 
 

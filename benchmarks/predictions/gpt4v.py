@@ -1,4 +1,4 @@
-"""GPT-4V's answers to SugarCrepe, as its repository has them: a JSON file for each subset, named after it.
+"""GPT-4V's answers to SugarCrepe, as published in its repository: a JSON file for each subset, named after it.
 
 {"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup.", "correct": true,
         "answer": {"free_form_answer": "(1)", "multiple_choice_answer": "A red cup."}},
@@ -35,7 +35,7 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     type, subtype = path.stem.split("_")
     rows = jsonfiles.rows(jsonfiles.content(path), dict, jsonfiles.OBJECT_OF_ROWS, path.name, log)
     if {*rows} == {SUMMARY}:
-        log.error("NO_ROWS", path.name, None, "", "The file has no rows; take it from its source again.")
+        log.error("NO_ROWS", path.name, None, "", "The file has no rows. Get it from its source again.")
     for origin, (key, row) in jsonfiles.numbered(rows.items(), path.name, log):
         if key == SUMMARY and isinstance(row, int | float):
             continue
@@ -52,14 +52,14 @@ def choice(row: dict[str, Any]) -> str:
 
 
 def sound_answer(row: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
-    """Whether the row says what was chosen, and `correct` says the same. Logs what is not so."""
+    """Whether the row has a choice, and `correct` agrees with it. Logs problems."""
     if not isinstance(row["answer"].get(CHOSEN), str):
         advice = "Write the chosen caption, or an empty text."
         log.error("WRONG_VALUE", origin.file, origin.row, f"answer.{CHOSEN}", advice)
         return False
     if (choice(row) == "positive") == row["correct"]:
         return True
-    advice = f"This does not follow from {CHOSEN}; take the file from its source again."
+    advice = f"This does not follow from {CHOSEN}. Get the file from its source again."
     log.error("WRONG_VALUE", origin.file, origin.row, "correct", advice)
     return False
 

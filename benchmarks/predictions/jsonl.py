@@ -1,4 +1,4 @@
-"""Winnow's layout of predictions: JSON Lines, an answer a line. docs/reference/predictions.md shows it for each kind.
+"""Winnow's layout of predictions: JSON Lines, one answer per line. docs/reference/predictions.md has examples.
 
 {"item": "7", "question": "s(c0,i1)", "score": 0.31}
 {"item": "7", "question": "i_pos2t", "choice": "positive"}
@@ -18,7 +18,7 @@ from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Layout, Refe
 from benchmarks.predictions.kinds import KINDS, Kind
 from benchmarks.records import ROLES, Origin
 
-MAX_ANSWERS = 600_000  # of a file: six of each of as many items as an import may have
+MAX_ANSWERS = 600_000  # per file: six for each of as many items as an import may have
 FIELDS = ("item", "question", "score", "choice", "type", "subtype")
 TEXTS = ("question", "choice", "type", "subtype")
 ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "negative": "…"}.'
@@ -26,7 +26,7 @@ ITEM = 'Write the item\'s id as text, or its captions: {"positive": "…", "nega
 
 def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
     known: dict[object, Reference] = {}  # one for all answers about an item: there are many
-    for value, origin in objects(path, log, MAX_ANSWERS, "answers a file"):
+    for value, origin in objects(path, log, MAX_ANSWERS, "answers per file"):
         before = log.count
         jsontext.storable_throughout(value, origin.file, origin.row, "", log)
         check_fields(value, origin, log)
@@ -41,15 +41,13 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
 
 
 def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None:
-    """Item and question are there, and either a score or a choice; texts are texts; nothing else."""
+    """Check that the line has an item, a question, and either a score or a choice, and nothing else."""
     unknown = [name for name in value if name not in FIELDS]
     for name in ("item", "question"):
         if name not in value:
             missing_column(name, unknown, origin.file, origin.row, log)
     if ("score" in value) == ("choice" in value):
-        log.error(
-            "VALUE_MISSING", origin.file, origin.row, "score, choice", "Give a score or a choice, one of the two."
-        )
+        log.error("VALUE_MISSING", origin.file, origin.row, "score, choice", "Give either a score or a choice.")
     for name in TEXTS:
         if not isinstance(value.get(name, ""), str):
             log.error("WRONG_VALUE", origin.file, origin.row, name, "Write this as text, in quotes.")
@@ -57,7 +55,7 @@ def check_fields(value: dict[str, Any], origin: Origin, log: ProblemLog) -> None
         log.error("WRONG_VALUE", origin.file, origin.row, "score", "Write a number, without quotes.")
     for name in unknown:
         near = nearest(name, [field for field in FIELDS if field not in value])
-        advice = f"Did you mean “{near}”?" if near else f"A line has the fields {', '.join(FIELDS)}."
+        advice = f"Did you mean “{near}”?" if near else f"A line may have the fields {', '.join(FIELDS)}."
         log.error("UNKNOWN_FIELD", origin.file, origin.row, name[:80], advice)
 
 
@@ -78,7 +76,7 @@ def check_item(item: object, origin: Origin, log: ProblemLog) -> None:
 
 
 def check_answer(value: dict[str, Any], kind: Kind, origin: Origin, log: ProblemLog) -> None:
-    """The question is one of the kind's, and so is what was chosen."""
+    """Check that the question and the choice belong to the kind."""
     name = value["question"]
     if "score" in value:
         if not kind.scored(name):
@@ -86,7 +84,7 @@ def check_answer(value: dict[str, Any], kind: Kind, origin: Origin, log: Problem
             log.error("WRONG_VALUE", origin.file, origin.row, "question", f"Scores of {kind.name} are called {asked}.")
     elif name not in kind.questions:
         asked = ", ".join(kind.questions)
-        advice = f"Questions of {kind.name} are {asked}." if asked else f"{kind.name} takes scores, no choices."
+        advice = f"Questions of {kind.name} are {asked}." if asked else f"{kind.name} takes scores, not choices."
         log.error("WRONG_VALUE", origin.file, origin.row, "question", advice)
     elif value["choice"] not in (options := (*kind.questions[name].options, NONE, RIGHT, WRONG)):
         log.error("WRONG_VALUE", origin.file, origin.row, "choice", f"Choose one of {', '.join(options)}.")

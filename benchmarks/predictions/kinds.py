@@ -1,4 +1,4 @@
-"""The kinds of evaluation: what may be asked of an item of each, and what may be answered. Pure.
+"""The kinds of evaluation: the possible questions about an item of each, and their answers. Pure.
 
 A question is answered by a choice among its options, or by the scores that its metric compares
 (`benchmarks/metrics/`). Names of scores are those of the metric, `s(c0,i1)`.
@@ -12,12 +12,12 @@ from typing import Any
 from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
 from benchmarks.metrics.base import Family
 
-CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # the name of a score in a table of retrieval: s(ITEM/NUMBER)
+CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # the name of a score in retrieval: s(ITEM/NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`right`: the option that is right, and the others."""
+    """`right`: the correct option; also the others."""
 
     right: str
     others: tuple[str, ...]
@@ -29,8 +29,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`format`: of benchmarks/formats, in which the items of this kind are published. `family` is None for retrieval,
-    where any caption may be scored for any image."""
+    """`format`: in benchmarks/formats, the one in which items of this kind are published. `family` is None for
+    retrieval, where any caption may be scored for any image."""
 
     name: str
     title: str

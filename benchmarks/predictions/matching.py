@@ -1,9 +1,8 @@
-"""Which item of a benchmark each answer is about: by id, or by captions, and what did not match. Pure.
+"""Match answers with a benchmark's items by id or by captions, and report unmatched ones. Pure.
 
-Captions are compared without regard to capitals, white space and the full stop at the end, since BiVLC's released files
-differ from SugarCrepe's in these. Where several items have the same captions, the image's name tells them apart, then
-what is written the same to the letter; where that cannot, the answers are taken in the file's order if there are as
-many as items, and are not matched otherwise.
+Captions are compared ignoring capitals, white space and the final full stop, in which BiVLC's released files differ
+from SugarCrepe's. If several items have the same captions, the image's name decides, then identical spelling. If that
+fails, the answers are taken in the file's order if there are as many as items, and remain unmatched otherwise.
 """
 
 import unicodedata
@@ -18,8 +17,8 @@ from benchmarks.records import ItemRecord
 
 Texts = tuple[tuple[str, str], ...]  # (role, text as it is compared)
 Spelling = Callable[[str], str]  # `exact` or `spelt`
-LISTED = 100  # of what did not match; all are counted
-LONGEST = 400  # characters of each that are told: an id may be as long as a line
+LISTED = 100  # unmatched answers kept; all are counted
+LONGEST = 400  # characters shown of each: an id may be as long as a line
 NO_ID = "no item has this id"
 OTHER = "the item with this id has other captions"
 NO_CAPTIONS = "no item has these captions"
@@ -30,7 +29,7 @@ TAKEN = "another answer is about the same item"
 
 @dataclass(slots=True)
 class Matching:
-    """`matched`: answers with their item, which now says type and subtype. `unmatched`: each with the reason."""
+    """`matched`: answers with their item's type and subtype. `unmatched`: the others, with reasons."""
 
     items: int
     matched: list[ItemAnswers] = field(default_factory=list)
@@ -38,7 +37,7 @@ class Matching:
     unanswered: list[str] = field(default_factory=list)  # ids of items
 
     def as_json(self) -> dict[str, Any]:
-        """JSON-able: counts, and the first of what did not match."""
+        """JSON-able: counts, and the first unmatched answers."""
         return {
             "items": self.items,
             "matched": len(self.matched),
@@ -60,7 +59,7 @@ class Matching:
 
 
 def match(answers: Sequence[ItemAnswers], items: Sequence[ItemRecord]) -> Matching:
-    """Gives each answer its item where there is one, and only one. An item is answered once."""
+    """Give each answer its item if exactly one matches. An item is answered only once."""
     found = Matching(len(items))
     finder = Finder(items, answers)
     taken: set[str] = set()
@@ -79,12 +78,12 @@ def match(answers: Sequence[ItemAnswers], items: Sequence[ItemRecord]) -> Matchi
 
 
 class Finder:
-    """Looks items up by what a reference says of them."""
+    """Looks up items by reference."""
 
     def __init__(self, items: Sequence[ItemRecord], answers: Iterable[ItemAnswers]):
         self.items = items
         self.by_key = {item.key: item for item in items}
-        # By roles and spelling the items with these texts; by name the answers that have it, in the file's order.
+        # By roles and spelling: the items with these texts. By name: the answers with it, in the file's order.
         self.indexes: dict[tuple[object, ...], dict[Texts, list[ItemRecord]]] = {}
         self.named: dict[tuple[object, ...], dict[Reference, int]] = defaultdict(dict)
         for item in (about.item for about in answers if not about.item.key):
@@ -103,7 +102,7 @@ class Finder:
         return (found, "") if texts_of(item) in [*captions(found, roles)] else (None, OTHER)
 
     def with_captions(self, item: Reference) -> tuple[ItemRecord | None, str]:
-        """Those with the very captions where they are as many as such answers, else those whose captions are alike."""
+        """Items with identical captions if they are as many as such answers, otherwise those with similar captions."""
         found, same = self.alike(item, exact), self.named[name_of(item, exact)]
         if len(found) != len(same):
             found, same = self.alike(item, spelt), self.named[name_of(item, spelt)]
@@ -120,7 +119,7 @@ class Finder:
         return [one for one in found if may_have(one, item.image)] if item.image else found
 
     def index(self, roles: tuple[str, ...], spelling: Spelling) -> dict[Texts, list[ItemRecord]]:
-        """Items by what their captions with these roles say; made when it is first asked for."""
+        """An index of items by their captions with these roles, built on first use."""
         if (roles, spelling) not in self.indexes:
             made: dict[Texts, list[ItemRecord]] = defaultdict(list)
             for item in self.items:
@@ -131,7 +130,7 @@ class Finder:
 
 
 def may_have(item: ItemRecord, image: str) -> bool:
-    """Whether that is its positive image. Of an item without one (imported as text alone) nothing says it is not."""
+    """Whether that is its positive image. For an item without one (imported as text only), assume that it is."""
     names = {one.name for one in item.images_as("positive")}
     return image in names or not names
 
@@ -145,7 +144,7 @@ def spelt(text: str) -> str:
 
 
 def captions(item: ItemRecord, roles: Sequence[str], spelling: Spelling = spelt) -> Iterator[Texts]:
-    """Its first caption of each role, as compared; nothing where it lacks one."""
+    """The item's first caption of each role, normalised; empty if it lacks one."""
     first = {caption.role: caption.text for caption in reversed(item.captions)}
     if {*roles} <= {*first}:
         yield tuple((role, spelling(first[role])) for role in roles)

@@ -1,4 +1,4 @@
-"""The measures of each kind of evaluation as tables head them, with what random scores come to. Pure."""
+"""The names of measures in tables, for each kind of evaluation, with the chance level. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, 
 
 @dataclass(frozen=True, slots=True)
 class MeasureName:
-    """`name` is that of the figure (docs/reference/evaluate.md); of `lower` measures the least value is the best."""
+    """`name` is the figure's (docs/reference/evaluate.md); for `lower` measures, lower is better."""
 
     name: str
     short: str
@@ -35,7 +35,9 @@ NAMES: Mapping[str, Sequence[MeasureName]] = {
         "t_neg2i": ("T neg→I", "given the negative caption"),
     }),
     VISLA.name: _named({name: of.chance for name, of in visla.MEASURES.items()}, {
-        "t2t": ("T2T", "the positives are nearest, text to text"),
+        "t2t": ("T2T", "the positives are closest, text to text"),
+        "t2t_p1_n": ("T2T P1-N", "given P2, P1 above N; P1 is written more like N"),
+        "t2t_p2_n": ("T2T P2-N", "given P1, P2 above N; P1 is written more like N"),
         "i2t": ("I2T", "the negative comes last, image to text"),
         "p1_n": ("P1-N", "given the image, P1 above N"),
         "p2_n": ("P2-N", "given the image, P2 above N"),
@@ -43,10 +45,10 @@ NAMES: Mapping[str, Sequence[MeasureName]] = {
     HARD_POSITIVE.name: _named({name: of.chance for name, of in hard_positive.MEASURES.items()}, {
         "original": ("Original", "the caption above the negative one"),
         "augmented": ("Augmented", "both positives above the negative one"),
-        "brittleness": ("Brittleness", "one of both alone above it; less is better"),
+        "brittleness": ("Brittleness", "only one positive above the negative; lower is better"),
     }, lower=("brittleness",)),
     SUGARCREPE.name: _named(dict.fromkeys(("overall", "mean_of_subsets", *sugarcrepe.SUBSETS), sugarcrepe.CHANCE), {
-        "overall": ("All", "every row alike"),
+        "overall": ("All", "over all rows"),
         "mean_of_subsets": ("Mean", "of the subsets"),
         **{name: (name.replace("_", " "), "subset") for name in sugarcrepe.SUBSETS},
     }),
@@ -61,14 +63,14 @@ NAMES: Mapping[str, Sequence[MeasureName]] = {
     ],
 }  # fmt: skip
 MAIN = {BIVLC.name: "group", VISLA.name: "t2t", HARD_POSITIVE.name: "augmented", SUGARCREPE.name: "overall"}
-# Two measures to draw models by, and one for their colour.
+# Two measures for the axes of a chart of models, and one for the colour.
 PLANE = {BIVLC.name: ("i2t", "t2i", "group"), VISLA.name: ("t2t", "i2t", "p2_n"),
          HARD_POSITIVE.name: ("original", "augmented", "brittleness")}  # fmt: skip
-BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # of whose groups the figure is called otherwise
+BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # their groups have another name for the figure
 
 
 def main_measure(kind: str) -> str:
-    """The measure that models are ordered by."""
+    """The measure by which models are sorted."""
     return MAIN.get(kind, NAMES[kind][0].name)
 
 

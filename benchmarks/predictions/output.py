@@ -15,7 +15,7 @@ INTERVALS = {
 
 def as_json(found: Evaluation) -> dict[str, Any]:
     """Plain numbers under the names of the figures, n, by_type and by_subtype; the same with intervals, chance and
-    counts under `figures`. Null stands for what was not asked."""
+    counts under `figures`. Null means not asked."""
     types = {group.type: group for group in found.groups if group.subtype is None and group.type}
     subtypes = {f"{group.type}_{group.subtype}": group for group in found.groups if group.type and group.subtype}
     grouped = {"by_type": types, "by_subtype": subtypes}

@@ -1,4 +1,4 @@
-"""What a model is asked about a benchmark: which kind of evaluation it is, and which scores of each item. Pure.
+"""The questions for a model about a benchmark: the kind of evaluation, and the scores for each item. Pure.
 
 A score's name is its metric's, `s(c0,i1)`; what it compares is a pair of places, a caption and an image or another
 caption. A place is a role and a position: ("negative", 0).
@@ -45,7 +45,7 @@ WANTED: dict[str, list[WantedScore]] = {
     SUGARCREPE.name: _of_images(sugarcrepe.SCORES, (C0, C1)),
     ARO.name: _of_images(aro.SCORES, (C0, C1)),
 }
-ORDER = _of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # of an item with so many negative captions
+ORDER = _of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # for an item with this many negative captions
 
 
 def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
@@ -59,10 +59,10 @@ def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
 
 
 def wanted_scores(kind: str, captions: Mapping[Place, str]) -> list[WantedScore]:
-    """Of an item with these captions."""
+    """The scores for an item with these captions."""
     return ORDER if kind == ARO.name and len(captions) > aro.PERMUTATIONS else WANTED[kind]
 
 
 def compares_captions(kind: str) -> bool:
-    """Whether a caption is compared with another one: what a sentence encoder can do."""
+    """Whether captions are compared with each other, which a sentence encoder can do."""
     return any(score.text for score in WANTED[kind])

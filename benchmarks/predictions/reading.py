@@ -1,4 +1,4 @@
-"""Files of predictions, and of the items that they are about, read together. Pure."""
+"""Read files of predictions together with files of their items. Pure."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from benchmarks.records import ItemRecord
 
 
 def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator[Answer]:
-    """The answers of all files, one after the other. They must be of one layout: they are one model's."""
+    """The answers of all files, one after the other. All files must have one layout, as they are one model's."""
     first: Layout | None = None
     for path in paths:
         layout = layout_of(path, kind)
@@ -23,7 +23,7 @@ def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator
             continue
         first = first or layout
         if layout is not first:
-            advice = f"Files of one run are of one layout; the first is {first.title}."
+            advice = f"All files of a run must have the same layout; the first has {first.title}."
             log.error("WRONG_TYPE", path.name, None, "", advice)
         else:
             yield from layout.read(path, log, kind)

@@ -1,4 +1,4 @@
-"""Every layout of predictions there is. A new one is a file beside this one and a line here."""
+"""All layouts of predictions. To add one, add a file beside this one and a line here."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4
 
 
 def layout_of(path: Path, kind: Kind) -> Layout | None:
-    """The one whose files about that kind end so; None where none does."""
+    """The layout for that kind with this file name ending; None if there is none."""
     ending = path.suffix.lower()
     return next((one for one in LAYOUTS if kind.name in one.kinds and ending in one.endings), None)
 

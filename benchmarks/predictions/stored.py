@@ -1,4 +1,4 @@
-"""Stored predictions as the records that metrics are computed on, and what they come to, as plain numbers. Pure."""
+"""Turn stored predictions into records for metrics, and compute their figures as plain numbers. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,35 +13,52 @@ from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
 
 ItemTypes = Mapping[int, tuple[str, str]]  # item → type and subtype
+ItemCaptions = Mapping[int, Mapping[str, str]]  # item → its first caption of each role
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What was said under one name: equally many items, and scores or choices; None stands for the other."""
+    """The answers under one name: items with as many scores or choices; the other one is None."""
 
     items: Sequence[int]
     scores: Sequence[float | None]
     choices: Sequence[str | None]
 
 
-def records(columns: Mapping[str, Column], items: ItemTypes, kind: Kind) -> list[Typed]:
+def records(
+    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None
+) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
-    on the items that have all it needs, and says how many."""
+    on the items that have all it needs, and says how many. `captions`: for kinds that read them."""
     answered = {item for column in columns.values() for item in column.items}
     order = [item for item in items if item in answered]
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
     found = {name: _verdicts(name, columns, scores, places, kind) for name in kind.questions}
-    rows = zip(order, *found.values(), strict=True)
+    more = _from_captions(scores, [(captions or {}).get(item, {}) for item in order], kind)
+    rows = zip(order, more, *found.values(), strict=True)
     record, names = kind.measured.record, tuple(found)
     return [
-        record(**dict(zip(names, said, strict=True)), type=items[item][0], subtype=items[item][1])
-        for item, *said in rows
+        record(**dict(zip(names, said, strict=True)), **further, type=items[item][0], subtype=items[item][1])
+        for item, further, *said in rows
     ]
 
 
+def _from_captions(
+    scores: Mapping[str, np.ndarray], captions: Sequence[Mapping[str, str]], kind: Kind
+) -> list[dict[str, bool]]:
+    """By place: what follows from an item's scores and captions."""
+    derive = kind.measured.from_captions
+    if derive is None:
+        return [{} for _ in captions]
+    there = [
+        {name: of[place] for name, of in scores.items() if not np.isnan(of[place])} for place in range(len(captions))
+    ]
+    return [derive(*one) for one in zip(there, captions, strict=True)]
+
+
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
-    """Scores by place, shape (number of places,); NaN where there is none. A stored NaN is none either."""
+    """Scores by place, shape (number of places,); NaN if missing. A stored NaN counts as missing."""
     found = np.full(len(places), np.nan)
     found[[places[item] for item in column.items]] = [np.nan if one is None else one for one in column.scores]
     return found
@@ -50,7 +67,7 @@ def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
 def _verdicts(
     name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool | None]:
-    """By place: right, not right, or None where the question is not answered. A choice stands before scores."""
+    """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
     right = beats(scores, pairs)
@@ -81,7 +98,7 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
 
 
 def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:
-    """Figures that a kind keeps under a name of their own; none where it has no such part."""
+    """Figures that a kind has under a separate name; none if it has no such part."""
     return cast("Mapping[str, Figure | Mean]", evaluation.parts.get(name, {}))
 
 

@@ -1,4 +1,4 @@
-"""What models said of a benchmark's items, as columns. A run is never altered, so what was read of it is kept."""
+"""Models' answers about a benchmark's items, as columns. Runs never change, so what was read is cached."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -12,25 +12,25 @@ from benchmarks.models import Benchmark, Prediction, Run, RunOrigin
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.runs.margins import AnsweredItems, Column, answers
 
-MOST = 200  # readings kept in a process: 7,512 items are 130 KB
+MOST = 200  # cached columns per process: 7,512 items take 130 KB
 _CACHE: dict[tuple, AnsweredItems] = {}  # the oldest first
 _LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class _RunQuestions:
-    """A run, and those of its questions that must all be right."""
+    """A run, and those of its questions that must all be answered correctly."""
 
     run: Run
     questions: tuple[str, ...]
 
     @property
     def key(self) -> tuple:
-        """With the moment at which it was made: numbers come again where a database is made anew."""
+        """The cache key, with the time of creation: ids repeat when a database is recreated."""
         return self.run.pk, self.run.made_at, self.questions
 
 
-# What is NaN, or null, is no score: of figures neither (`predictions/stored.py`).
+# NaN and null are not scores, as for figures (`predictions/stored.py`).
 # A column as bytes: item numbers and scores, big-endian, in the items' order. Rows would take ten times as long.
 SCORES = """
 SELECT run_id, question, string_agg(int8send(item_id), '' ORDER BY item_id),
@@ -41,9 +41,9 @@ GROUP BY run_id, question
 
 
 def runs_of(benchmark: Benchmark | int) -> list[Run]:
-    """Those that have predictions, the newest of each model, by title. One query.
+    """Runs with predictions, the newest of each model, by title. One query.
 
-    A model that was asked without images is another one; weights by one name are one, whatever computed with them.
+    A model used without images counts as a different one; the same weights on different hardware count as one.
     """
     found = Run.objects.filter(benchmark=benchmark, origin__in=(RunOrigin.MEASURED, RunOrigin.IMPORTED))
     newest: dict[tuple, Run] = {}
@@ -54,8 +54,7 @@ def runs_of(benchmark: Benchmark | int) -> list[Run]:
 
 
 def answers_by_run(runs: Iterable[Run], questions: Mapping[str, Collection[str]]) -> dict[int, AnsweredItems]:
-    """By run: its answers at the questions that `questions` names for its kind; at most two queries, and none for
-    what was read before."""
+    """By run: its answers to the questions named in `questions` for its kind; at most two queries, none if cached."""
     asked = {run.pk: _RunQuestions(run, tuple(questions[run.kind])) for run in runs if questions.get(run.kind)}
     kept = {pk: found for pk, one in asked.items() if (found := _CACHE.get(one.key))}
     new = {pk: one for pk, one in asked.items() if pk not in kept}

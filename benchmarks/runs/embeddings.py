@@ -1,4 +1,4 @@
-"""What models made of contents, kept: whatever has been encoded once is never encoded again.
+"""Stored encodings: content that has been encoded once is never encoded again.
 
 A content is an image's original bytes or a caption's text, known by its SHA-256; a model is known by its fingerprint.
 """
@@ -27,14 +27,14 @@ def of_text(text: str) -> str:
 
 
 def missing_images(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet[Image]:
-    """Images that scores of the benchmark need and that this model has not encoded; with None all that they need."""
+    """Images needed for the benchmark's scores that this model has not encoded yet; with None, all that are needed."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=IMAGE_ROLES, position=0)
     found = Image.objects.filter(pk__in=uses.values("image")).annotate(content=F("sha256")).order_by("pk")
     return found.exclude(encoded(model)) if model else found
 
 
 def missing_texts(model: ScoringModel | None, benchmark: Benchmark) -> QuerySet:
-    """Captions likewise, each text once: rows of `text` and its `content`."""
+    """The same for captions, each text once: rows of `text` and its `content`."""
     captions = Caption.objects.filter(item__benchmark=benchmark, role__in=CAPTION_ROLES)
     found = captions.annotate(content=Content("text")).order_by("content").values("text", "content").distinct()
     return found.exclude(encoded(model)) if model else found
@@ -45,13 +45,13 @@ def encoded(model: ScoringModel) -> Exists:
 
 
 def keep(model: ScoringModel, contents: list[str], vectors: np.ndarray) -> None:
-    """`vectors`: float32, shape (len(contents), dimensions). What another run kept meanwhile stays as it is."""
+    """`vectors`: float32, shape (len(contents), dimensions). What another run has stored in the meantime is kept."""
     pairs = zip(contents, vectors.astype(FLOATS), strict=True)
     rows = [Embedding(model=model, content=content, vector=vector.tobytes()) for content, vector in pairs]
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def vectors(model: ScoringModel, contents: Iterable[str]) -> dict[str, np.ndarray]:
-    """By content, shape (dimensions,); what is not there is left out."""
+    """Vectors by content, shape (dimensions,); missing ones are left out."""
     found = Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", "vector")
     return {content: np.frombuffer(vector, FLOATS) for content, vector in found}

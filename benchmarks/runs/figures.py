@@ -1,6 +1,6 @@
-"""What a run comes to. A run never changes, so its figures are computed once and kept in the cache.
+"""The figures of a run. A run never changes, so its figures are computed once and cached.
 
-What takes longer than a page may is computed by the worker: `of_runs` leaves it out, and says so.
+What takes too long for a page is computed by the worker; `of_runs` lists it as missing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,26 +11,26 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
 from django.db.models import Count
 
-from benchmarks.models import Item, Prediction, Run, RunOrigin
+from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS
 
-VERSION = 1  # of how figures are computed and told: a change of either takes another number
-INLINE = 16_000  # predictions that are computed on while a page waits: about 0.1 s on a machine at rest
+VERSION = 2  # of the figures and their format: increase it when either changes
+INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
-AGAIN = 60  # seconds until the worker is asked once more
+AGAIN = 60  # seconds until the worker is asked again
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`figures` by the run's number, as `stored.summarize` or `reported` has them; `missing`: runs for the worker."""
+    """`figures` by the run's number, as from `stored.summarize` or `reported`; `missing`: runs left to the worker."""
 
     figures: dict[int, dict]
     missing: list[int]
 
 
 def of_runs(runs: Sequence[Run]) -> Found:
-    """Of runs of one benchmark. One look into the cache, however many there are; what is little is computed at once."""
+    """Figures of runs of one benchmark. One cache lookup for any number of runs; small runs are computed at once."""
     known = {run.pk: reported(run) for run in runs if run.origin == RunOrigin.REPORTED}
     keys = {key(run): run for run in runs if run.pk not in known}
     known |= {keys[name].pk: of for name, of in cache.get_many(keys).items()}
@@ -40,7 +40,7 @@ def of_runs(runs: Sequence[Run]) -> Found:
 
 
 def within(room: int, runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Those that have no more predictions than this together, the smallest first; and the others."""
+    """Split runs, smallest first, into those within this total number of predictions, and the others."""
     now: list[Run] = []
     later: list[Run] = []
     counts = Prediction.objects.filter(run__in=runs).values_list("run").annotate(Count("pk")) if runs else ()
@@ -56,7 +56,8 @@ def compute(run: Run) -> dict:
 
 
 def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
-    """The figures of runs of one benchmark that have predictions, in two queries; and keep them."""
+    """The figures of runs of one benchmark that have predictions, in two queries, or three where a kind reads captions;
+    and keep them."""
     if not runs:
         return {}
     rows = Item.objects.filter(benchmark=runs[0].benchmark_id).order_by("position")
@@ -66,33 +67,44 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     answers = Prediction.objects.filter(run__in=runs).values_list("run", "question").annotate(**arrays)
     for run_id, question, *column in answers:
         columns[run_id][question] = stored.Column(*column)
+    reading = any(KINDS[run.kind].measured.from_captions for run in runs)
+    captions = first_captions(runs[0].benchmark_id) if reading else {}
     found = {}
     for run in runs:
         kind = KINDS[run.kind]
-        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind), kind)
+        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind, captions), kind)
     cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
     return found
 
 
+def first_captions(benchmark: int) -> dict[int, dict[str, str]]:
+    """By item: its first caption of each role."""
+    found: dict[int, dict[str, str]] = {}
+    first = Caption.objects.filter(item__benchmark=benchmark, position=0).order_by()
+    for item, role, text in first.values_list("item", "role", "text"):
+        found.setdefault(item, {})[role] = text
+    return found
+
+
 def compute_missing(pks: Iterable[int]) -> None:
-    """What the worker does: those that nobody has computed meanwhile."""
+    """The worker's part: compute figures that are still missing."""
     for run in Run.objects.filter(pk__in=list(pks)).exclude(origin=RunOrigin.REPORTED):
         if cache.get(key(run)) is None:
             compute(run)
 
 
 def to_be_asked(pks: Sequence[int]) -> list[int]:
-    """Those for which the worker was not asked a moment ago."""
+    """Runs for which the worker was not asked a moment ago."""
     return [pk for pk in pks if cache.add(f"run-asked:{pk}", True, AGAIN)]
 
 
 def key(run: Run) -> str:
-    """With the moment at which it was made: numbers come again where a database is made anew."""
+    """The cache key, with the time of creation: ids repeat when a database is recreated."""
     return f"run-figures:{VERSION}:{run.pk}:{run.made_at.timestamp()}"
 
 
 def reported(run: Run) -> dict:
-    """What a source printed, in the same shape: shares without interval and n."""
+    """Printed figures in the same format: shares without interval and n."""
     groups = [{**group, "measures": shares(group["measures"])} for group in run.figures.get("groups", [])]
     return {"n": None, "measures": shares(run.figures.get("measures", {})), "groups": groups, "notes": []}
 

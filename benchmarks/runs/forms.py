@@ -1,4 +1,4 @@
-"""What the pages ask for that take predictions and reported figures in."""
+"""The forms of the pages that import predictions and reported figures."""
 
 from django import forms
 
@@ -21,7 +21,7 @@ def on_one_line(text: str) -> str:
 class PredictionsForm(DescribedForm):
     model = forms.CharField(max_length=Run._meta.get_field("title").max_length)
     source = forms.CharField(max_length=Run._meta.get_field("source").max_length)
-    files = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class takes its fields away
+    files = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     kind = forms.ChoiceField(choices=KIND_CHOICES)
     skip_incomplete = forms.BooleanField(required=False)
     blind = forms.BooleanField(required=False)
@@ -40,7 +40,7 @@ class PredictionsForm(DescribedForm):
 
 
 class ReportedForm(DescribedForm):
-    """A file of figures, or tables that Winnow carries; one of the two."""
+    """Either a file of figures, or tables included in Winnow."""
 
     kind = forms.ChoiceField(choices=KIND_CHOICES)
     tables = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
@@ -59,10 +59,10 @@ class ReportedForm(DescribedForm):
         if file:
             check_length(file.name)
             if not fits(file.name, (".csv", ".json")):
-                raise forms.ValidationError("Reported figures are a .csv or a .json file.")
+                raise forms.ValidationError("Give reported figures as a .csv or .json file.")
         return file
 
     def clean(self) -> None:
         given = self.cleaned_data
         if not self.errors and bool(given.get("file")) == bool(given.get("tables")):
-            raise forms.ValidationError("Choose tables or give a file, one of the two.")
+            raise forms.ValidationError("Either choose tables or give a file.")

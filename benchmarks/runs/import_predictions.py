@@ -1,7 +1,7 @@
-"""Predictions that were made elsewhere become a run: all that match, or nothing and why not.
+"""Import predictions made elsewhere as a run: all that match, or nothing, with the reasons.
 
-Everything is read, matched and computed on before anything is stored. What does not match an item stands in the job's
-report; it does not refuse the import, since published files have items that a benchmark has not.
+Everything is read, matched and evaluated before anything is stored. Unmatched answers are listed in the job's report
+and do not reject the import, since published files may have more items than a benchmark.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ from benchmarks.records import Problem, Refused
 from benchmarks.runs import material
 
 KIND = "predictions"
-TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a score for any image has no item to stand at
+TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a score for any image has no item to belong to
 
 
 def queue_predictions(
     *, benchmark: Benchmark, files: Sequence[Path], model: str, source: str, by: str, kind: str = "",
     skip_incomplete: bool = False, blind: bool = False, created_by=None, **more,
 ) -> Job:  # fmt: skip
-    """A job that takes predictions in. `kind`: of evaluation, where the benchmark's own is not meant; `more`: `upload`,
-    a folder to delete when the job is over, and `foreground`."""
+    """Create a job that imports predictions. `kind`: of evaluation, if not the benchmark's own; `more`: `upload`, a
+    folder to delete when the job has ended, and `foreground`."""
     params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "model": model, "source": source}
     params |= {"kind": kind or material.kind(benchmark), "skip_incomplete": skip_incomplete, "blind": blind}
     params |= {"by": by, "upload": more.get("upload"), "foreground": more.get("foreground", False)}
@@ -42,11 +42,11 @@ def queue_predictions(
 
 
 def take_in(job: Job, progress: jobs.Progress) -> None:
-    """What a job of kind `predictions` does: the work that `jobs.jobs.run` is given. Raises Refused, Cancelled."""
+    """The work of a job of kind `predictions`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
     began, params = time.monotonic(), job.params
     benchmark = Benchmark.objects.filter(pk=params["benchmark"]).first()
     if benchmark is None:
-        raise Refused([Problem("BENCHMARK_GONE", "", None, "", "The benchmark was deleted meanwhile.")])
+        raise Refused([Problem("BENCHMARK_GONE", "", None, "", "The benchmark has been deleted in the meantime.")])
     kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
     files = [Path(file) for file in params["files"]]
     progress.begin("reading answers")
@@ -65,10 +65,10 @@ def take_in(job: Job, progress: jobs.Progress) -> None:
 
 
 def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[ItemAnswers]:
-    """The items that are whole, and that figures can be computed on. Raises Refused."""
+    """The complete items, on which figures can be computed. Raises Refused."""
     if not matching.matched:
         reasons = "; ".join(dict.fromkeys(reason for _, reason in matching.unmatched[:100]))
-        advice = f"None of {len(matching.unmatched):,} items matches one of this benchmark: {reasons}."
+        advice = f"None of the {len(matching.unmatched):,} items matches an item of this benchmark: {reasons}."
         log.error("UNKNOWN_ID", ", ".join(file.name for file in files)[:200], None, "item", advice)
     log.refuse_if_any()
     whole = [about for about, _ in complete(matching.matched, kind, log)]
@@ -83,7 +83,7 @@ def left_out(log: ProblemLog) -> dict:
 
 
 def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
-    """The one transaction. The benchmark's row is locked: of two imports of one file the second finds the first."""
+    """The transaction. The benchmark's row is locked, so of two imports of a file the second finds the first."""
     params, digest = job.params, digest_of(job.params["kind"], rows)
     began = facts.pop("began")
     with transaction.atomic():
@@ -101,17 +101,17 @@ def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], fa
 
 
 def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:
-    """Equal where the same is said of the same items, whatever the file and the model are called."""
+    """A digest of the answers and their items, whatever the names of file and model."""
     answers = sorted((item, answer.question, repr(answer.score), answer.choice or "") for item, answer in rows)
     return hashlib.sha256(repr((kind, answers)).encode()).hexdigest()
 
 
 def refuse_second(benchmark: Benchmark, digest: str, model: str) -> None:
-    """`model`: where there are choices alone, in which two models may well agree; a name then tells them apart."""
+    """`model`: added for choices without scores, in which two models may well agree."""
     there = benchmark.runs.filter(origin=RunOrigin.IMPORTED, digest=digest)
     same = (there.filter(title__iexact=model) if model else there).first()
     if same is not None:
-        advice = f"“{benchmark.name}” has these predictions already, as “{same.title}” from {same.source}."
+        advice = f"“{benchmark.name}” already has these predictions, as “{same.title}” from {same.source}."
         raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
 
 

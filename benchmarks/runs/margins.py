@@ -19,10 +19,10 @@ Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredItems:
-    """What one model said at one question, of n items in ascending order: shapes (n,).
+    """One model's answers to one question about n items in ascending order: shapes (n,).
 
-    `margin`: the score of the right option minus that of the others, the least of them; above 0 is right. NaN where
-    there is none: the model chose, without scores.
+    `margin`: the correct option's score minus those of the others, the smallest difference; above 0 is right. NaN for
+    choices without scores.
     """
 
     items: np.ndarray
@@ -30,7 +30,7 @@ class AnsweredItems:
     margin: np.ndarray
 
     def about(self, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of these items 1 (right), 0 (not) or -1 (not answered), and the margins, NaN where there is none."""
+        """For these items 1 (right), 0 (not) or -1 (not answered), and the margins, NaN if there are none."""
         if not len(self.items):
             return np.full(len(items), -1, np.int8), np.full(len(items), np.nan)
         places = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
@@ -50,7 +50,7 @@ NOTHING = AnsweredItems(np.array([], np.int64), np.array([], bool), np.array([],
 
 
 def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> AnsweredItems:
-    """Of the items that have every score which the pairs compare. A tie is not right."""
+    """Answers for the items with every score that the pairs compare. A tie is not right."""
     names = sorted({name for pair in pairs for name in pair})
     if any(name not in columns for name in names):
         return NOTHING
@@ -62,14 +62,14 @@ def of_scores(columns: Mapping[str, Column], pairs: Pairs) -> AnsweredItems:
 
 
 def of_choices(chosen: Mapping[int, str], right: str) -> AnsweredItems:
-    """Item → what was chosen at a question whose right option this is."""
+    """Answers from choices by item, for a question with this correct option."""
     items = np.array(sorted(chosen), np.int64)
     found = np.array([chosen[item] in (right, RIGHT) for item in items.tolist()], bool)
     return AnsweredItems(items, found, np.full(len(items), np.nan))
 
 
 def _together(parts: Sequence[AnsweredItems]) -> AnsweredItems:
-    """Of different items, all of them."""
+    """Join answers about different items."""
     items = np.concatenate([part.items for part in parts])
     order = np.argsort(items)
     right, margin = (np.concatenate([getattr(part, name) for part in parts]) for name in ("right", "margin"))
@@ -77,7 +77,7 @@ def _together(parts: Sequence[AnsweredItems]) -> AnsweredItems:
 
 
 def _every(parts: Sequence[AnsweredItems]) -> AnsweredItems:
-    """Right where all are; the least margin. Of the items that answer every part."""
+    """Right if all parts are; the smallest margin. For the items that answer every part."""
     items = reduce(np.intersect1d, (part.items for part in parts))
     rows = [part.about(items) for part in parts]
     right = np.all([right == 1 for right, _ in rows], axis=0)
@@ -87,7 +87,7 @@ def _every(parts: Sequence[AnsweredItems]) -> AnsweredItems:
 def answers(
     kind: Kind, columns: Mapping[str, Column], choices: Mapping[str, Mapping[int, str]], questions: Collection[str]
 ) -> AnsweredItems:
-    """Of an evaluation of this kind: what was said at these questions, all of which must be right."""
+    """The answers, in an evaluation of this kind, to these questions, all of which must be right."""
     found = []
     for name in questions:
         by_choice = of_choices(choices.get(name, {}), kind.questions[name].right)

@@ -1,4 +1,4 @@
-"""A benchmark as scoring needs it: item by item the captions' and images' contents, some hundred items at a time."""
+"""A benchmark as needed for scoring: the contents of captions and images, some hundred items at a time."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class Material:
 
 
 def kind(benchmark: Benchmark) -> str:
-    """Which kind of evaluation it is."""
+    """The benchmark's kind of evaluation."""
     captions = Caption.objects.filter(item__benchmark=benchmark).order_by().values_list("role", flat=True).distinct()
     images = ItemImage.objects.filter(item__benchmark=benchmark).order_by().values_list("role", flat=True).distinct()
     return kind_of(benchmark.source, captions, images)
@@ -50,7 +50,7 @@ def filled(found: dict[int, Material]) -> list[Material]:
 
 
 def digest(benchmark: Benchmark, *facts: str) -> str:
-    """Equal for two runs that would say the same of the same items; `facts`: what else they depend on."""
+    """A digest, equal for two runs that would give the same results for the same items; `facts`: further inputs."""
     found = hashlib.sha256(json.dumps(facts).encode())
     for chunk in chunks(benchmark):
         for one in chunk:

@@ -1,4 +1,4 @@
-"""ReportedRow figures: what a source printed, read from a file or from a table that Winnow has (`paper_tables.py`).
+"""Reported figures: printed in a source, and read from a file or from an included table (`paper_tables.py`).
 
 `read_reported` needs no database; `enter_reported` stores a run for each model.
 
@@ -33,7 +33,7 @@ HUMAN = "human"  # the family of people
 
 @dataclass(slots=True)
 class ReportedRow:
-    """A model’s row of a table. `measures`: of the whole benchmark; `groups`: by (type, subtype or None). Percent."""
+    """A model’s row in a table, in percent. `measures`: overall; `groups`: by (type, subtype or None)."""
 
     model: str
     source: str
@@ -48,16 +48,16 @@ class ReportedRow:
 
 
 def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
-    """A row for each model and source, in the file's order. What is wrong is in the log."""
+    """A row for each model and source, in the file's order. Problems go to the log."""
     rows = {".csv": _rows_of_csv, ".json": _rows_of_json}.get(path.suffix.lower())
     if rows is None:
-        log.error("WRONG_TYPE", path.name, None, "", "ReportedRow figures are a .csv or a .json file.")
+        log.error("WRONG_TYPE", path.name, None, "", "Give reported figures as a .csv or .json file.")
         return []
     found: dict[tuple[str, str], ReportedRow] = {}
     try:
         for number, values in enumerate(rows(path, log), 1):
             if number > MOST:
-                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MOST:,} figures a file.")
+                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MOST:,} figures per file.")
                 break
             _add(values, found, kind, log)
     except Unreadable:
@@ -101,7 +101,7 @@ def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: P
     if texts["measure"] not in (known := [one.name for one in NAMES[kind.name]]):
         log.error("WRONG_VALUE", file, number, "measure", f"Measures of {kind.title} are {', '.join(known)}.")
     if texts["subtype"] and not texts["type"]:
-        log.error("VALUE_MISSING", file, number, "type", "A subtype has a type.")
+        log.error("VALUE_MISSING", file, number, "type", "Give the subtype's type.")
     if log.count > before:
         return
     one = found.setdefault((texts["model"], texts["source"]), ReportedRow(texts["model"], texts["source"]))
@@ -110,7 +110,7 @@ def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: P
     if texts["type"]:
         place = one.groups.setdefault((texts["type"], texts["subtype"] or None), {})
     if texts["measure"] in place:
-        log.error("DUPLICATE_ID", file, number, "measure", "An earlier row gives this figure of this model; keep one.")
+        log.error("DUPLICATE_ID", file, number, "measure", "An earlier row has this figure for this model. Keep one.")
     place[texts["measure"]] = value
 
 
@@ -121,7 +121,7 @@ def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
         return ""
     value = value.strip()
     if not value and name in FIELDS:
-        log.error("VALUE_MISSING", file, number, name, "Write something here.")
+        log.error("VALUE_MISSING", file, number, name, "Fill in this field.")
     elif name in LONGEST and len(value) > LONGEST[name]:
         log.error("FIELD_TOO_LONG", file, number, name, f"Give at most {LONGEST[name]} characters.")
     elif not value.isprintable():
@@ -136,12 +136,12 @@ def _percent(value: object, row: Row, log: ProblemLog) -> float:
     except ValueError:
         found = math.nan
     if not 0 <= found <= 100:
-        log.error("WRONG_VALUE", file, number, "value", "Write percent, a number from 0 to 100 with a decimal point.")
+        log.error("WRONG_VALUE", file, number, "value", "Write a percentage from 0 to 100, with a decimal point.")
     return found
 
 
 def _digest(one: ReportedRow, kind: Kind) -> str:
-    """Equal for the same figures of the same model from the same source."""
+    """A digest, equal for the same figures of the same model from the same source."""
     return json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
 
 
@@ -152,13 +152,13 @@ def _digest(one: ReportedRow, kind: Kind) -> str:
 def enter_reported(
     *, benchmark: Benchmark, kind: str, rows: Sequence[ReportedRow], by: str, created_by=None
 ) -> list[Run]:
-    """A run for each row that is not there yet. Refused (ALREADY_IMPORTED) where all of them are."""
+    """Create a run for each new row. Raises Refused (ALREADY_IMPORTED) if all exist."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     digests = {hashlib.sha256(_digest(row, KINDS[kind]).encode()).hexdigest(): row for row in rows}
     there = set(benchmark.runs.filter(origin=RunOrigin.REPORTED, digest__in=digests).values_list("digest", flat=True))
     new = {name: row for name, row in digests.items() if name not in there}
     if not new:
-        advice = f"“{benchmark.name}” shows these {len(digests):,} rows already; there is nothing to do."
+        advice = f"“{benchmark.name}” already has these {len(digests):,} rows. There is nothing to do."
         raise Refused([Problem("ALREADY_IMPORTED", "", None, "", advice)])
     made = Run.objects.bulk_create(
         Run(
@@ -173,7 +173,7 @@ def enter_reported(
 
 @transaction.atomic
 def delete_run(*, run: Run, by: str) -> None:
-    """With its predictions. What a model made of images and captions is kept: another run costs nothing."""
+    """Delete a run with its predictions. Encodings are kept, so another run costs little."""
     audit.record(
         by=by, verb="deleted a run", subject=run.benchmark,
         run=run.pk, title=run.title, origin=run.origin, source=run.source,

@@ -1,4 +1,4 @@
-"""Taking in predictions made elsewhere and figures that a source printed; taking a run away."""
+"""The pages that import predictions and reported figures, and deleting a run."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -52,7 +52,7 @@ def reported_new(request: StaffRequest, pk: int) -> HttpResponse:
         except Refused as refusal:
             problems = refusal.problems
         else:
-            messages.success(request, f"{len(made):,} rows stand beside the models now, marked as reported.")
+            messages.success(request, f"Added {len(made):,} rows, marked as reported.")
             return redirect("benchmark-models", benchmark.pk)
     context = {"section": "benchmarks", "benchmark": benchmark, "form": form, "problems": problems}
     return render(request, "runs/reported.html", context, status=422 if form.errors or problems else 200)
@@ -68,7 +68,7 @@ def entered(request: StaffRequest, benchmark: Benchmark, form: ReportedForm) -> 
 
 
 def uploaded(file, kind: str) -> list[reported.ReportedRow]:
-    """The rows of an uploaded file, which is gone afterwards. Refused where something is wrong."""
+    """The rows of an uploaded file, which is then deleted. Raises Refused for problems."""
     log, folder = ProblemLog(), uploads.new_folder()
     try:
         rows = reported.read_reported(uploads.keep([file], folder / "data"), KINDS[kind], log)
@@ -84,5 +84,5 @@ def run_delete(request: StaffRequest, pk: int, run: int) -> HttpResponse:
     benchmark = permissions.benchmark_for(request.user, pk)
     found = get_object_or_404(benchmark.runs, pk=run)
     reported.delete_run(run=found, by=named(request.user))
-    messages.success(request, f"{found.title} is gone from this benchmark.")
+    messages.success(request, f"Deleted {found.title} from this benchmark.")
     return redirect("benchmark-models", benchmark.pk)

@@ -1,7 +1,7 @@
-"""Letting a model score a benchmark: encode what is new, compare, store one run.
+"""Score a benchmark with a model: encode what is new, compare, store one run.
 
-Vectors are committed batch by batch, so a killed worker goes on where it was. The run with all its predictions is
-stored in one transaction at the end, with the job's report.
+Vectors are committed batch by batch, so a killed worker can resume. The run with all its predictions is stored in one
+transaction at the end, with the job's report.
 """
 
 import time
@@ -24,15 +24,15 @@ from workers.scoring.model_name import ModelName, check_device, parse_model, rec
 from workers.scoring.refusals import CannotScore
 
 KIND = "score"
-LISTED = 100  # items that lack something
-RECIPES = 20  # kept of a model: the machines and versions under which it was loaded
+LISTED = 100  # listed items that lack something
+RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
 AGAIN = "nothing new: this run stands"
 
 
 def queue_score(
     *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False
 ) -> Job:
-    """A job that scores. Refused where the request makes no sense; what only the worker can know, its report says."""
+    """Create a scoring job. Raises Refused for invalid requests; the worker reports further problems."""
     with refused():
         named = parse_model(model, pretrained, settings.MODELS)
         check_device(device)
@@ -51,7 +51,7 @@ def refused() -> Iterator[None]:
 
 
 def score(job: Job, progress: jobs.Progress) -> None:
-    """What a job of kind `score` does: the work that `jobs.jobs.run` is given. Raises Refused, Cancelled."""
+    """The work of a job of kind `score`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
     with refused():
         Scoring(job, progress).run()
 
@@ -82,23 +82,23 @@ class Scoring:
         if not scores.count:
             gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]
             advice = f"{'; '.join(gaps)}." if gaps else "The benchmark has no items."
-            raise CannotScore("NOTHING_TO_SCORE", f"No item has all that a score needs. {advice}")
+            raise CannotScore("NOTHING_TO_SCORE", f"No item has everything that a score needs. {advice}")
         self.store(model, digest, scores)
 
     def check(self) -> None:
-        """Before anything is loaded: whether this model can say anything of such items."""
+        """Check, before loading anything, that this model can score such items."""
         alone, texts = self.model_name.kind == "language", scoring_plan.compares_captions(self.kind)
         if not (self.model_name.sees_images or alone or texts):
             advice = "A sentence encoder compares captions with one another, and these items have no second positive."
-            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Take a language model, or one that sees images.")
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose a language model, or a model that sees images.")
         if self.model_name.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
-            advice = "These items have no images here, and without them this model has nothing to compare."
-            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import them, or take a language model.")
+            advice = "These items have no images, and without them this model has nothing to compare."
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import images, or choose a language model.")
 
     # The model
 
     def known(self) -> ScoringModel | None:
-        """The model's row by its recipe, without loading it, where it has encoded all that is there."""
+        """The model's row by its recipe, without loading the model, if it has already encoded everything."""
         found = recipe(self.model_name, self.device)
         model = ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
         return model if model and not any(found.exists() for found in self.missing(model).values()) else None
@@ -131,7 +131,7 @@ class Scoring:
     def fill(
         self, model: ScoringModel, what: str, count: int, pairs: Iterable[tuple[str, object]], encode: Callable
     ) -> None:
-        """Encode and keep, batch by batch: what is kept stays kept, whatever happens next."""
+        """Encode and store batch by batch; stored vectors survive any later failure."""
         if not count:
             return
         self.progress.begin(f"encoding {what}", count)
@@ -164,7 +164,7 @@ class Scoring:
         return scores
 
     def store(self, model: ScoringModel, digest: str, scores: similarity.Scores) -> None:
-        """The benchmark's row is locked: of two jobs that ask the same at once the second finds the first one's run."""
+        """Lock the benchmark's row, so of two identical jobs the second finds the first one's run."""
         with transaction.atomic():
             if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
                 raise _benchmark_gone()
@@ -194,20 +194,20 @@ class Scoring:
 
 
 def _benchmark_gone() -> CannotScore:
-    return CannotScore("BENCHMARK_GONE", "The benchmark was deleted meanwhile.")
+    return CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
 
 
 def _vectors(model: ScoringModel, contents: set[str]) -> dict:
-    """Of all of them; CannotScore where an import added items after the others were encoded."""
+    """The scores of all items; CannotScore if an import added items after the others were encoded."""
     found = embeddings.vectors(model, contents)
     if len(found) < len(contents):
-        advice = "Items were added to the benchmark meanwhile. Score it again: what is encoded is kept."
+        advice = "Items have been added to the benchmark in the meantime. Score it again; finished encodings are kept."
         raise CannotScore("ITEMS_CHANGED", advice)
     return found
 
 
 def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> ScoringModel:
-    """The model's row by its fingerprint; it remembers the recipe that led there."""
+    """The model's row by its fingerprint; it also stores the recipe."""
     loaded = encoder.loaded
     defaults = {
         "name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300],
@@ -223,7 +223,7 @@ def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> Scorin
 
 
 def _noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator:
-    """The second of each pair; the first goes to the list when the second is taken."""
+    """Yield the second of each pair; the first is appended to the list when the second is consumed."""
     for content, thing in pairs:
         contents.append(content)
         yield thing

@@ -1,4 +1,4 @@
-"""Scores from vectors. Pure but for numpy: what an item is asked, looked up and multiplied, many items at once."""
+"""Scores from vectors, for many items at once. Pure apart from numpy."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -13,13 +13,13 @@ Vectors = Mapping[str, np.ndarray]  # by content
 
 @dataclass
 class Scores:
-    """`columns`: under each score's name the items and their scores, equally long. `lacking`: what items lack."""
+    """`columns`: by score name, the items and their scores, equally long. `lacking`: what items lack."""
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
     lacking: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def rows(self) -> Iterable[tuple[int, str, float]]:
-        """Of item, name, score."""
+        """Triples of item, score name and score."""
         for name, parts in self.columns.items():
             for items, scores in parts:
                 yield from ((item, name, score) for item, score in zip(items.tolist(), scores.tolist(), strict=True))
@@ -31,15 +31,15 @@ class Scores:
 
 @dataclass(frozen=True)
 class Asker:
-    """Which scores a model can give: of captions with images (`images`), of captions with captions (`texts`), of a
-    caption alone (`alone`, a language model: the same for every image)."""
+    """The scores a model can compute: captions with images (`images`), captions with captions (`texts`), or a caption
+    alone (`alone`, a language model: the same for every image)."""
 
     images: bool
     texts: bool
     alone: bool
 
     def contents(self, score: WantedScore, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
-        """What is compared, by content; None where this model cannot say. KeyError names the place that is empty."""
+        """The contents to compare; None if this model cannot score them. KeyError names an empty place."""
         if self.alone:
             return None if score.text else (captions[score.one],)
         if score.text:
@@ -51,7 +51,7 @@ def compare(
     scores: Scores, chunk: list, wanted: Callable[[Mapping], list[WantedScore]], asker: Asker,
     look_up: Callable[[set[str]], Vectors],
 ) -> None:  # fmt: skip
-    """Add what a model says of some items (`runs.material.Material`)."""
+    """Add a model's scores of some items (`runs.material.Material`)."""
     asked: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
     for one in chunk:
         empty = set()
@@ -79,7 +79,7 @@ def name_of_gap(score: WantedScore, captions: Mapping) -> str:
 
 
 def products(rows: list[tuple[int, tuple[str, ...]]], found: Vectors) -> tuple[np.ndarray, np.ndarray]:
-    """Items, and the dot products of their two vectors, in float32; of one vector with one dimension its number."""
+    """Items, and the dot products of their two vectors, in float32; for a single one-dimensional vector, its number."""
     items = np.array([item for item, _ in rows], dtype=np.int64)
     first, *second = (
         np.stack([found[content] for content in side]) for side in zip(*(c for _, c in rows), strict=True)

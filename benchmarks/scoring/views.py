@@ -1,4 +1,4 @@
-"""The page on which a model is named that is to score a benchmark."""
+"""The page for scoring a benchmark with a model."""
 
 from django import forms
 from django.http import HttpResponse
@@ -15,7 +15,7 @@ from workers.scoring.model_name import LONGEST
 
 
 class ScoreForm(DescribedForm):
-    """Which model scores. Whether there is such a model, the worker says: this process does not know open_clip."""
+    """The model to score with. The worker checks whether it exists: this process does not know open_clip."""
 
     model = forms.CharField(max_length=LONGEST)
     pretrained = forms.CharField(max_length=LONGEST, required=False)
@@ -27,12 +27,12 @@ class ScoreForm(DescribedForm):
             field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
 
     def clean(self) -> None:
-        """Of the server's files only those in its folder for models can be named here."""
+        """Allow only files in the server's model folder."""
         for name in ("model", "pretrained"):
             given = self.cleaned_data.get(name, "")
             paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
             if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
-                self.add_error(name, "Give the name of a file or folder in the server's folder for models, not a path.")
+                self.add_error(name, "Give the name of a file or folder in the server's model folder, not a path.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

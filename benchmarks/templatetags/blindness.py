@@ -1,4 +1,4 @@
-"""What pages say of blind models: a card on the benchmark's, a warning on all that rest on it."""
+"""Blind models on pages: a card on the benchmark's page, a warning on pages that depend on it."""
 
 from django import template
 

@@ -1,4 +1,4 @@
-"""How figures are written on pages."""
+"""Formatting of figures on pages."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def duration(seconds: float) -> str:
-    """`40 s`, `3 min 20 s`, `2 h 5 min`: what a person wants to know of a wait."""
+    """A duration as people read it: `40 s`, `3 min 20 s`, `2 h 5 min`."""
     seconds = max(0, round(seconds))
     minutes, hours = seconds // 60, seconds // 3600
     if hours:
@@ -21,5 +21,5 @@ def duration(seconds: float) -> str:
 
 @register.filter
 def by_role(things: Iterable) -> list:
-    """Captions or images with the positive ones first, as people read them."""
+    """Captions or images with the positive ones first."""
     return sorted(things, key=lambda thing: (ROLES.index(thing.role), thing.position))

@@ -1,4 +1,4 @@
-"""The benchmarks there are, and one of them with its items."""
+"""The list of benchmarks, and the page of one with its items."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -47,7 +47,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Page:
-    """Items in their order, and the query strings of the pages before and after ("" where there is none)."""
+    """Items in their order, and the query strings of the previous and next page ("" if there is none)."""
 
     items: list[Item]
     earlier: str
@@ -77,5 +77,5 @@ def _link(way: str, item: Item, kept: str) -> str:
 
 
 def _place(text: str | None) -> int | None:
-    """A position from the address; anything else counts as not given."""
+    """A position from the URL; anything else counts as not given."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -1,33 +1,42 @@
 """Images under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
 
-No database is asked and no header tells anything of the file but its type and size.
+No header tells anything of the file but its type and size, and no database is asked but for a variant that has not been
+made yet.
 """
-
-from pathlib import Path
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
+
+from benchmarks.imports import frames
+from benchmarks.imports.staging import media
 
 HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=31536000, immutable"}
 
 
 @require_safe
 def served(request: HttpRequest, opaque: str) -> HttpResponse:
-    return _picture("served", opaque)
+    """An image as it is, or in the frame of its item: the address does not tell which."""
+    framed, as_it_is = _path("framed", opaque), _path("served", opaque)
+    if not media(framed).exists() and (media(as_it_is).exists() or not frames.make(opaque)):
+        return _file(as_it_is)
+    return _file(framed)
 
 
 @require_safe
 def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
-    return _picture("thumbnails", opaque)
+    return _file(_path("thumbnails", opaque))
 
 
-def _picture(folder: str, opaque: str) -> HttpResponse:
+def _path(folder: str, opaque: str) -> str:
+    return f"{folder}/{opaque[:2]}/{opaque}.jpg"
+
+
+def _file(path: str) -> HttpResponse:
     """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
-    path = f"{folder}/{opaque[:2]}/{opaque}.jpg"
     if settings.ACCEL_REDIRECT:
         return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})
     try:
-        return HttpResponse((Path(settings.MEDIA_ROOT) / path).read_bytes(), headers=HEADERS)
+        return HttpResponse(media(path).read_bytes(), headers=HEADERS)
     except FileNotFoundError:
         raise Http404("No such image.") from None

@@ -1,8 +1,8 @@
-"""How alike the captions of a benchmark are by their wording, where its items have two positive ones and a negative.
+"""The similarity of a benchmark's captions in wording, for items with two positive captions and a negative one.
 
-`panels` places the marks of its plot: a panel for each measure, in it a row of bars for each pair of captions, all rows
-on one axis and one scale. Bars are equally wide, whatever their bins hold. Places and widths are in percent of the
-plot, heights in pixels.
+`panels` computes the positions in its plot: a panel for each measure, with a row of bars for each pair of captions, all
+rows on the same axis and scale. Bars are equally wide, whatever the width of their bins. Positions and widths are in
+percent of the plot, heights in pixels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ TITLES = {
     "words": "Edit distance in words",
     "overlap": "Word overlap",
 }
-HIGH = 44  # pixels of a row
-LEAST = 5  # bins shown, however few there is something in
+HIGH = 44  # height of a row in pixels
+LEAST = 5  # minimum number of bins shown
 MARKS = 6  # at most, on an axis
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # between marks
 
 
 def likeness(benchmark: Benchmark) -> dict:
-    """`lexical.overlap` of all items; {} where they have no second positive. Kept until captions come in."""
+    """`lexical.overlap` of all items; {} if they have no second positive. Cached until captions are added."""
     seconds = Caption.objects.filter(item__benchmark=benchmark, role=Role.SECOND_POSITIVE, position=0)
     state = seconds.aggregate(count=Count("pk"), last=Max("pk"))
     if not state["count"]:
@@ -38,7 +38,7 @@ def likeness(benchmark: Benchmark) -> dict:
 
 
 def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
-    """The first caption of each of the three roles, of every item that has all three."""
+    """The first caption of each of the three roles, for every item with all three."""
     found: dict[int, dict[str, str]] = {}
     written = Caption.objects.filter(item__benchmark=benchmark, role__in=ROLES, position=0).order_by()
     for item, role, text in written.values_list("item_id", "role", "text"):
@@ -48,7 +48,7 @@ def _triplets(benchmark: Benchmark) -> list[tuple[str, str, str]]:
 
 
 def panels(overlap: Mapping[str, Mapping]) -> list[dict]:
-    """Of what `lexical.overlap` returns; none where there are no items."""
+    """Panels from the result of `lexical.overlap`; none if there are no items."""
     if not any(found["n"] for found in overlap.values()):
         return []
     return [_panel(measure, {pair: found[measure] for pair, found in overlap.items()}) for measure in TITLES]
@@ -85,13 +85,13 @@ def _row(pair: str, found: Mapping, shown: int, most: int) -> dict:
 
 
 def _bar(place: int, count: int, shown: int, most: int) -> dict:
-    """At least a pixel high: something is there."""
+    """The bar's height, at least one pixel if it is not empty."""
     height = max(1.0, round((HIGH - 2) * count / most, 2))
     return {"x": round(100 * place / shown, 3), "width": round(92 / shown, 3), "y": HIGH - height, "height": height}
 
 
 def _place_of(value: float, bins: Sequence[Bin]) -> float:
-    """Where a value lies on the axis, in bins from its start; within a bin by its share of it."""
+    """A value's position on the axis, in bins from the start, interpolated within a bin."""
     for place, one in reversed(list(enumerate(bins))):
         if one["from"] <= value:
             return place + ((value - one["from"]) / (one["to"] - one["from"]) if one["to"] else 0.5)
@@ -99,7 +99,7 @@ def _place_of(value: float, bins: Sequence[Bin]) -> float:
 
 
 def _marks(bins: Sequence[Bin]) -> Iterator[dict]:
-    """Round numbers at which bins begin, as many of them as there is room for."""
+    """Round numbers at which bins begin, as many as fit."""
     begin = [round(one["from"] * (10 if isinstance(one["from"], float) else 1)) for one in bins]
     step = next(step for step in STEPS if sum(start % step == 0 for start in begin) <= MARKS)
     for place, start in enumerate(begin):
@@ -108,7 +108,7 @@ def _marks(bins: Sequence[Bin]) -> Iterator[dict]:
 
 
 def _label(one: Bin) -> str:
-    """`0`, `5 to 9`, `100 or more` of counts; `0.2 to 0.3` of shares, whose end is the next one's."""
+    """A bin's label: `0`, `5 to 9`, `100 or more` for counts; `0.2 to 0.3` for shares, up to the next bin's start."""
     low, high = one["from"], one["to"]
     if high is None:
         return f"{low:g}" if low == 1 else f"{low:g} or more"

@@ -1,9 +1,9 @@
-"""Downloads that can be resumed: a file, or a stretch of one, whole or from any byte on (RFC 9110, 13 and 14).
+"""Resumable downloads: a file or part of one, whole or from any byte on (RFC 9110, sections 13 and 14).
 
 Own code, since nothing well kept does it for a file in Django's storage: Django's FileResponse knows no ranges, and its
 `get_conditional_response`, which is used here, leaves If-Range out; WhiteNoise serves ranges of static files on disk
 alone; django-sendfile2 hands ranges to the server in front, which an install need not have; django-ranged-response has
-rested for years and knows no ETag.
+been unmaintained for years and has no ETag.
 """
 
 import mimetypes
@@ -23,10 +23,10 @@ ONE_RANGE = re.compile(r"bytes=[ \t]*([0-9]{1,18})?-([0-9]{1,18})?[ \t]*", re.AS
 def ranged(
     request: HttpRequest, open_file: Callable[[], File], size: int, name: str, etag: str, offset: int = 0
 ) -> HttpResponseBase:
-    """The `size` bytes of a file from `offset` on, as a download called `name`, or the range of them that is asked for.
+    """The `size` bytes of a file from `offset` on, as a download called `name`, or the requested range of them.
 
-    `etag` says what the content is (its hash): another content has another. The file is opened when bytes are sent, and
-    closed with the response. Several ranges, and what cannot be understood, are answered with the whole.
+    `etag` identifies the content (its hash). The file is opened when bytes are sent, and closed with the response.
+    Requests for several ranges, or with an invalid one, get the whole.
     """
     head = _head(size, name, quote_etag(etag))
     answer = get_conditional_response(request, head["ETag"], None, head) or head
@@ -45,7 +45,7 @@ def ranged(
 
 
 def _head(size: int, name: str, etag: str) -> HttpResponse:
-    """What is said before the bytes; as it stands, the answer to HEAD."""
+    """The response without its bytes, which is the answer to HEAD."""
     kind, packed = mimetypes.guess_type(name)
     return HttpResponse(
         content_type="application/octet-stream" if packed or not kind else kind,
@@ -59,17 +59,17 @@ def _head(size: int, name: str, etag: str) -> HttpResponse:
 
 
 def _asked(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """First and last byte; None: the whole; first after last: there are no such bytes."""
+    """First and last byte. None: the whole; first after last: an unsatisfiable range."""
     found = ONE_RANGE.fullmatch(request.headers.get("Range", ""))
     if found is None or not any(found.groups()) or not size:
         return None
-    if request.headers.get("If-Range", etag) != etag:  # what they have is of another content; a date is never ours
+    if request.headers.get("If-Range", etag) != etag:  # the client's part is of other content; we never send dates
         return None
     first, last = found.groups()
     if first is None:
         return max(size - int(last), 0), size - 1
     if last is not None and int(last) < int(first):
-        return None  # no range at all
+        return None  # not a range at all
     return int(first), min(size - 1 if last is None else int(last), size - 1)
 
 

@@ -92,6 +92,7 @@ study-returned          xxxxxx  ++--0L
 study-participant       xxxxxx  ++--0L
 study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
+stage-reopen            xxxxxx  ++--0L
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 release-list            +++-0L  xxxxxx
@@ -244,7 +245,7 @@ def test_a_member_whose_rights_were_taken_is_refused(world, clients):
 def test_a_refusal_says_what_it_takes(world, clients):
     for name in ("study-participants", "study-members"):
         answer = clients["viewer"].get(reverse(name, args=[world.study.pk]))
-        assert "You are a viewer of this study, and this takes a manager of this study." in answer.text
+        assert "You are a viewer of this study. Only its managers and owners can do this." in answer.text
 
 
 def test_an_import_is_its_makers(world, clients):

@@ -56,7 +56,7 @@ def test_three_items_by_keyboard_alone(visit, page, stage):
         if number is not None:
             expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
         page.keyboard.press("Enter")
-    expect(page.locator("#main")).to_contain_text("Nothing waits here")
+    expect(page.locator("#main")).to_contain_text("Nothing to decide")
     came = dict(Outcome.objects.values_list("task", "outcome"))
     assert [came[pk] for pk in order] == [cases.options_in_order(stage.tasks.get(pk=order[0]))[1], "none", ""]
     assert page.errors == []
@@ -71,7 +71,7 @@ def test_it_works_without_script(visit, open_page, stage):
     assert Outcome.objects.get().by == "adjudicator"
     page.fill("#note", "Look again.")
     page.click("#send-back")
-    assert page.locator(".message").inner_text() == "Sent back: one judgment more is asked for."
+    assert page.locator(".message").inner_text() == "Sent back for one more judgment."
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited):
     page.locator("#note").focus()
     page.keyboard.type("Mine.")
     page.keyboard.press("Enter")
-    expect(page.locator("#main")).to_contain_text("Nothing waits here")
+    expect(page.locator("#main")).to_contain_text("Nothing to decide")
     texts = {outcome.task_id: outcome.content["texts"]["second_positive"] for outcome in Outcome.objects.all()}
     assert texts[order[0]] in adopted and texts[order[1]] == "A cat lies on a mat, 1 e r."
     assert page.errors == []

@@ -35,7 +35,7 @@ def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, p
     page.keyboard.type("A pilot of ours")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("A-04 is kept; the reason is stored.")).to_be_visible()
+    expect(page.get_by_text("A-04 is kept. The reason has been stored.")).to_be_visible()
     assert Event.objects.get(verb="kept").data["reason"] == "A pilot of ours"
     is_clean()
 
@@ -51,5 +51,5 @@ def test_sorting_and_excluding_work_without_script(site, study, open_page, sign_
     page.get_by_role("link", name="A-04", exact=True).click()
     page.get_by_label("Why").fill("Always the first image")
     page.get_by_role("button", name="Exclude A-04").click()
-    expect(page.get_by_text("A-04 is excluded")).to_be_visible()
+    expect(page.get_by_text("A-04 has been excluded")).to_be_visible()
     assert Annotator.objects.get(number=4).exclusion_reason == "Always the first image"

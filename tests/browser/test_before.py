@@ -43,11 +43,11 @@ def test_by_keyboard_alone(page, site, stage, axe_violations):
         page.keyboard.press(right_key(annotator, stage) if right else "n")
         page.keyboard.press("Enter")
         page.wait_for_selector("#told")
-        assert page.locator("#told strong").inner_text() == ("Right." if right else "Not right.")
+        assert page.locator("#told strong").inner_text() == ("Right." if right else "Wrong.")
         assert axe_violations(page) == []
         page.keyboard.press("Enter")
         page.wait_for_function("() => !document.getElementById('told')")
-    page.wait_for_selector("text=1 of 2 was right; 2 are needed.")
+    page.wait_for_selector("text=Right answers: 1 of 2; you need 2.")
     assert page.errors == []
 
 
@@ -57,7 +57,7 @@ def test_without_script(open_page, site, stage):
     page.goto(f"{site}/judge/{annotator.token}/")
     page.get_by_label("content").check()
     page.get_by_label("none").check()
-    page.get_by_role("button", name="Send the answers").click()
+    page.get_by_role("button", name="Send my answers").click()
     for _ in range(2):
         page.locator(f"input[name=answer][value='{right_key(annotator, stage)}']").check(force=True)
         page.get_by_role("button", name="Answer").click()
@@ -72,7 +72,7 @@ def test_nothing_runs_over_the_edge(page, site, stage, axe_violations):
         assert fits(page)
     page.get_by_label("content").check()
     page.get_by_label("none").check()
-    page.get_by_role("button", name="Send the answers").click()
+    page.get_by_role("button", name="Send my answers").click()
     page.wait_for_selector("#desk.ready")
     for _ in in_windows(page):
         assert fits(page)

@@ -40,10 +40,10 @@ def test_checks_are_added_and_removed_by_keyboard(page, site, sign_in, manager, 
     page.keyboard.type("item-0 none")
     for key in ("Tab", "Tab", "Enter"):
         page.keyboard.press(key)
-    expect(page.get_by_text("1 added.")).to_be_visible()
+    expect(page.get_by_text("Added 1.")).to_be_visible()
     page.locator("input[name=task]").first.focus()
     page.keyboard.press("Space")
-    page.get_by_role("button", name="Remove the marked ones").first.focus()
+    page.get_by_role("button", name="Remove selected").first.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("1 removed, 0 retired.")).to_be_visible()
+    expect(page.get_by_text("Removed 1, retired 0.")).to_be_visible()
     assert stage.tasks.filter(kind=Kind.CHECK).count() == 3

@@ -49,7 +49,7 @@ def test_every_pair_of_answers_is_stored_as_it_was_entered(sit, put):
         desk.press("Enter")
         if count < 9:
             desk.counts(count)
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
     assert stored == entered and desk.page.errors == []
 
@@ -59,9 +59,9 @@ def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
     assert said(desk.page) == {} and marked(desk) == "sense"
     desk.press("Enter").told("Which makes more sense?").press("ArrowDown", "1", "3")
     assert said(desk.page) == {"fluency": "1"} and marked(desk) == "sense"
-    desk.press("Enter").told("Which makes more sense? Press 1, 2, or 0 for a tie.").counts(0)
+    desk.press("Enter").told("Which makes more sense? Press 1 or 2, or 0 for a tie.").counts(0)
     desk.press("Shift+T", "Enter").counts(0)  # a capital is no answer
-    desk.press("t").told("Both are answered").press("Enter").counts(1).says("saved")
+    desk.press("t").told("Both questions are answered").press("Enter").counts(1).says("saved")
     assert desk.page.errors == []
 
 
@@ -87,13 +87,13 @@ def test_questions_are_native_radio_groups_for_tab_and_arrows(sit):
 
 def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
     desk = sit(annotator=ranking_screens.comparing())
-    desk.press("1", "2", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
+    desk.press("1", "2", "Enter").counts(1).says("saved").press("u").told("Undone").counts(0)
     assert said(desk.page) == {"sense": "1", "fluency": "2"}
     desk.press("Enter").counts(1).says("saved").press("0")
     desk.page.reload()
     desk.at_desk()
     assert said(desk.page) == {"sense": "tie"} and marked(desk) == "fluency"
-    desk.press("ArrowLeft").told("You are looking back at screen 1")
+    desk.press("ArrowLeft").told("This is screen 1, which you have answered")
     assert said(desk.page) == {"sense": "1", "fluency": "2"}
     desk.press("0", "0", "Enter").says("saved").counts(1)
     assert said(desk.page) == {"sense": "tie"}  # the screen that was in front, as it was
@@ -116,7 +116,7 @@ def test_all_of_it_works_without_script(open_page, site):
     page.locator('[name="sense"][value="2"]').check()
     page.locator('[name="fluency"][value="tie"]').check()
     page.locator("#submit").click()
-    expect(page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert Judgment.objects.get().answer.endswith("/tie")
 
 

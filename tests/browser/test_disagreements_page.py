@@ -58,7 +58,7 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
         expect(page.locator("#note")).to_be_focused()
         page.keyboard.type("None has it.")
         page.keyboard.press("Enter")
-    expect(page.locator("#main")).to_contain_text("Nothing is left in this list")
+    expect(page.locator("#main")).to_contain_text("This list is empty now")
     assert Outcome.objects.filter(by="adjudicator").count() == len(order) and page.errors == []
 
 

@@ -38,12 +38,12 @@ def type_all(desk, text: str):
 
 def test_pick_edit_and_reject_by_keyboard_alone(sit):
     desk = sit(annotator=somebody("visla-paraphrase", 3))
-    desk.press("Enter").told("Pick a sentence").press("e").told("Pick the sentence to edit first")
+    desk.press("Enter").told("Pick a sentence").press("e").told("First pick the sentence you want to edit")
     send(desk, place(desk, "basket holds"), "Enter").press(place(desk, "basket holds"), "e")
     type_all(desk, "The basket contains a cat.")
     desk.press("Enter")
     expect(desk.page.locator("h1")).to_be_focused()
-    send(desk, "Enter").press("r", "Enter").told("Tick what is wrong").press("s", "p", "p", "w", "r")
+    send(desk, "Enter").press("r", "Enter").told("Tick every problem").press("s", "p", "p", "w", "r")
     desk.page.keyboard.type("er, no")
     desk.press("Control+Enter").says("saved")
     stored(desk, 3)
@@ -63,12 +63,12 @@ def test_the_marks_follow_every_letter_and_are_read_out_in_short(sit):
     marks = desk.page.locator(".editor .diff")
     expect(marks.locator("ins")).to_have_text(["sits"])
     expect(marks.locator("del")).to_have_text(["is"])
-    expect(desk.page.locator("#say.quietly")).to_have_text("1 word new, 1 gone")
+    expect(desk.page.locator("#say.quietly")).to_have_text("1 word added, 1 word removed")
 
 
 REFUSED = {
     " ": "Your sentence is empty.",
-    "A cat is in  the basket.": "the same as the sentence on top",
+    "A cat is in  the basket.": "the same as the sentence at the top",
     "A cat is beside the basket.": "the same as the sentence that it must not mean",
 }
 
@@ -100,7 +100,7 @@ def test_what_was_typed_is_there_after_a_reload_an_undo_and_in_looking_back(sit)
     desk.page.reload()
     desk.at_desk().picked("3")
     expect(words(desk)).to_have_value(ANOTHER)
-    send(desk, "Enter").says("saved").press("u").told("Taken back").picked("3")
+    send(desk, "Enter").says("saved").press("u").told("Undone").picked("3")
     expect(words(desk)).to_have_value(ANOTHER)
     send(desk, "Enter").says("saved").press("ArrowLeft").picked("3")
     expect(words(desk)).to_have_value(ANOTHER)
@@ -142,10 +142,10 @@ def test_three_sentences_are_valid_edited_or_dropped_by_keyboard(sit):
     desk = sit(annotator=somebody("visla-triplet", 3))
     desk.press("Enter").told("every line")
     send(desk, "a", "Enter")
-    desk.press("a", "t", "Enter").told("Mend the sentences").press("e")
+    desk.press("a", "t", "Enter").told("Correct the sentences").press("e")
     type_all(desk, ANOTHER)
     desk.press("Enter", "t")
-    expect(desk.page.locator(".comes")).to_have_text("Enter saves your changes to A.")
+    expect(desk.page.locator(".comes")).to_have_text("Press Enter to save your changes to A.")
     send(desk, "Enter").press("a", "d", "Enter").told("Mark what does not hold").press("c", "Enter").says("saved")
     stored(desk, 3)
     valid, edited, _ = Judgment.objects.order_by("pk")
@@ -155,7 +155,7 @@ def test_three_sentences_are_valid_edited_or_dropped_by_keyboard(sit):
 
 def test_what_is_dropped_keeps_its_broken_lines_when_all_others_hold(sit):
     desk = sit(annotator=somebody("visla-triplet", 1))
-    desk.press("d", "Enter").told("Mark what does not hold").press("t", "Enter").told("every other line")
+    desk.press("d", "Enter").told("Mark what does not hold").press("t", "Enter").told("every line")
     desk.press("a", "Enter").says("saved")
     stored(desk, 1)
     assert (last().answer, last().content["guidelines"]["text_alone"]) == ("dropped", False)
@@ -192,11 +192,11 @@ def test_another_sentence_takes_the_place_of_the_third(sit):
 def test_by_mouse_and_put_back(sit):
     desk = sit(annotator=somebody("visla-triplet", 1))
     desk.page.get_by_role("button", name="All hold").click()
-    desk.page.get_by_label("B, sentence").fill("A basket with a cat in it.")
+    desk.page.get_by_label("Sentence B", exact=True).fill("A basket with a cat in it.")
     desk.page.get_by_role("button", name="Put back sentence B").click()
-    expect(desk.page.get_by_label("B, sentence")).to_have_value("The basket holds a cat.")
+    expect(desk.page.get_by_label("Sentence B", exact=True)).to_have_value("The basket holds a cat.")
     desk.page.get_by_role("radiogroup", name="All three make sense").get_by_role("radio", name="broken").click()
-    desk.page.get_by_role("checkbox", name="Drop them").click()
+    desk.page.get_by_role("checkbox", name="Drop all three").click()
     desk.press("Enter").says("saved")  # keys go on after a click on a box
     stored(desk, 1)
     assert last().content["guidelines"]["fluent"] is False
@@ -208,11 +208,11 @@ def test_without_script_a_sentence_is_edited_all_the_same(open_page, site):
     expect(page.locator("[name=words]")).to_be_hidden()
     page.get_by_role("radio").first.check(force=True)
     page.get_by_role("checkbox", name="Edit it").check(force=True)
-    page.get_by_label("What it should say").fill(ANOTHER)
+    page.get_by_label("Your version").fill(ANOTHER)
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#done")).to_have_text("1")
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_label("What it should say")).to_have_value(ANOTHER)
+    expect(page.get_by_label("Your version")).to_have_value(ANOTHER)
     assert Judgment.objects.filter(answer="edited").count() == 1
 
 
@@ -272,7 +272,7 @@ def test_real_rows_are_walked_by_keyboard(real, sit, protocol, keys):
     desk = sit(annotator=studies.annotator(visla_items.real(real / "data", protocol, 8)))
     for _ in range(8):
         send(desk, *keys)
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert Judgment.objects.count() == 8 and desk.page.errors == []
 
 

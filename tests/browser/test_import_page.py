@@ -34,9 +34,9 @@ def manager(page, site, sign_in) -> Page:
 
 
 def fill_in(page: Page, path: Path, images: Path) -> None:
-    page.get_by_label("Name of the benchmark").fill("Cups")
+    page.get_by_label("Benchmark name").fill("Cups")
     page.get_by_role("radio", name="Winnow manifest").check()
-    page.get_by_label("Data file or files").set_input_files(path)
+    page.get_by_label("Data files").set_input_files(path)
     page.get_by_label("Images", exact=True).set_input_files(images)
     page.get_by_role("button", name="Upload and import").click()
 
@@ -53,7 +53,7 @@ def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_vio
             seen.append(manager.get_by_role("progressbar").get_attribute("value"))
 
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files, tell=tell)
-    expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
+    expect(manager.get_by_role("heading", name="Everything was imported")).to_be_visible()
     assert seen == ["20"]
     assert axe_violations(manager) == []
     manager.get_by_role("link", name="Open the benchmark").click()
@@ -101,9 +101,9 @@ def written_sides(folder: Path) -> list[Path]:
 
 def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     second, origin = manager.get_by_label("Second side"), manager.get_by_label("Origin of the first negatives")
-    expect(manager.get_by_label("Name of the benchmark")).to_be_visible()
+    expect(manager.get_by_label("Benchmark name")).to_be_visible()
     expect(second).to_be_hidden()
-    manager.get_by_label("Name of the benchmark").focus()
+    manager.get_by_label("Benchmark name").focus()
     manager.keyboard.type("VL")
     manager.keyboard.press("Tab")
     formats = manager.locator("input[name=format]")
@@ -114,16 +114,16 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     expect(second).to_be_visible()
     expect(origin).to_be_hidden()
     manager.keyboard.press("Tab")  # to the formats that are seldom wanted
-    for label, path in zip(("Data file or files", "Second side"), written_sides(tmp_path), strict=True):
+    for label, path in zip(("Data files", "Second side"), written_sides(tmp_path), strict=True):
         manager.keyboard.press("Tab")
         expect(manager.get_by_label(label)).to_be_focused()
         manager.get_by_label(label).set_input_files(path)
-    manager.get_by_role("checkbox", name="Text alone").focus()
+    manager.get_by_role("checkbox", name="Text only").focus()
     manager.keyboard.press("Space")
     manager.keyboard.press("Enter")
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
-    expect(manager.get_by_role("heading", name="Everything is imported")).to_be_visible()
+    expect(manager.get_by_role("heading", name="Everything was imported")).to_be_visible()
     assert Item.objects.get().key == "relations-0"
 
 
@@ -131,7 +131,7 @@ def test_everybody_can_read_all_fields(page, site, sign_in, axe_violations):
     sign_in(page, User.objects.create_user("ana", is_staff=True))
     page.goto(f"{site}/benchmarks/import/")
     page.get_by_role("radio", name="Two origins of negatives (JSON)").check()
-    expect(page.get_by_label("Origin of the second ones")).to_have_value("ARO+CREPE")
+    expect(page.get_by_label("Origin of the second negatives")).to_have_value("ARO+CREPE")
     for window in in_windows(page):
         assert axe_violations(page) == [] and page.errors == [] and fits(page), window
 
@@ -147,9 +147,9 @@ def test_the_second_side_without_script(open_page, site, sign_in):
 
 
 def test_what_was_wrong_with_the_second_side_is_seen(manager, tmp_path):
-    manager.get_by_label("Name of the benchmark").fill("VL")
+    manager.get_by_label("Benchmark name").fill("VL")
     manager.get_by_role("radio", name="Hard Positives (JSON)").check()
-    manager.get_by_label("Data file or files").set_input_files(written_sides(tmp_path)[0])
+    manager.get_by_label("Data files").set_input_files(written_sides(tmp_path)[0])
     manager.get_by_role("button", name="Upload and import").click()
-    expect(manager.get_by_role("alert")).to_have_text("These are the original side; give the hard positive side too.")
+    expect(manager.get_by_role("alert")).to_have_text("These are the original side. Give the hard positive side too.")
     expect(manager.get_by_label("Second side")).to_be_visible()

@@ -1,12 +1,16 @@
 """Judging in a real Chromium by keyboard alone, as DESIGN's laws 1 to 3 promise it to the annotator."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
+from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from tests.browser.conftest import Sitting, refuse
+from tests.browser.looking import in_windows
 from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
@@ -39,7 +43,7 @@ def test_six_screens_by_keyboard_alone(sit):
     desk.page.keyboard.type("It is blank.")
     desk.press("Tab", "Enter").counts(4)  # 5
     desk.press("3", "Enter")  # 6
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     answers = desk.answers()
     assert answers[0] == (first, "2") and [answer for _, answer in answers] == ["2", "none", "1", "cannot_judge", "3"]
     assert Flag.objects.get().reason == "n u 1 z: odd sentence"
@@ -51,7 +55,7 @@ def test_undo_brings_the_screen_back_and_keeps_the_one_in_front_as_next(sit):
     first = desk.lease
     desk.press("2", "Enter").counts(1).says("saved")
     second = desk.lease
-    desk.press("u").told("Taken back").picked("2").counts(0)
+    desk.press("u").told("Undone").picked("2").counts(0)
     assert desk.lease == first
     desk.press("3", "Enter").counts(1).nothing_picked()
     assert desk.lease == second
@@ -61,7 +65,7 @@ def test_undo_brings_the_screen_back_and_keeps_the_one_in_front_as_next(sit):
 def test_ctrl_z_is_undo_and_backspace_is_nothing(sit):
     desk = sit()
     desk.press("1", "Enter").counts(1).says("saved").press("Backspace").counts(1)
-    desk.press("Control+z").told("Taken back").counts(0)
+    desk.press("Control+z").told("Undone").counts(0)
 
 
 def test_looking_back_and_changing_an_answer_is_a_revision(sit):
@@ -70,7 +74,7 @@ def test_looking_back_and_changing_an_answer_is_a_revision(sit):
     desk.press("1", "Enter").counts(1).press("2", "Enter").counts(2)
     present = desk.lease
     desk.press("ArrowLeft").picked("2").press("ArrowLeft").picked("1")
-    expect(desk.page.locator("#banner")).to_contain_text("You are looking back at screen 1: Right arrow returns.")
+    expect(desk.page.locator("#banner")).to_contain_text("This is screen 1, which you have answered.")
     desk.press("4", "Enter").counts(2)
     assert desk.lease == present
     assert stored(desk, 3)[2] == (first, "4")
@@ -93,7 +97,7 @@ def test_history_goes_back_before_a_reload(sit):
     desk.press("1", "Enter").counts(1).press("n", "Enter").counts(2).says("saved")
     desk.page.reload()
     desk.at_desk().press("ArrowLeft").picked("none")
-    desk.press("ArrowLeft").picked("1").press("ArrowLeft").told("nothing before this")
+    desk.press("ArrowLeft").picked("1").press("ArrowLeft").told("no earlier screen")
 
 
 def test_enter_twice_or_held_down_submits_once(sit):
@@ -161,20 +165,76 @@ def test_undo_of_an_answer_that_has_not_left_stays_on_this_device(sit):
     desk = sit()
     desk.page.context.set_offline(True)
     desk.press("1", "Enter").says("not saved, retrying").press("2", "Enter").says("not saved, retrying (2)")
-    desk.press("u").told("Taken back").picked("2")
+    desk.press("u").told("Undone").picked("2")
     desk.press("4", "Enter")
     desk.page.context.set_offline(False)
     assert [answer for _, answer in stored(desk, 2)] == ["1", "4"]
 
 
-def test_two_tabs_make_one_counted_judgment(sit):
-    one = sit(items=2)
+def question(tab: Sitting):
+    return tab.page.get_by_role("dialog", name="You answered this screen in two tabs")
+
+
+def choose(tab: Sitting, name: str) -> None:
+    """By keyboard alone."""
+    expect(question(tab).get_by_role("heading")).to_be_focused()
+    while not tab.page.evaluate("name => document.activeElement.textContent === name", name):
+        tab.press("Tab")
+    tab.press("Enter")
+
+
+def counted(lease: str) -> str:
+    judgment = Judgment.objects.select_related("lease").get(lease__token=lease, counted_on__isnull=False)
+    return place_on_screen(judgment.lease, judgment.answer)
+
+
+def test_two_tabs_ask_which_answer_counts_and_know_of_each_other(sit, axe_violations):
+    one = sit(items=4)
     two = sit(annotator=one.annotator, page=one.page.context.new_page())
-    assert one.lease == two.lease
+    lease = one.lease
+    assert two.lease == lease
     two.press("1", "Enter").counts(1).says("saved")
-    one.press("2", "Enter").says("saved")
-    counted = Judgment.objects.filter(counted_on__isnull=False)
-    assert [(str(j.lease.token), j.revision) for j in counted] == [(one.answers()[0][0], 2)]
+    expect(one.page.locator("#banner")).to_contain_text("You answered this screen in another tab.")
+    one.press("2", "Enter")
+    for tab in (one, two):
+        expect(question(tab)).to_contain_text(re.compile(r"Stored\s+Picture 1\s+Not stored\s+Picture 2"))
+    assert [axe_violations(one.page) for _ in in_windows(one.page)] == [[], []]
+    choose(one, "Keep the stored answer")
+    for tab in (one, two):
+        expect(question(tab)).to_have_count(0)
+    assert counted(lease) == "1"
+    two.press("ArrowLeft").picked("1").press("3", "Enter")
+    stored(two, 2)
+    one.says("saved").press("ArrowLeft").picked("3")
+    two.press("ArrowLeft").picked("3").press("4", "Enter")
+    expect(one.page.locator("#banner")).to_contain_text("You have changed it in another tab")
+    one.press("n", "Enter")
+    choose(two, "Store the other one instead")  # either tab may say it
+    one.says("saved")
+    expect(question(one)).to_have_count(0)
+    assert counted(lease) == "none"
+    one.page.context.set_offline(True)
+    two.press("1", "Enter").says("not saved, retrying").press("ArrowLeft", "2", "Enter").says("not saved, retrying (2)")
+    one.page.context.set_offline(False)
+    two.says("saved")
+    assert [answer for _, answer in stored(one, 6)][-2:] == ["1", "2"]  # a change that follows its answer asks nothing
+    assert [error for error in one.page.errors if "409" not in error and "INTERNET" not in error] == []
+
+
+def test_the_question_waits_for_its_answer_over_a_reload_and_at_the_end_of_the_work(sit):
+    one = sit(items=1)
+    two = sit(annotator=one.annotator, page=one.page.context.new_page())
+    lease = one.lease
+    two.press("1", "Enter")
+    expect(two.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.press("2", "Enter")
+    expect(question(one)).to_be_visible()
+    one.page.reload()
+    choose(one, "Store the other one instead")
+    expect(question(one)).to_have_count(0)
+    expect(one.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    one.page.wait_for_function("() => !Object.keys(localStorage).length")
+    assert [answer for _, answer in one.answers()] == ["1", "2"] and counted(lease) == "2"
 
 
 def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
@@ -183,7 +243,7 @@ def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly(sit):
     other = studies.annotator(desk.annotator.study)
     for _ in range(3):
         studies.judgment(other, Stage.objects.get())
-    desk.press("1", "Enter").told("kept, but does not count")
+    desk.press("1", "Enter").told("saved but does not count")
 
 
 def test_keys_do_not_fire_while_typing(sit):
@@ -200,7 +260,7 @@ def test_ctrl_enter_sends_what_is_written_in_a_sheet(sit):
     desk = sit()
     desk.press("f")
     desk.page.keyboard.type("The sentence is cut off.")
-    desk.press("Control+Enter").told("Flagged, thank you").counts(0)
+    desk.press("Control+Enter").told("Flagged. Thank you!").counts(0)
     desk.page.locator("summary", has_text="Cannot judge").click()
     desk.press("Control+Enter").told("Say in a few words why")
     clear = "() => document.getElementById('say').getBoundingClientRect().bottom"
@@ -259,7 +319,7 @@ def test_rules_open_and_close_by_key(sit):
 
 def test_auto_advance_submits_after_a_moment_and_can_be_taken_back(sit):
     desk = sit(auto_advance=True)
-    desk.press("1", "3").counts(1).says("saved").press("u").told("Taken back").picked("3")
+    desk.press("1", "3").counts(1).says("saved").press("u").told("Undone").picked("3")
     assert [answer for _, answer in stored(desk, 2)] == ["3", ""]
 
 
@@ -301,7 +361,7 @@ def test_the_waiting_page_goes_on_by_itself(sit):
     leases.hold(annotator=holder, stage=Stage.objects.get())
     waiting = studies.annotator(holder.study, ready=False)
     desk = sit(annotator=waiting)  # nobody reads rules for nothing
-    expect(desk.page.get_by_text("1 in others' hands.")).to_be_visible()
+    expect(desk.page.get_by_text("Another annotator has 1 screen open.")).to_be_visible()
     Slot.objects.update(held_until=PAST)
     desk.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     desk.page.get_by_role("button", name="start").click()
@@ -348,8 +408,8 @@ def test_words_about_a_late_answer_stay_when_it_was_the_last(sit):
     Slot.objects.filter(annotator=desk.annotator).update(held_until=PAST)
     studies.judgment(studies.annotator(desk.annotator.study), Stage.objects.get())
     desk.press("1", "Enter")
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
-    expect(desk.page.get_by_text("kept, but does not count")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    expect(desk.page.get_by_text("saved but does not count")).to_be_visible()
 
 
 @pytest.mark.parametrize("field", ["left_at", "excluded_at"])

@@ -191,7 +191,7 @@ def test_every_page_around_it_is_accessible(page, site, axe_violations):
     studies.judgment(worker, stage)
     look(page, at(site, worker), "Waiting for a screen", axe_violations)
     studies.judgment(holder, stage)
-    look(page, at(site, worker), "All done, thank you", axe_violations)
+    look(page, at(site, worker), "All done. Thank you!", axe_violations)
     study_lifecycle.move_study(study=stage.study, to="paused", by="test")
     look(page, at(site, worker), "The study is paused", axe_violations)
 

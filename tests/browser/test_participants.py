@@ -65,7 +65,7 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, open_page
     expect(page.get_by_role("heading", name="The study is paused")).to_be_visible()
     Study.objects.update(state="open")
     page.clock.fast_forward(25_000)
-    expect(page.get_by_role("button", name="I agree and take part")).to_be_visible()
+    expect(page.get_by_role("button", name="I agree to take part")).to_be_visible()
 
 
 def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe_violations):
@@ -79,7 +79,7 @@ def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe
     for window in in_windows(page):
         assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window
     page.keyboard.press("Enter")
-    expect(page.get_by_text("A-01 is excluded; 2 answers count no longer")).to_be_visible()
+    expect(page.get_by_text("A-01 has been excluded. 2 answers count no longer")).to_be_visible()
     who.refresh_from_db()
     assert who.exclusion_reason == "Clicked without looking"
     for window in in_windows(page):

@@ -224,7 +224,7 @@ def test_a_matrix_of_many_is_cut_and_drawn_at_once(visit, open_page, site, study
     page = visit(open_page(390, 844))
     page.goto(f"{site}/studies/{many.study_id}/agreement/")
     page.wait_for_function(DRAWN, arg="kappa-matrix")
-    assert "The 25 with most judgments of shared items, of 40" in page.inner_text("#kappa-matrix figcaption")
+    assert "The 25 with the most judgments of shared items, of 40" in page.inner_text("#kappa-matrix figcaption")
     assert len({row[0] for row in table_of(page, "kappa-matrix")[1:]}) <= 25 and fits(page)
 
 

@@ -98,7 +98,7 @@ def walk(desk: Sitting, put: Put, submit: Callable[[Page], None], orders: list[S
         submit(desk.page)
         if count < len(orders):
             desk.counts(count)
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
     assert stored == {lease: label(wanted) for lease, wanted in entered.items()}
     assert len(set(stored.values())) == len(orders) and desk.page.errors == []
@@ -159,13 +159,13 @@ def test_a_tap_on_a_button_puts_the_sentence_there(open_page, site):
 
 def test_nothing_is_ranked_at_first_and_what_is_missing_is_asked_for(sit):
     desk = sit(annotator=ranking_screens.ranking())
-    says(desk, "Not on a step yet: A, B and C.")
-    desk.press("Enter").told("Put sentence A on a step")
+    says(desk, "Not ranked yet: A, B, C.")
+    desk.press("Enter").told("Rank sentence A")
     desk.press("1", "ArrowDown", "2")
-    says(desk, "A best and C middle. Not on a step yet: B.")
-    desk.press("Enter").told("Put sentence B on a step").counts(0)
+    says(desk, "A: Best. C: Middle. Not ranked yet: B.")
+    desk.press("Enter").told("Rank sentence B").counts(0)
     desk.press("2")
-    says(desk, "A, then B and C together.")
+    says(desk, "Your order: A > B = C")
     desk.press("Enter").counts(1).says("saved")
     assert desk.page.errors == []
 
@@ -181,7 +181,7 @@ def test_a_digit_marks_the_next_that_is_on_no_step_then_the_next(sit):
     assert marked(desk) == "B" and ranked(desk.page) == {"A": 2, "B": 3, "C": 1}
     desk.press("1", "1", "1")
     assert ranked(desk.page) == {"A": 1, "B": 1, "C": 1}
-    says(desk, "A, B and C together.")
+    says(desk, "Your order: A = B = C")
 
 
 def test_up_and_down_go_by_what_stands_above_and_below(sit):
@@ -192,7 +192,7 @@ def test_up_and_down_go_by_what_stands_above_and_below(sit):
         desk.press("ArrowUp")
         seen.append(marked(desk))
     assert seen == ["B", "C", "A"]
-    desk.press("ArrowDown").told("Marked, best")
+    desk.press("ArrowDown").told("Marked. Best.")
     assert marked(desk) == "C"
     desk.press("4", "0", "Shift+A")
     assert ranked(desk.page) == {"A": 3, "B": 2, "C": 1} and marked(desk) == "C"
@@ -208,7 +208,7 @@ def test_buttons_are_native_radio_buttons_for_tab_and_arrows(sit):
     desk.press("3")
     assert ranked(desk.page) == {"A": 3}
     expect(desk.page.locator('[data-letter="B"] input').first).to_be_focused()
-    desk.press("Enter").told("Put sentence B")
+    desk.press("Enter").told("Rank sentence B")
 
 
 def test_a_drag_that_ends_beside_the_steps_or_with_escape_changes_nothing(sit):
@@ -243,14 +243,14 @@ def test_arrows_mark_again_after_a_click_on_a_button(sit):
 
 def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
     desk = sit(annotator=ranking_screens.ranking())
-    desk.press("2", "2", "3", "Enter").counts(1).says("saved").press("u").told("Taken back").counts(0)
-    says(desk, "A and B together, then C.")
+    desk.press("2", "2", "3", "Enter").counts(1).says("saved").press("u").told("Undone").counts(0)
+    says(desk, "Your order: A = B > C")
     desk.press("Enter").counts(1).says("saved").press("3", "1")
     desk.page.reload()
     desk.at_desk()
     assert ranked(desk.page) == {"A": 3, "B": 1} and marked(desk) == "C"
     desk.press("ArrowLeft")
-    says(desk, "A and B together, then C.")
+    says(desk, "Your order: A = B > C")
     desk.press("c", "1", "Enter").says("saved").counts(1)
     assert ranked(desk.page) == {"A": 3, "B": 1}  # the screen that was in front, as it was
     tied = "positive=second_positive=negative"
@@ -265,7 +265,7 @@ def test_all_of_it_works_without_script(open_page, site):
     tops = [page.locator(f'[data-letter="{letter}"]').bounding_box()["y"] for letter in "BCA"]
     assert tops == sorted(tops)  # each below its step
     page.locator("#submit").click()
-    expect(page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert Judgment.objects.get().answer.count("=") == 1
 
 

@@ -63,14 +63,14 @@ def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
     judge(sit(annotator=studies.annotator(study, stage=choose)), BIVLC)
     desk = sit(annotator=studies.annotator(study, stage=disambiguate))
     judge(desk, BIVLC - 1)
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     study_lifecycle.move_stage(stage=disambiguate, to="closed", by="test")
     assert sum(result.state == KEPT for result in promotion.results(disambiguate).values()) == BIVLC - 2
     desk = sit(annotator=studies.annotator(study, stage=i2t))
     judge(desk, 16)
     desk.page.get_by_role("button", name="Start").or_(desk.page.get_by_role("button", name="I have read")).first.click()
     judge(desk.at_desk(), 16)
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert desk.page.errors == []
     assert Judgment.objects.count() == 12 + 11 + 32
     check(study, tmp_path)

@@ -35,7 +35,7 @@ def judge_all(desk, screens: int, hasty: bool = False) -> None:
             desk.page.wait_for_function(
                 "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=token
             )
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
 
 def imported(real_folder, folder, coco: int) -> Study:

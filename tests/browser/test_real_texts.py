@@ -39,7 +39,7 @@ def sitting(sit, study: Study):
 
 
 def all_done(desk) -> None:
-    expect(desk.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     assert desk.page.errors == []
 
 

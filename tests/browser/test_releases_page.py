@@ -91,11 +91,11 @@ def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, o
     releases.frozen(study, "1.0")
     second = releases.frozen(study, "1.1")
     plain = visit(open_page(java_script_enabled=False), f"/releases/{second.pk}/")
-    assert plain.get_by_text("Nothing but the name").count() == 0
+    assert plain.get_by_text("Identical except for name and version").count() == 0
     page = visit(open_page(), f"/releases/{second.pk}/")
-    expect(page.get_by_text("Nothing but the name")).to_be_visible()
+    expect(page.get_by_text("Identical except for name and version")).to_be_visible()
     plain.get_by_role("link", name="Compare them").click()
-    expect(plain.get_by_text("Nothing but the name")).to_be_visible()
+    expect(plain.get_by_text("Identical except for name and version")).to_be_visible()
 
 
 def test_what_depends_on_a_choice_comes_with_it_without_script(study, visit, open_page):
@@ -107,6 +107,6 @@ def test_what_depends_on_a_choice_comes_with_it_without_script(study, visit, ope
     page.get_by_text("0 of 13 given").click()
     page.get_by_label("Licence").fill("MIT")
     page.get_by_role("button", name="Freeze this release").click()
-    expect(page.get_by_text("It is being made")).to_be_visible()
+    expect(page.get_by_text("Build in progress")).to_be_visible()
     plan = Release.objects.get().plan
     assert (plan["splits"], plan["words"]) == ({"train": 70, "test": 30}, {"licence": "MIT"})

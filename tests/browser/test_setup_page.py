@@ -88,11 +88,11 @@ def test_another_benchmark_changes_the_plan(visit, page):
 def test_a_study_is_set_up_by_keyboard_alone(visit, page):
     benchmark = studies.benchmark(items=2)
     visit(page, f"/studies/new/?preset=bivlc&benchmark={benchmark.pk}")
-    page.get_by_label("Name of the study").focus()
+    page.get_by_label("Study name").focus()
     page.keyboard.type("By keyboard")
     for _ in range(200):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") == "Set the study up":
+        if page.evaluate("document.activeElement.textContent") == "Create the study":
             break
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/studies/\d+/$"))
@@ -105,12 +105,12 @@ def test_the_form_breaks_no_rule_and_fits_even_with_errors(visit, page, axe_viol
     fill(page, {"choose-overlap": "0", "i2t-lease_seconds": "1"})
     for _ in in_windows(page):
         assert axe_violations(page) == []
-    page.get_by_role("button", name="Set the study up").click()
-    expect(page.get_by_role("alert")).to_contain_text("Judgments an item")
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_role("alert")).to_contain_text("Judgments per item")
     for width, _, _ in in_windows(page):
         assert axe_violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_role("link", name="i2t: Seconds a screen is kept").click()
+    page.get_by_role("link", name="i2t: Reservation time (seconds)").click()
     assert page.locator("#id_i2t-lease_seconds").is_visible()
 
 
@@ -119,7 +119,7 @@ def test_who_judges_what_breaks_no_rule_and_fits(visit, page, axe_violations):
     studies.annotator(stage.study, name="Ana Lima")
     visit(page, f"/studies/{stage.study_id}/stages/1/assign/")
     page.get_by_label("A-01 Ana Lima").check()
-    page.get_by_label("Items", exact=True).select_option("all of the stage")
+    page.get_by_label("Items", exact=True).select_option("all items of the stage")
     page.get_by_role("button", name="Assign").click()
     expect(page.locator("#given td").first).to_have_text("4")
     page.locator("details summary").first.click()

@@ -47,7 +47,7 @@ def test_from_the_study_to_the_item_by_keyboard_alone(visit, page):
     tab_to(page, page.locator("#stuck-gone"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/stuck/?stage=1&reason=gone")
-    expect(page.locator("#stuck")).to_contain_text("kept for somebody who is gone")
+    expect(page.locator("#stuck")).to_contain_text("reserved for an annotator who is gone")
     tab_to(page, page.get_by_role("link", name="item-0"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/adjudicate/**")

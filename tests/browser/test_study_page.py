@@ -152,7 +152,7 @@ def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
     assert page.inner_text("#stage-title") == "2 disambiguate: Find ambiguous items"
     assert page.get_attribute("#tab-2", "aria-current") == "page"
     page.click("#move-stage")
-    assert "Stage disambiguate is closed" in page.inner_text(".messages")
+    assert "Stage disambiguate is now closed" in page.inner_text(".messages")
     assert page.inner_text("#move-stage") == "Open this stage again"
 
 

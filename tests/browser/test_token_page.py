@@ -22,9 +22,9 @@ def test_a_token_is_made_renewed_and_revoked_by_keyboard(site, ana, sign_in, pag
     page.keyboard.press("Enter")
     for press, says in (
         (None, "You have no token."),
-        ("Make a token", "Copy it now"),
-        ("Make a new token", "Copy it now"),
-        ("Revoke the token", "You have no token."),
+        ("Create a token", "Copy it now"),
+        ("Create a new token", "Copy it now"),
+        ("Revoke token", "You have no token."),
     ):
         if press:
             tab_to(page, page.get_by_role("button", name=press))
@@ -38,9 +38,9 @@ def test_a_token_is_made_renewed_and_revoked_by_keyboard(site, ana, sign_in, pag
 def test_it_is_copied_and_gone_when_one_comes_back(site, ana, sign_in, page):
     sign_in(page, ana)
     page.goto(f"{site}/token/")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_text("Copied.")).to_be_visible()
     page.goto(f"{site}/token/")
-    expect(page.get_by_text("Only its digest is kept")).to_be_visible()
+    expect(page.get_by_text("Only its digest is stored")).to_be_visible()
     assert page.get_by_label("Your new token").count() == 0

@@ -12,7 +12,9 @@ from pathlib import Path
 from django.db import connection
 from PIL import Image as Drawing
 
+from benchmarks.imports import frames
 from benchmarks.imports import run as run_import
+from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
 
@@ -97,10 +99,13 @@ def rows() -> dict[str, int]:
 
 
 def named_files() -> list[str]:
-    """Every file that the image rows say there is."""
-    return sorted(
-        path for image in Image.objects.all() for path in (image.original_path, image.served_path, image.thumbnail_path)
-    )
+    """Every file that the rows say there is."""
+    found = [path for image in Image.objects.all() for path in places(image)]
+    for item in Item.objects.prefetch_related("item_images__image"):
+        uses = item.item_images.all()
+        if not frames.are_alike((use.role, use.image.width, use.image.height) for use in uses):
+            found += [use.framed_path for use in uses]
+    return sorted(found)
 
 
 def stored_files(media: Path) -> list[str]:

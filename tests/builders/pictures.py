@@ -10,7 +10,7 @@ from PIL import Image as Drawing
 from PIL import ImageDraw
 
 from annotation.models import Annotator, Study
-from benchmarks.models import Image, ItemImage
+from benchmarks.models import Benchmark, Image, ItemImage
 from tests.builders import studies
 from workers.images import Rendered, check_and_render
 
@@ -36,14 +36,19 @@ def put(image: Image, rendered: Rendered) -> None:
 
 
 def paint(study: Study, pictures: Iterable[bytes] = ()) -> Study:
-    """Files for every image row of the study, in the order of items and places; drawn where `pictures` has no more."""
+    """Files for every image row of the study's benchmark, as `paint_benchmark`."""
+    paint_benchmark(study.benchmark, pictures)
+    return study
+
+
+def paint_benchmark(benchmark: Benchmark, pictures: Iterable[bytes] = ()) -> None:
+    """Files for every image row, in the order of items and places; drawn where `pictures` has no more."""
     given = iter(pictures)
-    uses = ItemImage.objects.filter(item__benchmark=study.benchmark).select_related("image")
+    uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image")
     for number, use in enumerate(uses.order_by("item__position", "role", "position")):
         rendered = _render(next(given, None) or draw(number))
         Image.objects.filter(pk=use.image_id).update(width=rendered.width, height=rendered.height)
         put(use.image, rendered)
-    return study
 
 
 def desk(items: int = 3, ready: bool = True, **settings) -> Annotator:

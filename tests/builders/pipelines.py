@@ -12,12 +12,12 @@ from annotation.pipeline import outcomes, promotion, task_creation
 from annotation.protocols.base import TaskSpec
 from annotation.studies import lifecycle as study_lifecycle
 from bench.import_full import numbered
-from benchmarks.models import Image
+from benchmarks.models import Benchmark, Image
 from tests.builders import crowds, studies
 from tests.builders.pictures import draw
 
 
-def pipeline() -> Study:
+def pipeline(benchmark: Benchmark | None = None) -> Study:
     """Choose, disambiguate in batches, ask people both ways; with a check, an adjudication, a round, an exclusion."""
     stages = [
         StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "agreement_items": 8,
@@ -27,7 +27,7 @@ def pipeline() -> Study:
         StagePlan("bivlc-i2t", name="i2t", source="fits", apart_from=[], settings={"sample": 6}),
         StagePlan("bivlc-t2i", name="t2i", source="fits", after="i2t", apart_from=[], settings={"sample": 6}),
     ]  # fmt: skip
-    made = studies.study(benchmark=crowds.benchmark(40), stages=stages, pay_per_hour=12)
+    made = studies.study(benchmark=benchmark or crowds.benchmark(40), stages=stages, pay_per_hour=12)
     Task.objects.filter(stage__name="choose", item__position=3).update(kind="check", gold=["none"])
     studies.item(made.benchmark, candidates=1, type="replace", subtype="obj")  # it cannot be asked about
     promotion.take_in(made)

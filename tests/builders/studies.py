@@ -62,7 +62,7 @@ def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
     return made
 
 
-OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "seed", "state")
+OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "language", "seed", "state")
 
 
 def study(items: int = 1, candidates: int = 4, stages: list[StagePlan] | None = None, **settings) -> Study:
@@ -110,5 +110,11 @@ def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **de
 
 
 def submit(annotator: Annotator, lease, shown_answer: str = "1", **details) -> submissions.Receipt:
-    details.setdefault("key", uuid.uuid4())
+    """From a page that shows what is stored, unless the `details` have another `seen`."""
+    details = {"key": uuid.uuid4(), "seen": last_key(lease), **details}
     return submissions.submit(annotator=annotator, token=lease.token, shown_answer=shown_answer, **details)
+
+
+def last_key(lease) -> uuid.UUID | None:
+    """Of the newest revision of the lease's answer."""
+    return lease.judgments.order_by("revision").values_list("key", flat=True).last()

@@ -35,6 +35,7 @@ def answer(lease: Lease, fields: Fields) -> submissions.Receipt:
     return submissions.submit(
         annotator=lease.annotator, token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""),
         reason=fields.get("reason", ""), more=more, active_ms=9000, elapsed_ms=9000,
+        seen=studies.last_key(lease),
     )  # fmt: skip
 
 

@@ -54,7 +54,8 @@ def test_what_may_be_kept_is_kept(client):
 @pytest.mark.parametrize(
     ("path", "status"),
     [("/api/nothing/", 404), ("/api/studies/99999999999999999999/", 404), ("/api/studies/%00/", 400),
-     ("/api/studies/?state=%00", 400), ("/api/studies/?offset=x", 400), ("/api/benchmarks/?state=x", 400)],
+     ("/api/studies/?state=%00", 400), ("/api/studies/?offset=x", 400), ("/api/benchmarks/?state=x", 400),
+     ("/api", 404), (f"/api/studies/?{'&'.join(f'a{n}=1' for n in range(1001))}", 400)],
 )  # fmt: skip
 def test_the_api_tells_errors_as_json(client, path, status):
     client.force_login(User.objects.create_superuser("m"))
@@ -62,9 +63,16 @@ def test_the_api_tells_errors_as_json(client, path, status):
     assert (answer.status_code, answer["Content-Type"]) == (status, "application/json") and answer.json()
 
 
+def test_the_api_tells_as_json_that_a_host_is_not_ours(client, settings):
+    settings.ALLOWED_HOSTS = ["winnow.example"]
+    answer = client.get("/api/studies/")
+    assert (answer.status_code, list(answer.json())) == (400, ["address"])
+    assert client.get("/login/")["Content-Type"].startswith("text/html")
+
+
 def test_a_fault_of_the_api_is_told_as_json(rf):
     answer = views.server_error(rf.get("/api/studies/"))
-    assert answer.status_code == 500 and b"did not expect" in answer.content
+    assert answer.status_code == 500 and b"unexpected error" in answer.content
 
 
 def test_every_view_is_imported_before_gunicorn_forks():

@@ -80,7 +80,7 @@ def test_a_second_start_says_where_winnow_runs(running):
     second = running.command("up")
     assert second.returncode == 1
     assert second.stderr.strip().count("\n") == 0
-    assert f"already runs at {running.url}" in second.stderr
+    assert f"already running at {running.url}" in second.stderr
 
 
 def test_a_taken_port_is_said_in_a_sentence(running, tmp_path):

@@ -1,14 +1,18 @@
 """Files from folders, zips and tars: found by name, read within bounds."""
 
 import io
+import random
 import tarfile
+import time
 import zipfile
+from collections import Counter
 
 import pytest
 
-from tests.benchmarks.bad_inputs.archives import member, tar_of, zip_of, zipped
+from tests.benchmarks.bad_inputs.archives import Raw, member, tar_of, zip_of, zipped
+from tests.benchmarks.bad_inputs.damage import damaged
 from workers import limits
-from workers.archives import source as archives_source
+from workers.archives import names
 from workers.archives.archive import ArchiveRefused, open_archive
 
 FILES = {"val/b.jpg": b"bb", "val/a.jpg": b"aa", "val/sub/c.jpg": b"cc", ".DS_Store": b"x"}
@@ -127,6 +131,72 @@ def test_a_long_tar_header_is_not_read_into_memory(tmp_path):
     assert refused(tmp_path / "images.tar").code == "ARCHIVE_UNREADABLE"
 
 
+def tar_saying(path, name="a.jpg", **headers):
+    """A tar of two files of which the first has these extended headers."""
+    first, second = member(name), member("b.jpg")
+    first.size = second.size = 3
+    first.pax_headers = {key.replace("_", "."): value for key, value in headers.items()}
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as packed:
+        packed.addfile(first, io.BytesIO(b"abc"))
+        packed.addfile(second, io.BytesIO(b"xyz"))
+    return path
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"size": "9" * 30},  # tarfile would pass over so many bytes block by block, for years
+        {"GNU_sparse_realsize": "9" * 30},  # found out while the file is read
+        {"GNU_sparse_size": "inf"},
+        {"size": "-9999999999999"},
+    ],
+    ids=str,
+)
+def test_a_tar_entry_of_an_impossible_size(tmp_path, headers):
+    started = time.monotonic()
+    assert refused(tar_saying(tmp_path / "images.tar", **headers)).code == "ARCHIVE_UNREADABLE"
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("name", [b"", b"\0a.jpg"])
+def test_a_zip_entry_without_a_name(tmp_path, name):
+    raw = Raw()
+    raw.body += raw.local(name, 0, 0, 0)
+    raw.list(name, 0, 0, 0, 0)
+    assert refused(raw.write(tmp_path / "images.zip")).code == "UNSAFE_PATH"
+
+
+def test_what_a_damaged_archive_says_can_be_stored(tmp_path):
+    """A name in no encoding, before the entry that cannot be read."""
+    path = tar_saying(tmp_path / "images.tar", name="caf\udcff.jpg")
+    path.write_bytes(path.read_bytes().replace(b"b.jpg", b"c.jpg"))
+    error = refused(path)
+    assert error.code == "ARCHIVE_UNREADABLE" and "\\udcff" in error.entry
+    assert f"{error} {error.refusals}".isprintable()
+
+
+DAMAGED = {"images.zip": zipped, "images.tar": tarred, "images.tgz": tgz}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+@pytest.mark.parametrize("most", [300, pytest.param(5_000, marks=pytest.mark.nightly)])
+def test_a_damaged_archive_is_refused_or_read_within_bounds(tmp_path, name, most):
+    """Bytes changed or cut off, at seeded places."""
+    path, rng = DAMAGED[name](tmp_path, {**FILES, "val/é.jpg": b"e" * 300}), random.Random(7)
+    whole, codes = path.read_bytes(), Counter()
+    for number in range(most):
+        path.write_bytes(damaged(whole, rng))
+        started = time.monotonic()
+        try:
+            with open_archive(path) as source:
+                codes["read"] += len(dict(source.stream(source.names))) <= len(FILES) + 1
+        except ArchiveRefused as error:
+            codes[error.code] += 1
+            assert error.advice and f"{error.refusals}".isprintable(), number
+        assert time.monotonic() - started < 5, number
+    assert codes.total() == most and codes["ARCHIVE_UNREADABLE"] > most / 4
+
+
 def test_a_link_inside_a_folder_is_refused_too(tmp_path):
     path = folder(tmp_path, {"a.jpg": b"a"})
     (path / "b.jpg").symlink_to("a.jpg")
@@ -152,7 +222,7 @@ def test_the_title_is_the_name_that_the_user_knows(tmp_path):
 
 
 def test_names_that_cannot_be_stored_are_printed_safely():
-    assert archives_source.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
+    assert names.printable("a\0\ud800" + "x" * 400) == "a\\0\\ud800" + "x" * 297
 
 
 def test_tar_folders_and_owners_are_nothing_to_us(tmp_path):

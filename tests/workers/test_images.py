@@ -12,7 +12,7 @@ from PIL import ImageCms
 from tests.benchmarks.bad_inputs.case import picture
 from tests.benchmarks.bad_inputs.images import IMAGES, exif, gifar, one, saved, scans
 from workers import limits
-from workers.images import ImageRefused, check_and_render
+from workers.images import ImageRefused, check_and_render, frame_size, framed
 
 RED, WHITE = (200, 10, 20), (255, 255, 255)
 
@@ -166,3 +166,42 @@ def test_the_real_images_are_accepted_without_a_note(real):
     paths = [*(real / "data/bivlc/images").iterdir(), *(real / "data/coco_val2017/images").iterdir()]
     made = [check_and_render(path.read_bytes()) for path in paths]
     assert len(made) == 99 and all(not rendered.notes for rendered in made)
+
+
+# Frames
+
+
+@pytest.mark.parametrize(
+    "sizes, frame",
+    [
+        ([(512, 512)], (512, 512)),
+        ([(640, 427), (512, 512)], (640, 512)),
+        ([(427, 640), (512, 512), (512, 512)], (512, 640)),
+        ([(3200, 1000), (10, 20)], (1600, 500)),
+        ([(20_000, 1), (1, 1)], (1600, 1)),
+    ],
+)
+def test_a_frame_makes_no_image_smaller(sizes, frame):
+    assert frame_size(sizes) == frame
+
+
+def test_framed_images_differ_in_nothing_but_their_pixels():
+    sizes = [(640, 427), (512, 512), (64, 640)]
+    whole = [check_and_render(picture(number, size=size)) for number, size in enumerate(sizes)]
+    size = frame_size(sizes)
+    made = framed([image.served for image in whole], size)
+    assert len({len(jpeg) for jpeg in made}) == 1 and len({image.served for image in whole}) == 3
+    assert {Drawing.open(io.BytesIO(jpeg)).size for jpeg in made} == {size}
+    for jpeg, (width, height) in zip(made, [(640, 427), (640, 640), (64, 640)], strict=True):
+        image = Drawing.open(io.BytesIO(jpeg)).convert("RGB")
+        left, top = (size[0] - width) // 2, (size[1] - height) // 2
+        inside, bar = image.crop((left, top, left + width, top + height)), (128, 128, 128)
+        corners = [image.getpixel(place) for place in ((0, 0), (size[0] - 1, size[1] - 1))]
+        assert all(close(corner, bar) for corner in corners) == (left + top > 0)
+        assert not close(inside.getpixel((width // 2, height // 2)), bar)
+        assert not image.getexif() and not {"comment", "exif", "icc_profile"} & set(Drawing.open(io.BytesIO(jpeg)).info)
+
+
+def test_the_same_images_are_framed_to_the_same_bytes():
+    images = [check_and_render(picture(number, size=(40 + number, 30))).served for number in range(3)]
+    assert framed(images, (64, 64)) == framed(images, (64, 64))

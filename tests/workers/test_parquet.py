@@ -107,6 +107,12 @@ def test_a_process_that_dies_is_a_file_that_cannot_be_read(tmp_path, monkeypatch
     assert refused(bivlc(tmp_path / "given", bivlc_row(1))) == "FILE_UNREADABLE"
 
 
+def test_a_process_that_does_not_end_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "TRIAL", ("-c", "while True: pass"))
+    monkeypatch.setattr(limits, "MAX_PARQUET_SECONDS", 0.2)
+    assert refused(bivlc(tmp_path / "given", bivlc_row(1))) == "FILE_UNREADABLE"
+
+
 def test_a_good_file_is_accepted_by_the_child_process(tmp_path, monkeypatch):
     """Given by a relative name too, whatever folder Winnow runs in."""
     bivlc(tmp_path / "given", bivlc_row(1))

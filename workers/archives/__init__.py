@@ -1,4 +1,4 @@
 """Files from a folder, a zip or a tar, read as streams and never extracted; unsafe names and bombs are refused.
 
-Start with `archive.py`; `source.py` has what the kinds share.
+Start with `archive.py`; `source.py` has the common parts.
 """

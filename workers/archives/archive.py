@@ -38,14 +38,14 @@ def open_archive(path: Path, title: str = "") -> Iterator[Source]:
 
 
 def _packing(path: Path, title: str) -> str:
-    """By the first bytes, which must agree with the name's ending."""
+    """The kind by the first bytes, which must match the file name's ending."""
     with path.open("rb") as file:
         start = file.read(512)
     if not start:
         raise ArchiveRefused("EMPTY_FILE", title, f"The file is empty. {ACCEPTED}")
     named = next((kind for ending, kind in KINDS.items() if title.lower().endswith(ending)), "")
     if not named or named != _kind_by_magic(start):
-        raise ArchiveRefused("WRONG_TYPE", title, f"The file is not what its name says. {ACCEPTED}")
+        raise ArchiveRefused("WRONG_TYPE", title, f"The file's content does not match its name. {ACCEPTED}")
     return named
 
 

@@ -1,4 +1,4 @@
-"""Names of files as they stand in archives and in columns: which are safe, and when two are the same."""
+"""File names in archives and columns: which are safe, and when two are the same."""
 
 import re
 import unicodedata
@@ -7,13 +7,13 @@ SYSTEM = {".ds_store", "thumbs.db", "desktop.ini", "__macosx", ".spotlight-v100"
 
 
 def unsafe(name: str) -> str:
-    """Why this name may not be used, as advice to its owner; empty for a safe relative name."""
+    """Why this name may not be used, as advice; empty for a safe relative name."""
     if "\\" in name:
-        return "Write / between folders, never \\, and give a name relative to the images folder."
+        return "Use / between folders, not \\, and give a name relative to the images folder."
     if name.startswith("/") or re.match(r"[A-Za-z]:", name):
         return "Give a name relative to the images folder: no leading / and no drive letter."
     if ".." in name.split("/"):
-        return "Remove the .. from the name: it may not leave the images folder."
+        return "Remove .. from the name: the file must be in the images folder."
     if any(unicodedata.category(character) == "Cc" for character in name):
         return "Remove the control characters from the name."
     if any(unicodedata.category(character) == "Cs" for character in name):
@@ -28,12 +28,17 @@ def normal(name: str) -> str:
 
 
 def clash_key(name: str) -> str:
-    """Equal for names that some file system would take for one: capitals, trailing dots and spaces do not count."""
+    """Equal for names that some file system treats as one: capitals, trailing dots and spaces do not count."""
     parts = normal(name).casefold().split("/")
     return unicodedata.normalize("NFC", "/".join(part.rstrip(". ") for part in parts))
 
 
 def is_system_file(name: str) -> bool:
-    """What operating systems leave behind: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
+    """Whether it is a file left by an operating system: `.DS_Store`, `__MACOSX/…`, `._photo.jpg`, `Thumbs.db`."""
     parts = name.lower().split("/")
     return any(part in SYSTEM for part in parts) or parts[-1].startswith("._")
+
+
+def printable(text: str, most: int = 300) -> str:
+    """The text in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
+    return text[:most].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

@@ -1,4 +1,4 @@
-"""What a folder, a zip and a tar of files have in common: safe names, how they are found, how much may be read."""
+"""The common parts of folders, zips and tars: safe names, lookup of files, limits on reading."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,18 +18,19 @@ class Refusal:
 
 
 class ArchiveRefused(Exception):
-    """The files cannot be used. `code`, `entry` and `advice` are the first refusal's; `refusals` has the first 100 of
-    them and `count` says how many there were."""
+    """The files cannot be used. `code`, `entry` and `advice` are the first refusal's; `refusals` has the first 100, and
+    `count` is their number."""
 
     def __init__(self, code: str, entry: str, advice: str, refusals: tuple[Refusal, ...] = (), count: int = 1):
-        self.code, self.entry, self.advice = code, entry, advice
-        self.refusals = refusals or (Refusal(code, entry, advice),)
+        # A damaged archive's names and messages hold anything; what cannot be stored would fail the job that tells them
+        self.code, self.entry, self.advice = code, names.printable(entry), names.printable(advice, 1_000)
+        self.refusals = refusals or (Refusal(code, self.entry, self.advice),)
         self.count = count
-        super().__init__(f"{code} · {entry} · {advice}")
+        super().__init__(f"{code} · {self.entry} · {self.advice}")
 
 
 class Budget:
-    """Counts the bytes that come out of an archive, whatever its headers say of them."""
+    """Counts the bytes read from an archive, whatever its headers say."""
 
     def __init__(self, archive_bytes: int):
         allowed = limits.FREE_BYTES + limits.MAX_RATIO * archive_bytes
@@ -38,16 +39,17 @@ class Budget:
     def take(self, count: int, entry: str) -> None:
         self.left -= count
         if self.left < 0:
-            advice = "The archive unpacks to far more than it holds. Pack the images alone, without other large files."
+            advice = "The archive unpacks to far more than it holds. Pack only the images, without other large files."
             raise ArchiveRefused("ARCHIVE_TOO_LARGE", entry, advice)
 
 
-def unreadable(entry: str, why: object) -> ArchiveRefused:
-    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, f"Make the archive again; this part cannot be read ({why}).")
+def unreadable(entry: str, why: str | Exception) -> ArchiveRefused:
+    advice = f"Create the archive again; this part cannot be read ({str(why) or 'it is cut off'})."
+    return ArchiveRefused("ARCHIVE_UNREADABLE", entry, advice)
 
 
 class EntryNames:
-    """Takes the entries one by one; knows which names are safe, which clash, and what was wrong with them."""
+    """Takes entries one by one, and collects safe names, clashes and problems."""
 
     def __init__(self) -> None:
         self.stored: dict[str, str] = {}  # NFC name → the name as the archive writes it, in the archive's order
@@ -59,31 +61,33 @@ class EntryNames:
     def refuse(self, code: str, entry: str, advice: str) -> None:
         self.count += 1
         if len(self.refusals) < 100:
-            self.refusals.append(Refusal(code, printable(entry), advice))
+            self.refusals.append(Refusal(code, names.printable(entry), advice))
 
     def add(self, entry: str) -> None:
-        """A plain file's name."""
+        """Add a plain file's name."""
         if len(self.stored) + len(self.ignored) >= limits.MAX_FILES:
-            raise ArchiveRefused("TOO_MANY_FILES", printable(entry), TOO_MANY)
+            raise ArchiveRefused("TOO_MANY_FILES", entry, TOO_MANY)
         if advice := names.unsafe(entry):
             self.refuse("UNSAFE_PATH", entry, advice)
         elif names.is_system_file(entry):
             self.ignored.append(entry)
         elif entry.lower().endswith(NESTED):
-            self.refuse("NESTED_ARCHIVE", entry, "Unpack the inner archive first: archives in archives are not opened.")
+            self.refuse(
+                "NESTED_ARCHIVE", entry, "Unpack the inner archive first: archives inside archives are not opened."
+            )
         else:
             self._keep(entry)
 
     def add_folder(self, entry: str) -> None:
-        """A folder's own entry: only its name matters."""
+        """Add a folder's own entry: only its name matters."""
         if names.normal(entry) and (advice := names.unsafe(entry.rstrip("/"))):
             self.refuse("UNSAFE_PATH", entry, advice)
 
     def _keep(self, entry: str) -> None:
         key = names.clash_key(entry)
         if key in self._seen:
-            other = printable(self._seen[key])
-            advice = f"Rename one: “{other}” is the same name to some computers (capitals, accents, dots)."
+            other = names.printable(self._seen[key])
+            advice = f"Rename one: on some computers “{other}” is the same name (capitals, accents, dots)."
             self.refuse("NAME_CLASH", entry, advice)
         else:
             self._seen[key] = entry
@@ -96,16 +100,11 @@ class EntryNames:
             raise ArchiveRefused(first.code, first.entry, first.advice, tuple(self.refusals), self.count)
 
 
-def printable(name: str) -> str:
-    """The name in a form that can be stored and shown: no NUL, no lone surrogates, not endless."""
-    return name[:300].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
-
-
 class Source:
     """Files by name. `names` are safe, in NFC, in the source's order; `ignored` are system files that were left out.
 
-    Wherever a name is asked for, `find` decides: the exact name (compared in NFC); else, when all files lie in one
-    top folder, the name inside that folder: `val2017/0001.jpg` answers to `0001.jpg`.
+    `find` resolves every name: to the exact name (compared in NFC), or, if all files are in one top folder, to the name
+    inside that folder: `0001.jpg` finds `val2017/0001.jpg`.
     """
 
     def __init__(self, title: str, listed: EntryNames):
@@ -118,7 +117,7 @@ class Source:
         self._top = tops.pop() if len(tops) == 1 else ""
 
     def find(self, name: str) -> str | None:
-        """The name in `names` that this one means, or None."""
+        """The name in `names` that this one refers to, or None."""
         name = names.normal(name)
         if name in self._stored:
             return name
@@ -129,14 +128,14 @@ class Source:
         return [name for name in dict.fromkeys(wanted) if self.find(name) is None]
 
     def unused(self, wanted: Iterable[str]) -> list[str]:
-        """Files that no wanted name means."""
+        """Files that no wanted name refers to."""
         used = {self.find(name) for name in wanted}
         return [name for name in self.names if name not in used]
 
     def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """(wanted name, bytes) of each wanted file that is here, in the source's order, one in memory at a time.
+        """(wanted name, bytes) of each wanted file found, in the source's order, one in memory at a time.
 
-        EntryNames that mean the same file each get it. Raises ArchiveRefused.
+        Names that refer to the same file each get it. Raises ArchiveRefused.
         """
         asked: dict[str, list[str]] = {}
         for name in dict.fromkeys(wanted):
@@ -147,7 +146,7 @@ class Source:
                 yield name, data
 
     def read(self, name: str) -> bytes:
-        """One file's bytes; KeyError where there is none. In a tar this reads all that stands before it."""
+        """One file's bytes; KeyError if there is none. In a tar this reads everything before it."""
         for _, data in self.stream([name]):
             return data
         raise KeyError(name)
@@ -157,4 +156,4 @@ class Source:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Nothing to close unless a kind of source says so."""
+        """Does nothing unless overridden."""

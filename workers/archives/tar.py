@@ -13,6 +13,7 @@ from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames
 
 LONG_HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME}
 LONG_HEADERS |= {tarfile.GNUTYPE_LONGLINK}
+ASKED_AFTER_END = 100  # times; of a whole tar it is two or three
 BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
 
 
@@ -46,7 +47,10 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     """At most MAX_ENTRY_BYTES are read, whatever the header says; a sparse file's holes count as bytes."""
     file = archive.extractfile(member)
     assert file is not None  # it is None for a folder or a device alone
-    data = file.read(limits.MAX_ENTRY_BYTES + 1)
+    try:
+        data = file.read(limits.MAX_ENTRY_BYTES + 1)
+    except BROKEN as error:
+        raise unreadable(member.name, error) from error
     if len(data) > limits.MAX_ENTRY_BYTES:
         advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
         raise ArchiveRefused("ARCHIVE_TOO_LARGE", member.name, advice)
@@ -56,8 +60,8 @@ def content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
 
 
 def members(path: Path, title: str) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-    """Each entry while it stands in front of the reader. Reads to the very end, so that a cut or a wrong checksum in
-    the last bytes is seen too. ArchiveRefused."""
+    """Each entry while the reader is at it. Reads to the very end, so that truncation or a wrong checksum in the last
+    bytes is noticed too. Raises ArchiveRefused."""
     last = title
     try:
         with unpacked(path, title) as stream:
@@ -82,14 +86,19 @@ def unpacked(path: Path, title: str):
 
 
 class Counted:
-    """A stream that refuses to give more than its budget."""
+    """A stream that refuses to give more than its budget, and to be asked again and again when it is at its end:
+    tarfile passes over an entry of a claimed 2**95 bytes block by block, whether there are any left or not."""
 
     def __init__(self, stream, budget: Budget, title: str):
         self._stream, self._budget, self._title = stream, budget, title
+        self._after_end = 0  # how often it was asked
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self._budget.take(len(data), self._title)
+        self._after_end += not data
+        if self._after_end > ASKED_AFTER_END:
+            raise EOFError("it is cut off")
         return data
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from workers import limits
 from workers.archives.folder import LINK
-from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, printable, unreadable
+from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, unreadable
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error, OSError, ValueError)
-internals: Any = zipfile  # how it finds the directory, which no type says
+internals: Any = zipfile  # how it finds the directory; missing in the type stubs
 
 
 class Zip(Source):
@@ -65,11 +65,11 @@ def listed(archive: zipfile.ZipFile) -> EntryNames:
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
             found.refuse("LINK_OR_DEVICE", info.filename, LINK)
         elif info.flag_bits & 0x1:
-            found.refuse("ARCHIVE_UNREADABLE", info.filename, "Make the archive again without a password.")
+            found.refuse("ARCHIVE_UNREADABLE", info.filename, "Create the archive again without a password.")
         elif info.compress_type not in METHODS:
-            advice = "Make the archive again with ordinary compression (deflate)."
+            advice = "Create the archive again with ordinary compression (deflate)."
             found.refuse("ARCHIVE_UNREADABLE", info.filename, advice)
-        elif info.is_dir():
+        elif info.orig_filename.endswith("/"):  # is_dir() fails on a name without letters
             found.add_folder(info.orig_filename)
         else:
             found.add(info.orig_filename)
@@ -81,16 +81,16 @@ def refuse_overlap(archive: zipfile.ZipFile) -> None:
     end = 0
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if info.header_offset < end:
-            advice = "Entries lie over one another, as in a zip bomb. Make the archive again."
-            raise ArchiveRefused("ARCHIVE_TOO_LARGE", printable(info.filename), advice)
+            advice = "Entries overlap, as in a zip bomb. Create the archive again."
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", info.filename, advice)
         end = info.header_offset + internals.sizeFileHeader + info.compress_size
 
 
 def refuse_many(path: Path, title: str) -> None:
-    """Counts the entries before anything is made of them. ArchiveRefused above MAX_FILES.
+    """Count the entries before creating objects for them. ArchiveRefused above MAX_FILES.
 
     zipfile builds an object for each entry of the directory, however few its end record claims; so the directory is
-    walked here first. Where it lies is asked of zipfile itself: a second opinion could be made to differ.
+    walked here first. Its position comes from zipfile itself, since a separate search could be made to differ.
     """
     with path.open("rb") as file:
         try:
@@ -100,13 +100,13 @@ def refuse_many(path: Path, title: str) -> None:
         if end is None:
             raise unreadable(title, "its end is missing")
         size, location = end[internals._ECD_SIZE], end[internals._ECD_LOCATION]
-        if size > limits.MAX_DIRECTORY_BYTES:
-            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
         zip64 = internals.sizeEndCentDir64 + internals.sizeEndCentDir64Locator
         ends_in_zip64 = end[internals._ECD_SIGNATURE] == internals.stringEndArchive64
         start = location - size - (zip64 if ends_in_zip64 else 0)  # it ends where the end records begin
         if start < 0:
             raise unreadable(title, "its list of entries is missing")
+        if size > limits.MAX_DIRECTORY_BYTES:
+            raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)
         file.seek(start)
         if count_entries(file.read(size)) > limits.MAX_FILES:
             raise ArchiveRefused("TOO_MANY_FILES", title, TOO_MANY)

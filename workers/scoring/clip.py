@@ -1,4 +1,4 @@
-"""Models of open_clip: images and captions to vectors in one space."""
+"""Models of open_clip, which map images and captions to vectors in one space."""
 
 import difflib
 import json
@@ -22,20 +22,20 @@ from workers.scoring.prefetch import prefetched
 from workers.scoring.refusals import CannotScore
 
 QUICK = "-quickgelu"
-BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items that the model takes at once; fewer where memory does not suffice
+BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory does not suffice
 DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU decoding and the model want the same cores
 SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
 def load(model_name: ModelName, device: str) -> "Clip":
-    """CannotScore says what is wrong with the name, the weights, the pair of them, the device."""
+    """Load a model. CannotScore explains problems with the name, the weights, their combination or the device."""
     where = devices.chosen(device)
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if model_name.pretrained:
             _check_weights(model_name.name, model_name.pretrained)
-        safe = not _is_torchscript(Path(model_name.pretrained))  # torch reads such an archive in no other way
+        safe = not _is_torchscript(Path(model_name.pretrained))  # torch cannot read such an archive in any other way
         model, prepare = _create(model_name, safe)
         return Clip(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
@@ -48,12 +48,12 @@ def _create(model_name: ModelName, safe: bool) -> tuple[open_clip.CLIP, Compose]
     except (RuntimeError, ValueError, IndexError, pickle.UnpicklingError) as error:
         if not any(words in str(error) for words in WRONG):
             raise
-        advice = f"the file holds no weights of {model_name.name}. Name the architecture that it was made with."
+        advice = f"the file does not contain weights of {model_name.name}. Name the architecture that was trained."
         raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}”: {advice}") from error
 
 
 def _check_weights(name: str, pretrained: str) -> None:
-    """Whether open_clip knows the architecture, and the weights go with it. Nothing is fetched before that."""
+    """Check that open_clip knows the architecture and the weights fit it, before fetching anything."""
     config = open_clip.get_model_config(name.replace("/", "-"))
     if config is None:
         near = difflib.get_close_matches(name, open_clip.list_models(), n=3, cutoff=0.5)
@@ -70,14 +70,14 @@ def _check_weights(name: str, pretrained: str) -> None:
         raise _mismatch(name, f"The weights “{pretrained}” are", not quick)
     if not tag:
         known = ", ".join(open_clip.list_pretrained_tags_by_model(name)) or "none"
-        raise CannotScore("MODEL_UNKNOWN", f"There is no file “{pretrained}”, and no such tag of {name}: {known}.")
+        raise CannotScore("MODEL_UNKNOWN", f"“{pretrained}” is neither a file nor a tag of {name}, which has {known}.")
 
 
 def _mismatch(name: str, weights: str, quick: bool) -> CannotScore:
-    """Loaded all the same, such a pair would compute, and every score would be wrong without a word."""
+    """Reject a pair that would load and compute, but silently give wrong scores."""
     base = name.removesuffix(QUICK)
     trained, right = ("QuickGELU", base + QUICK) if quick else ("GELU", base)
-    advice = f"{weights} trained with {trained}, and {name} computes another activation. Ask for {right}."
+    advice = f"{weights} trained with {trained}, and {name} computes another activation. Use {right}."
     return CannotScore("QUICKGELU_MISMATCH", advice)
 
 
@@ -105,14 +105,14 @@ class Clip:
         return self.flow(prefetched(self.pixels, files, self.most, devices.cores(), self.depth), encode)
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        """Tokens are made by one thread: it is Python's own work, and two would only wait for each other."""
+        """Tokenize in one thread: it is Python code, so two would only wait for each other."""
         return self.flow(prefetched(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
 
     def pixels(self, file: Path) -> torch.Tensor:
         try:
             return self.shrink(pixels_of(file.read_bytes()))
         except OSError as error:
-            advice = f"The image file {file.name[:16]}… is not where it was stored ({error.strerror}). Restore it."
+            advice = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror}). Restore it."
             raise CannotScore("IMAGE_MISSING", advice) from error
         except ImageRefused as refused:
             raise CannotScore(refused.code, f"The image file {file.name[:16]}…: {refused.advice}") from refused
@@ -121,7 +121,7 @@ class Clip:
         return self.tokenizer([text])[0]
 
     def flow(self, lists: Iterable[list[torch.Tensor]], encode: Callable) -> Iterator[np.ndarray]:
-        """While whoever takes the vectors of one batch is busy with them, the device computes the next."""
+        """Compute the next batch on the device while the caller handles the vectors of the last one."""
         before = None
         for made in lists:
             batch = torch.stack(made)
@@ -150,8 +150,7 @@ class Clip:
         return functional.normalize(encode(part.to(self.device)).float(), dim=-1)
 
     def sent(self, vectors: torch.Tensor) -> Callable[[], np.ndarray]:
-        """Their way to the CPU. It begins now, before the next batch is queued behind them: asked for later, the copy
-        would wait for that one too."""
+        """Start copying to the CPU now, before the next batch is queued: a later copy would also wait for that one."""
         if self.device.type != "cuda":
             return vectors.cpu().numpy
         host, arrived = vectors.to("cpu", non_blocking=True), torch.cuda.Event()
@@ -164,22 +163,25 @@ class Clip:
         return wait
 
     def taken(self, batch: torch.Tensor, arrive: Callable[[], np.ndarray], encode: Callable) -> np.ndarray:
-        """On the CPU. What float16 cannot hold, some models' activations, is computed again in float32."""
+        """The vectors on the CPU, recomputed in float32 if some activations do not fit into float16."""
         found = arrive()
         if devices.finite(found):
             return found
         with torch.inference_mode():
             found = torch.cat([self.part(part, encode) for part in batch.split(self.most)]).cpu().numpy()
         if not devices.finite(found):
-            raise CannotScore("WEIGHTS_WRONG", "The model gives no numbers for some items; its weights are damaged.")
+            raise CannotScore(
+                "WEIGHTS_WRONG",
+                "The model returns no numbers for some items; its weights are damaged.",
+            )
         return found
 
 
 def _halves(prepare: Compose, device: torch.device) -> tuple[Callable, Callable]:
-    """open_clip's preparation in two: per image on threads up to bytes, then for a whole batch on the device the
-    division and the normalization; element by element the same operations, so the same numbers.
+    """open_clip's preprocessing in two parts: per image on threads up to bytes, then division and normalization for a
+    whole batch on the device. Each element gets the same operations, so the numbers are the same.
 
-    A preparation of another build stays whole: done per image, nothing left for the batch.
+    Any other preprocessing is done entirely per image.
     """
     *steps, tensor, normalize = prepare.transforms
     if not (isinstance(tensor, ToTensor) and isinstance(normalize, Normalize)):

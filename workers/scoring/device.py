@@ -1,4 +1,4 @@
-"""Where a model computes, in which precision, and what it says when that goes wrong."""
+"""The device and precision of a model, and its error messages."""
 
 import hashlib
 import json
@@ -19,22 +19,22 @@ from workers.scoring.encoder import Loaded
 from workers.scoring.model_name import versions
 from workers.scoring.refusals import CannotScore
 
-PIXELS = 1  # how Winnow decodes an image before the model's own preparation; count up when that changes
+PIXELS = 1  # how Winnow decodes an image before the model's preprocessing; increase it when that changes
 NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 WRONG_FILE = (pickle.UnpicklingError, EOFError, KeyError, AttributeError, TypeError, ValueError, RuntimeError)
 
 
 def cores() -> int:
-    """That this process may use."""
+    """CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def chosen(device: str) -> torch.device:
-    """auto: the first GPU, else the CPU with all its cores. CannotScore: DEVICE_MISSING."""
+    """auto: the first GPU, otherwise the CPU with all its cores. CannotScore: DEVICE_MISSING."""
     found = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         there = torch.cuda.device_count()
-        raise missing(f"This machine shows torch {there or 'no'} GPU{'s' * (there != 1)}, not {device}.")
+        raise missing(f"torch finds {there or 'no'} GPU{'s' * (there != 1)} on this machine, not {device}.")
     if found.type == "mps" and not torch.backends.mps.is_available():
         raise missing("This machine has no Apple GPU that torch can use.")
     if found.type == "cpu":
@@ -43,7 +43,7 @@ def chosen(device: str) -> torch.device:
 
 
 def missing(advice: str) -> CannotScore:
-    return CannotScore("DEVICE_MISSING", f"{advice} Give auto, or start a worker where there is one.")
+    return CannotScore("DEVICE_MISSING", f"{advice} Choose auto, or start a worker on a machine with one.")
 
 
 def precision(device: torch.device) -> str:
@@ -61,8 +61,8 @@ def computing(device: torch.device) -> Iterator[None]:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """What goes wrong around loading `what` becomes one sentence. Where the hub cannot be reached, what is on this
-    machine already is used: the hub's own client would first try again for minutes."""
+    """Turn errors while loading `what` into one sentence. If the hub cannot be reached, use files already on this
+    machine, since the hub's client would first retry for minutes."""
     offline = constants.HF_HUB_OFFLINE
     constants.HF_HUB_OFFLINE = offline or not hub_answers()
     try:
@@ -76,7 +76,7 @@ def explained(what: str) -> Iterator[None]:
 
 
 def hub_answers() -> bool:
-    """Or a proxy stands before it, whose word we take."""
+    """Whether the hub answers, or a proxy is configured, which we trust."""
     hub = urlsplit(constants.ENDPOINT)
     if getproxies().get(hub.scheme):
         return True
@@ -88,19 +88,19 @@ def hub_answers() -> bool:
 
 
 def refusal(error: Exception, what: str) -> CannotScore:
-    """The sentence for whatever a library raised; its causes count too, since libraries wrap them."""
+    """A sentence for a library's exception, including its causes, since libraries wrap them."""
     causes = list(chain(error))
     if any(out_of_memory(cause) for cause in causes):
         return no_memory(what)
     if any(isinstance(cause, (OfflineModeIsEnabled, LocalEntryNotFoundError, ConnectionError)) for cause in causes):
-        advice = "is not on this machine and its hub cannot be reached from here. Give a file or folder of the server."
+        advice = "is not on this machine, and its hub cannot be reached from here. Give a file or folder on the server."
         return CannotScore("MODEL_UNREACHABLE", f"“{what}” {advice}")
     if any(isinstance(cause, (HfHubHTTPError, HFValidationError)) for cause in causes):
         return CannotScore(
-            "MODEL_UNKNOWN", f"The hub gives nothing under {what}: check the name, and whether it is open."
+            "MODEL_UNKNOWN", f"The hub does not provide {what}. Check the name, and whether it is public."
         )
     if unreachable(causes):
-        return CannotScore("MODEL_UNREACHABLE", f"“{what}” cannot be fetched from here. Give a file or folder instead.")
+        return CannotScore("MODEL_UNREACHABLE", f"“{what}” cannot be downloaded here. Give a file or folder instead.")
     if isinstance(error, FileNotFoundError):
         return CannotScore("MODEL_UNKNOWN", f"“{what}” lacks a file that it needs: {short(error)}.")
     if isinstance(error, (OSError, *WRONG_FILE)):
@@ -115,30 +115,30 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """A GPU's has a class of its own; a CPU's is told by its words alone."""
+    """Whether memory ran out: a GPU's error has its own class; a CPU's is recognised by its message."""
     on_cpu = isinstance(error, RuntimeError) and any(words in str(error).lower() for words in NO_MEMORY)
     return on_cpu or isinstance(error, (MemoryError, torch.OutOfMemoryError))
 
 
 def unreachable(causes: list[BaseException]) -> bool:
-    """Of the clients that fetch (httpx, urllib), which are not ours to import."""
+    """Whether it is a network error of a client (httpx, urllib), which we do not import."""
     return any(type(cause).__name__ in {"ConnectError", "ConnectTimeout", "URLError", "ProxyError"} for cause in causes)
 
 
 def no_memory(what: str) -> CannotScore:
-    advice = "Choose a smaller model or a device with more; what was encoded before is kept."
+    advice = "Choose a smaller model or a device with more memory. Finished encodings are kept."
     return CannotScore("OUT_OF_MEMORY", f"There is not enough memory for “{what}”. {advice}")
 
 
 def short(error: Exception) -> str:
-    """The first line that says something, at most 200 characters."""
+    """The first non-empty line, at most 200 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
 
 
 def describe(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
-    """Its fingerprint: SHA-256 of every weight with its name, type and shape, of the layers as they print (the kind of
-    GELU is no weight), of `more` (preparation, tokens), the precision, and the packages' versions. Call it while the
+    """A model's fingerprint: SHA-256 of every weight with its name, type and shape, the printed layers (the kind of
+    GELU is not a weight), `more` (preprocessing, tokens), the precision, and the packages' versions. Call it while the
     model is on the CPU."""
     digest = hashlib.sha256(str(model).encode())
     for name, weight in sorted(model.state_dict().items()):
@@ -150,7 +150,7 @@ def describe(model: torch.nn.Module, device: torch.device, **more) -> Loaded:
 
 
 def computed(device: torch.device, compute: Callable[[], np.ndarray]) -> np.ndarray:
-    """In the device's precision; again in float32 where float16 cannot hold what some models compute."""
+    """Compute in the device's precision, and again in float32 if values do not fit into float16."""
     with computing(device):
         found = compute()
     if not finite(found):

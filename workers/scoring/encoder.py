@@ -1,4 +1,4 @@
-"""What a loaded model is to those who use it, and how one is loaded. Importing this does not import torch."""
+"""The interface of a loaded model, and loading one. Importing this does not import torch."""
 
 import importlib
 import os
@@ -24,7 +24,7 @@ QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """`fingerprint`: 64 hex digits, equal for two models that give the same vectors. `precision`: float32, or float16
-    where the device computes in mixed precision."""
+    if the device computes in mixed precision."""
 
     fingerprint: str
     precision: str
@@ -32,9 +32,9 @@ class Loaded:
 
 
 class Encoder(Protocol):
-    """A model that is loaded. Both methods yield arrays of float32, shape (as many as the batch has, dimensions), in
-    the order given; the rows of all of them together are as many as what was given. Vectors have the length 1, so that
-    a dot product is their cosine; a language model's have one dimension, the score itself."""
+    """A loaded model. Both methods yield float32 arrays of shape (batch, dimensions) in the order given, with one row
+    per input. Vectors have length 1, so that a dot product is their cosine; a language model's have one dimension, the
+    score itself."""
 
     loaded: Loaded
 
@@ -44,11 +44,11 @@ class Encoder(Protocol):
 
 
 def load(model_name: ModelName, device: str = "auto") -> Encoder:
-    """CannotScore, always with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG,
-    QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
+    """Load a model. Raises CannotScore with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE,
+    WEIGHTS_WRONG, QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
     check_device(device)
     for name, value in QUIET.items():
-        os.environ.setdefault(name, value)  # law 8: what is fetched is fetched, and nothing told
+        os.environ.setdefault(name, value)  # law 8: download, but send no telemetry
     try:
         module = importlib.import_module(MODULES[model_name.kind])
     except ImportError as error:

@@ -29,14 +29,14 @@ def load(model_name: ModelName, device: str) -> "Language":
         config = AutoConfig.from_pretrained(model_name.name)
         made_for = " ".join(config.architectures or ())
         if "CausalLM" not in made_for and "LMHead" not in made_for:
-            advice = f"it is {made_for or 'of no stated kind'}; give one whose config names a …ForCausalLM."
+            advice = f"it is {made_for or 'of no stated kind'}. Choose one whose config names a …ForCausalLM."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not predict the next token: {advice}")
         model = AutoModelForCausalLM.from_pretrained(model_name.name, dtype=torch.float32)
         return Language(model.eval(), AutoTokenizer.from_pretrained(model_name.name), where)
 
 
 class Language:
-    """A loaded model (workers.scoring.encoder.Encoder): vectors of one dimension. It has no eyes."""
+    """A loaded model (workers.scoring.encoder.Encoder): vectors of one dimension. It sees no images."""
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
         ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)
@@ -46,7 +46,7 @@ class Language:
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
-        raise CannotScore("TEXT_ALONE", "This model reads captions alone.")
+        raise CannotScore("TEXT_ALONE", "This model reads only captions.")
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
         for batch in batches(texts, BATCH[self.device.type]):

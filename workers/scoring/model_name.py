@@ -1,4 +1,4 @@
-"""Which model is asked for, as people write it. Knows nothing of torch, so that every process may read it."""
+"""The name of a requested model, as people write it. Independent of torch, so that every process can parse it."""
 
 import hashlib
 import json
@@ -22,9 +22,9 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 class ModelName:
     """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is).
 
-    `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; of the other
-    kinds a hub id or a folder.
-    `pretrained`: of an architecture the weights, a tag or the path of a file; empty otherwise.
+    `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
+    a hub id or a folder.
+    `pretrained`: an architecture's weights, as a tag or the path of a file; empty otherwise.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class ModelName:
 
     @property
     def title(self) -> str:
-        """As tables name it: `ViT-B-32-quickgelu · openai`; of files the last part alone."""
+        """The name in tables: `ViT-B-32-quickgelu · openai`; for files only the last part."""
         parts = (self.name.removeprefix(f"{FOLDER}:"), self.pretrained)
         return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
 
@@ -43,8 +43,8 @@ class ModelName:
 
 
 def parse_model(model: str, pretrained: str = "", models: Path | None = None) -> ModelName:
-    """From `--model` and `--pretrained`. What lies in the folder `models` under a name that is given is meant before
-    any tag or hub id of that name. CannotScore: MODEL_UNCLEAR.
+    """Parse `--model` and `--pretrained`. A file or folder in `models` takes precedence over a tag or hub id of the
+    same name. CannotScore: MODEL_UNCLEAR.
     """
     model, pretrained = model.strip(), pretrained.strip()
     prefixed = model.partition(":")[0] in PREFIXES and ":" in model
@@ -53,9 +53,9 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
     prefix, colon, rest = model.partition(":") if prefixed else (model, "", "")
     kind = PREFIXES.get(prefix, "open_clip")
     if colon and not rest.strip():
-        raise unclear(f"After {prefix}: comes the model's id or folder.")
+        raise unclear(f"Give the model's id or folder after {prefix}:.")
     if colon and pretrained:
-        raise unclear(f"A model that is given as {prefix}: brings its own weights; leave the weights empty.")
+        raise unclear(f"A model given as {prefix}: has its own weights. Leave the weights empty.")
     if kind != "open_clip":
         return ModelName(kind, local(rest.strip(), models))
     if prefix == FOLDER:
@@ -64,7 +64,7 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
             raise CannotScore("MODEL_UNKNOWN", f"There is no folder “{rest.strip()}” on this machine.")
         return ModelName(kind, f"{FOLDER}:{found}")
     if not pretrained and not colon:
-        raise unclear(f"Say which weights {model} has: a tag such as openai, or a file.")
+        raise unclear(f"Give the weights of {model}: a tag such as openai, or a file.")
     return ModelName(kind, model, local(pretrained, models))
 
 
@@ -73,7 +73,7 @@ def unclear(advice: str) -> CannotScore:
 
 
 def local(given: str, models: Path | None) -> str:
-    """The path of what is there under this name, in `models` or as it stands; the name itself where nothing is."""
+    """The path of an existing file or folder with this name, in `models` or as given; otherwise the name itself."""
     places = [models / given] if models and given and inside(given, models) else []
     places += [Path(given)] if given.startswith(("/", "./", "../", "~/")) else []
     found = next((place for place in map(Path.expanduser, places) if place.exists()), None)
@@ -81,20 +81,20 @@ def local(given: str, models: Path | None) -> str:
 
 
 def inside(given: str, models: Path) -> bool:
-    """Whether the name stays in the folder."""
+    """Whether the name stays inside the folder."""
     return (models / given).resolve().is_relative_to(models.resolve()) and not Path(given).is_absolute()
 
 
 def check_device(device: str) -> None:
     if not DEVICE.fullmatch(device):
-        raise CannotScore("DEVICE_UNKNOWN", f"There is no device “{device[:40]}”; give auto, cpu, cuda or cuda:1.")
+        raise CannotScore("DEVICE_UNKNOWN", f"There is no device “{device[:40]}”. Use auto, cpu, cuda or cuda:1.")
 
 
 def recipe(model_name: ModelName, device: str) -> str | None:
-    """What, as long as it is the same, makes the same model: a hash of names, the files' sizes and times, versions and
-    this machine. None for what comes from a hub, where a name can get other weights.
+    """A hash of names, file sizes and times, versions and this machine: while it is unchanged, so is the model. None
+    for models from a hub, where the weights of a name can change.
 
-    With it a run that finds nothing new need not load the model to know that.
+    With it, a run with nothing new to score need not load the model.
     """
     weights = Path(model_name.pretrained or model_name.name.removeprefix(f"{FOLDER}:"))
     if not weights.is_absolute() and not model_name.pretrained:
@@ -114,7 +114,7 @@ def stamp(path: Path) -> tuple[int, int]:
 
 
 def versions() -> dict[str, str]:
-    """Of the packages that have a say in the numbers; what is not there is empty."""
+    """Versions of the packages that affect the numbers; empty for missing ones."""
     return {name: installed(name) for name in PACKAGES}
 
 

@@ -1,4 +1,4 @@
-"""Work on threads, batch by batch, some batches ahead of whoever takes them."""
+"""Work on threads, batch by batch, some batches ahead of the consumer."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -21,8 +21,9 @@ def prefetched(
 ) -> Iterator[list[Made]]:
     """`work` of each item, in order, in lists of `size`. While one list is in use, `depth` more are being made.
 
-    With depth 0 a list is made by all threads together, and nothing runs while it is in use: right where its user needs
-    the same cores. What a `work` raises comes out where its list is taken. Memory: (depth + 1) × size results.
+    With depth 0 all threads make a list together, and nothing runs while it is in use, which suits a consumer that
+    needs the same cores. Exceptions from `work` are raised where its list is consumed. Memory: (depth + 1) × size
+    results.
     """
     pool = ThreadPoolExecutor(threads, thread_name_prefix="ahead")
     made: deque = deque()

@@ -2,7 +2,7 @@
 
 
 class CannotScore(Exception):
-    """`code` is stable; `advice` says in a sentence what is wrong and what helps."""
+    """`code` is stable; `advice` says in a sentence what is wrong and what to do."""
 
     def __init__(self, code: str, advice: str):
         self.code, self.advice = code, advice

@@ -14,7 +14,7 @@ from workers.scoring.prefetch import batches
 from workers.scoring.refusals import CannotScore
 
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
-CHUNK = 1024  # captions that are sorted by length together, so that few places are padded
+CHUNK = 1024  # captions sorted by length together, to reduce padding
 SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
@@ -23,13 +23,13 @@ def load(model_name: ModelName, device: str) -> "Sentences":
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if Path(model_name.name).is_dir() and not (Path(model_name.name) / "modules.json").exists():
-            advice = "the folder has no modules.json; give one that sentence-transformers wrote."
-            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is no sentence encoder: {advice}")
+            advice = "the folder has no modules.json. Give one written by sentence-transformers."
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is not a sentence encoder: {advice}")
         return Sentences(SentenceTransformer(model_name.name, device="cpu").eval(), where)
 
 
 class Sentences:
-    """A loaded encoder (workers.scoring.encoder.Encoder). It has no eyes."""
+    """A loaded encoder (workers.scoring.encoder.Encoder). It sees no images."""
 
     def __init__(self, model: SentenceTransformer, device: torch.device):
         tokens = model.tokenizer(SAMPLE)["input_ids"]
@@ -37,7 +37,7 @@ class Sentences:
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
 
     def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
-        raise CannotScore("TEXT_ALONE", "This model reads captions alone.")
+        raise CannotScore("TEXT_ALONE", "This model reads only captions.")
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
         for chunk in batches(texts, CHUNK if self.device.type != "cpu" else 4 * self.most):

@@ -21,20 +21,20 @@ METHODS: dict[str, Callable[[Sequence[Rating], str], Aggregate]] = {
 
 
 class Command(BaseCommand):
-    help = "One label for each item of a long table: a CSV file with the columns item, annotator, label."
+    help = "Aggregate the ratings in a CSV file with the columns item, annotator, label to one label per item."
 
     def add_arguments(self, parser):
-        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file")
-        parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the right ones")
+        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")
+        parser.add_argument("--gold", type=Path, help="a CSV file with the columns item, label: the correct ones")
         parser.add_argument("--method", choices=METHODS, required=True)
-        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
         parser.add_argument(
             "--repeated", choices=[REFUSE, FIRST, LAST, ALL], default=REFUSE,
-            help="a second rating of an item by the same annotator is refused, one counts, or all do",
+            help="if an annotator rated an item twice: refuse the file, count one rating, or count all",
         )  # fmt: skip
         parser.add_argument(
             "--ties", choices=[NO_LABEL, FIRST_GIVEN], default=NO_LABEL,
-            help="a level item gets no label, or of the level ones that which was given first",
+            help="a tied item gets no label, or the tied label that was given first",
         )  # fmt: skip
 
     def handle(self, *, ratings, gold, method, repeated, ties, **options):
@@ -58,13 +58,11 @@ def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:
 
 
 def written(found: dict) -> str:
-    lines = [
-        f"{item}: {label or 'level: ' + ', '.join(found['ties'][item])}" for item, label in found["labels"].items()
-    ]
+    lines = [f"{item}: {label or 'tied: ' + ', '.join(found['ties'][item])}" for item, label in found["labels"].items()]
     lines.append("shares: " + ", ".join(f"{label} {share:.4f}" for label, share in found["class_shares"].items()))
     if found["accuracy"] is not None:
         lines.append(
-            f"accuracy on {found['n_gold']:,} items: {found['accuracy']:.4f} with ties as wrong, "
-            f"{found['accuracy_ties_shared']:.4f} with ties shared"
+            f"accuracy on {found['n_gold']:,} items: {found['accuracy']:.4f} counting ties as wrong, "
+            f"{found['accuracy_ties_shared']:.4f} sharing ties"
         )
     return "\n".join(lines)

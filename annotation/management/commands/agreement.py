@@ -1,4 +1,4 @@
-"""`manage.py agreement --ratings FILE.csv --json`: every agreement measure of anybody's ratings."""
+"""`manage.py agreement --ratings FILE.csv --json`: every agreement measure for any file of ratings."""
 
 import json
 from argparse import ArgumentTypeError
@@ -31,36 +31,36 @@ def natural(given: str) -> int:
 
 
 class Command(BaseCommand):
-    help = "Agreement of the annotators of a long table: a CSV file with the columns item, annotator, label."
+    help = "Compute agreement from a CSV file with the columns item, annotator, label."
 
     def add_arguments(self, parser):
-        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file")
-        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
         parser.add_argument(
             "--repeated", choices=[REFUSE, FIRST, LAST], default=REFUSE,
-            help="a second rating of an item by the same annotator is refused, or one of the two counts",
+            help="if an annotator rated an item twice: refuse the file, or count one of the two ratings",
         )  # fmt: skip
-        parser.add_argument("--order", default="", help="the labels from low to high, with commas: low,middle,high")
+        parser.add_argument("--order", default="", help="the labels in ascending order: low,middle,high")
         parser.add_argument(
             "--bootstrap", type=natural, default=0, metavar="N", help="95 %% intervals from N resamples"
         )
-        parser.add_argument("--seed", type=natural, default=SEED, help="of the resamples")
+        parser.add_argument("--seed", type=natural, default=SEED, help="seed of the resamples")
 
     def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
         table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
-            raise CommandError(f"{' and '.join(twice)} are one number; write it in one way, or they are two labels.")
+            raise CommandError(f"{' and '.join(twice)} are the same number. Write it the same way everywhere.")
         said = [label.strip() for label in order.split(",") if label.strip()]
         if again := [label for label, times in Counter(said).items() if times > 1]:
-            raise CommandError(f"--order names twice: {', '.join(again)}.")
+            raise CommandError(f"--order repeats {', '.join(again)}. Name each label once.")
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
-            raise CommandError(f"--order leaves out: {', '.join(lacking)}.")
+            raise CommandError(f"--order lacks {', '.join(lacking)}. Name every label.")
         found = reliability(table, said, bootstrap, seed)
         self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
 
 
 def spelt_twice(labels: Sequence[str]) -> list[str]:
-    """Labels that are the same number: "1" and "1.0". Empty where all differ, or some are no numbers."""
+    """Labels that are the same number: "1" and "1.0". Empty if all differ, or some are not numbers."""
     values = labels_as_numbers(labels)
     if values is None:
         return []

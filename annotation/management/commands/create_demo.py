@@ -1,4 +1,4 @@
-"""`manage.py create_demo`: drawn scenes and a study over them, so that a first start has something to show."""
+"""`manage.py create_demo`: drawn scenes and a study of them, so that a first start has something to show."""
 
 from django.core.management.base import BaseCommand
 from django.urls import reverse
@@ -14,14 +14,14 @@ from benchmarks.models import Benchmark
 BENCHMARK = "Drawn scenes"
 STUDY = "Demo: drawn scenes"
 BY = "command"
-BEFORE = ("choose", "disambiguate")  # whoever met an item there would know the answers
+BEFORE = ("choose", "disambiguate")  # annotators who saw an item there would know the answers
 
 
 class Command(BaseCommand):
-    help = "Make the demo study, drawn by the app itself, unless it is there; print its invitation's path."
+    help = "Create the demo study with drawn scenes, unless it exists, and print the path of its invitation."
 
     def add_arguments(self, parser):
-        parser.add_argument("--items", type=int, default=60, help="how many items the demo benchmark has")
+        parser.add_argument("--items", type=int, default=60, help="number of items in the demo benchmark")
         parser.add_argument("--seed", type=int, default=5, help="the same seed draws the same scenes")
 
     def handle(self, *, items, seed, **rest):
@@ -30,13 +30,13 @@ class Command(BaseCommand):
 
 
 def create_demo(*, items: int, seed: int, by: str) -> Study:
-    """Two verbs, each a transaction: where an earlier run ended between them, this one goes on."""
+    """Two steps, each a transaction: if an earlier run stopped between them, this one continues."""
     benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, seed=seed, by=by)
     return create_study(name=STUDY, benchmark=benchmark, stages=plans(), seed=seed, by=by)
 
 
 def plans() -> list[StagePlan]:
-    """BiVLC's pipeline, small enough for a first look: any annotator of the one link may go through all of it."""
+    """BiVLC's pipeline, small enough for a first look: a single link leads any annotator through all of it."""
     return [
         StagePlan("bivlc-choose", name="choose", settings={"overlap": 2, "carries": "negative"}),
         StagePlan("bivlc-disambiguate", name="disambiguate", source="choose"),

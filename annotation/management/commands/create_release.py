@@ -1,4 +1,4 @@
-"""`manage.py create_release STUDY NAME@VERSION`: a split, frozen; `--out DIR` unpacks it there."""
+"""`manage.py create_release STUDY NAME@VERSION`: freeze a split; `--out DIR` also unpacks it."""
 
 import json
 from pathlib import Path
@@ -17,11 +17,11 @@ BY = "command"
 
 
 class Command(BaseCommand):
-    help = "Freeze a study's split under a name and a version, in the forms that are asked for."
+    help = "Freeze a study's split under a name and a version, in the chosen formats."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
-        parser.add_argument("--out", type=Path, help="a new folder, into which the release is unpacked too")
+        parser.add_argument("--out", type=Path, help="a new folder to unpack the release into")
         add_plan(parser)
 
     def handle(self, *, study, out, words, **options):
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             try:
                 release_lifecycle.unpack(release, out)
             except release_lifecycle.CannotFreeze as why:
-                raise CommandError(f"{why} It is frozen: fetch_release unpacks it elsewhere.") from None
+                raise CommandError(f"{why} The release is frozen; unpack it elsewhere with fetch_release.") from None
             self.stdout.write(f"Unpacked into {out}.")
 
 

@@ -1,4 +1,4 @@
-"""`manage.py create_study BENCHMARK --preset bivlc`: a study, its stages, and the links that invite to them."""
+"""`manage.py create_study BENCHMARK --preset bivlc`: a study with its stages, and the links that invite to them."""
 
 from argparse import SUPPRESS
 from collections.abc import Iterable, Sequence
@@ -23,16 +23,17 @@ from annotation.studies.lifecycle import CannotCreate, create_study
 from annotation.studies.setup_forms import StageForm, foreseen
 from benchmarks.models import Benchmark
 
-OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a stage that is set up alone
+LANGUAGES = [code for code, _ in settings.LANGUAGES]
+OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a single stage
 
 
 def owner_of(name: str | None):
-    """The user of that name, who must be on the staff; None where none is named."""
+    """The staff user of that name; None if none is named."""
     if name is None:
         return None
     user = get_user_model().objects.filter(username=name, is_active=True, is_staff=True).first()
     if user is None:
-        raise CommandError(f"Nobody on the staff is called {name!r}. Make one: manage.py add_user {name} --staff.")
+        raise CommandError(f"There is no staff user {name!r}. Add one: manage.py add_user {name} --staff.")
     return user
 
 
@@ -51,37 +52,40 @@ def read(path: str | Path) -> str:
 
 
 class Command(BaseCommand):
-    help = "Set a study up on a benchmark and print the links that invite annotators."
+    help = "Set up a study of a benchmark and print the links that invite annotators."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name or number")
         made_of = parser.add_mutually_exclusive_group(required=True)
-        made_of.add_argument("--preset", choices=PRESETS, help="all stages, with the numbers of a paper")
-        made_of.add_argument("--protocol", choices=PROTOCOLS, help="one stage that asks this")
+        made_of.add_argument("--preset", choices=PRESETS, help="all stages, with a paper's numbers")
+        made_of.add_argument("--protocol", choices=PROTOCOLS, help="a single stage with this protocol")
         parser.add_argument("--name", help="default: the benchmark's name and the preset or protocol")
-        parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="another value for a stage; "
-                            "shares in percent, as on the page")  # fmt: skip
-        parser.add_argument("--sample", type=int, help="items, drawn at random: of the baseline, or of the one stage")
-        parser.add_argument("--pay", type=money, help="for an hour of active time; default: the preset's")
+        parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
+                            "give shares in percent, as on the page")  # fmt: skip
+        parser.add_argument("--sample", type=int, help="random items for the baseline, or for the single stage")
+        parser.add_argument("--pay", type=money, help="pay per hour of active time; default: the preset's")
         parser.add_argument("--currency")
+        parser.add_argument("--language", choices=LANGUAGES, default="en", help="of its texts and captions")
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
-        parser.add_argument("--paused", action="store_true", help="nobody can join until the study is opened")
-        parser.add_argument("--seed", type=int, help="of the order of items, of batches and samples")
-        parser.add_argument("--owner", metavar="USERNAME", help="who manages it and says who else may; without it "
-                            "superusers alone see it")  # fmt: skip
-        parser.add_argument("--url", help="where annotators reach Winnow; default: where `make run` runs")
+        parser.add_argument("--paused", action="store_true", help="nobody can join until you open the study")
+        parser.add_argument("--seed", type=int, help="seed for the order of items, batches and samples")
+        parser.add_argument("--owner", metavar="USERNAME", help="the user who owns the study; without it "
+                            "only superusers see it")  # fmt: skip
+        parser.add_argument("--url", help="the address at which annotators reach Winnow; default: that of `make run`")
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
 
     def add_arguments_of_one(self, parser):
         parser.add_argument(
-            "--overlap", type=int, default=SUPPRESS, help="judgments an item; default: as many as the page proposes"
+            "--overlap", type=int, default=SUPPRESS, help="judgments per item; default: as proposed on the page"
         )
-        parser.add_argument("--quota", type=int, default=SUPPRESS, help="judgments an annotator at most")
+        parser.add_argument("--quota", type=int, default=SUPPRESS, help="maximum judgments per annotator")
         parser.add_argument("--lease", type=int, default=SUPPRESS, dest="lease_seconds",
-                            help="seconds a screen is kept for an annotator")  # fmt: skip
-        parser.add_argument("--rule", choices=DecisionRule.values, default=SUPPRESS, help="what decides")
+                            help="seconds for which a screen is reserved")  # fmt: skip
+        parser.add_argument("--rule", choices=DecisionRule.values, default=SUPPRESS, help="decision rule")
         parser.add_argument("--tie-rule", choices=TieRule.values, default=SUPPRESS)
-        parser.add_argument("--auto-advance", action="store_true", default=SUPPRESS, help="an answer needs no Enter")
+        parser.add_argument(
+            "--auto-advance", action="store_true", default=SUPPRESS, help="submit each answer once picked"
+        )
         parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")
 
     def handle(self, *, benchmark, preset, protocol, name, **rest):
@@ -96,6 +100,7 @@ class Command(BaseCommand):
                 created_by=owner,
                 pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
+                language=rest["language"],
                 state=StudyState.PAUSED if rest["paused"] else StudyState.OPEN,
             )  # fmt: skip
         except CannotCreate as refusal:
@@ -103,25 +108,25 @@ class Command(BaseCommand):
         home = (rest["url"] or running_at(settings.VAR)).rstrip("/")
         self.stdout.write("\n".join(lines(study, foreseen(stages, source, float(pay)), home)))
         if owner is None:
-            self.stdout.write("It has no members: superusers alone see it, and may add some on its page Members.")
+            self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
 
     def stages(self, stages: Sequence[StagePlan], preset: str | None, given: dict) -> list[StagePlan]:
-        """The stages with what the options say of them."""
+        """The stages with the settings given as options."""
         of_one = {name: given[name] for name in OF_ONE if name in given}
         if preset and (of_one or "instructions" in given):
-            raise CommandError("With --preset, say it for a stage: --set STAGE.FIELD=VALUE.")
+            raise CommandError("With --preset, set it for one stage: --set STAGE.FIELD=VALUE.")
         if not preset:
             words = read(given["instructions"]) if "instructions" in given else ""
             return [replace(stages[0], instructions=words).with_settings(**of_one, sample=given["sample"])]
         sampled = {stage.stage_name for stage in stages if stage.settings.get("sample")}
         if given["sample"] is not None and not sampled:
-            raise CommandError(f"No stage of {preset} draws a sample; --set STAGE.sample={given['sample']} makes one.")
+            raise CommandError(f"No stage of {preset} draws a sample. Set one: --set STAGE.sample={given['sample']}.")
         smaller = {"sample": given["sample"]} if given["sample"] is not None else {}
         return [stage.with_settings(**smaller) if stage.stage_name in sampled else stage for stage in stages]
 
 
 def with_changes(stages: Sequence[StagePlan], changes: Iterable[str]) -> list[StagePlan]:
-    """The stages with each `STAGE.FIELD=VALUE`, read as the page reads it."""
+    """The stages with each `STAGE.FIELD=VALUE` applied, parsed as on the page."""
     for change in changes:
         place, equals, value = change.partition("=")
         stage, dot, field = place.strip().rpartition(".")
@@ -146,7 +151,7 @@ def value_of(field: str, value: str, change: str) -> object:
 
 
 def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[str]:
-    """The study, each stage with what it wants and the plan, and the links."""
+    """The study, each stage with its plan, and the links."""
     invite = lambda token: f"{home}{reverse('join', args=[token])}"  # noqa: E731
     found = [f"Study {study.pk}: {study.name}"]
     for stage, one in zip(study.stages.all(), expected, strict=True):

@@ -1,4 +1,4 @@
-"""`manage.py diff_release A B`: what differs between two releases, and why."""
+"""`manage.py diff_release A B`: the differences between two releases, with the reasons."""
 
 import json
 
@@ -10,13 +10,13 @@ from annotation.releases.compare_wording import SHOWN, sentences
 
 
 class Command(BaseCommand):
-    help = "Compare two releases: items that came, went and changed, each with the reason, and the set-up."
+    help = "Compare two releases: items added, removed and changed, with the reasons, and the setup."
 
     def add_arguments(self, parser):
         parser.add_argument("before", metavar="A", help=PLACES)
         parser.add_argument("after", metavar="B", help="the same")
-        parser.add_argument("--json", action="store_true", help="everything, as JSON")
-        parser.add_argument("--items", type=int, default=SHOWN, metavar="N", help=f"of each group ({SHOWN}); 0: none")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
+        parser.add_argument("--items", type=int, default=SHOWN, metavar="N", help=f"items per group ({SHOWN}); 0: none")
 
     def handle(self, *, before, after, items, **options):
         with opened(before) as a, opened(after) as b:

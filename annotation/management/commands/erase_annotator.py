@@ -1,4 +1,4 @@
-"""`manage.py erase_annotator STUDY A-07`: forget who an annotator was."""
+"""`manage.py erase_annotator STUDY A-07`: erase an annotator's personal data."""
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -8,11 +8,11 @@ from annotation.participants.erasure import erase
 
 
 class Command(BaseCommand):
-    help = "Erase an annotator's name, Prolific ids and link. What they judged stays under their pseudonym."
+    help = "Erase an annotator's name, Prolific ids and link. Their judgments stay under the pseudonym."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
-        parser.add_argument("annotator", help="the pseudonym, A-07")
+        parser.add_argument("annotator", help="the pseudonym, such as A-07")
 
     def handle(self, *, study, annotator, **options):
         found = named(Study.objects.all(), study)
@@ -20,4 +20,4 @@ class Command(BaseCommand):
         if who is None:
             raise CommandError(f"There is no {annotator} in {found.name}.")
         done = erase(annotator=who, by="command")
-        self.stdout.write(f"{who.pseudonym}: {'erased' if done else 'was erased already'}.")
+        self.stdout.write(f"{who.pseudonym}: {'erased' if done else 'had already been erased'}.")

@@ -1,4 +1,4 @@
-"""`manage.py erase_personal_data --older-than DAYS`: forget who annotators of long ago were."""
+"""`manage.py erase_personal_data --older-than DAYS`: erase the personal data of annotators inactive that long."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -11,15 +11,15 @@ from annotation.participants.erasure import erase_before, of_before
 
 
 class Command(BaseCommand):
-    help = "Erase the personal data of annotators who have done nothing for so many days, in every study."
+    help = "Erase the personal data of annotators who have been inactive for this many days, in every study."
 
     def add_arguments(self, parser):
         parser.add_argument("--older-than", type=int, required=True, metavar="DAYS")
-        parser.add_argument("--dry-run", action="store_true", help="only say whose it would be")
+        parser.add_argument("--dry-run", action="store_true", help="only list whose data would be erased")
 
     def handle(self, *, older_than, dry_run, **options):
         if not 0 <= older_than <= 36500:
-            raise CommandError("--older-than is a number of days, from 0 to 36500.")
+            raise CommandError("--older-than must be a number of days from 0 to 36500.")
         found: Iterable[Annotator] = (
             erase_before(days=older_than, by="command")
             if not dry_run

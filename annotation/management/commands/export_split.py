@@ -1,4 +1,4 @@
-"""`manage.py export_split STUDY --out DIR`: the validated split as a folder."""
+"""`manage.py export_split STUDY --out DIR`: write the validated split to a folder."""
 
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from annotation.models import Study
 
 
 class Command(BaseCommand):
-    help = "Write a study's validated split: data.parquet, judgments, what was dropped and why, a manifest."
+    help = "Write a study's validated split: data.parquet, judgments, dropped items with reasons, a manifest."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
-        parser.add_argument("--out", type=Path, required=True, help="a new folder, or that of an earlier export")
+        parser.add_argument("--out", type=Path, required=True, help="a new folder, or the folder of an earlier export")
 
     def handle(self, *, study, out, **rest):
         found = named(Study.objects.all(), study)

@@ -1,4 +1,4 @@
-"""`manage.py fetch_release NAME@VERSION --out DIR`: the files of a frozen release as a folder."""
+"""`manage.py fetch_release NAME@VERSION --out DIR`: unpack a frozen release into a folder."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`manage.py push_release DIR --to OWNER/NAME`: a release onto a hub, under its version."""
+"""`manage.py push_release DIR --to OWNER/NAME`: upload a release to a hub, under its version."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,22 +15,22 @@ from annotation.releases.verification import verifying
 
 
 class Command(BaseCommand):
-    help = "Verify a release and upload it to a hub of data sets. Nothing leaves this machine unless this is run."
+    help = "Verify a release and upload it to a dataset hub. Winnow uploads nothing except by this command."
 
     def add_arguments(self, parser):
         parser.add_argument("release", metavar="DIR", help=PLACES)
         parser.add_argument(
-            "--to", required=True, metavar="OWNER/NAME", help="the repository; made where it is not there"
+            "--to", required=True, metavar="OWNER/NAME", help="the repository, created if it does not exist"
         )
-        parser.add_argument("--private", action="store_true", help="for those alone whom the hub's owner lets in")
-        parser.add_argument("--yes", action="store_true", help="do not ask")
+        parser.add_argument("--private", action="store_true", help="create it as a private repository")
+        parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def handle(self, *, release, to, private, yes, **options):
         try:
             target = publish.target(to, private)
             with _folder(release) as folder:
                 if problems := verifying.verify(folder).problems:
-                    raise CommandError("\n".join(["The release is not as it should be. Nothing was sent.", *problems]))
+                    raise CommandError("\n".join(["The release failed verification. Nothing was sent.", *problems]))
                 self.stdout.write(_before(folder, target))
                 if not yes and input("Send it? Type yes: ").strip().lower() != "yes":
                     raise CommandError("Nothing was sent.")
@@ -38,13 +38,13 @@ class Command(BaseCommand):
         except publish.CannotPush as why:
             raise CommandError(str(why)) from why
         except EOFError:
-            raise CommandError("Nobody answered, so nothing was sent. Say --yes to send without being asked.") from None
-        self.stdout.write(f"It is at {address}")
+            raise CommandError("Nobody confirmed, so nothing was sent. Use --yes to skip the question.") from None
+        self.stdout.write(f"Uploaded to {address}")
 
 
 @contextmanager
 def _folder(place: str) -> Iterator[Path]:
-    """A folder as it is; of a .zip or a frozen release one that is made of it, and goes afterwards."""
+    """The folder itself; for a .zip or a frozen release, a temporary folder with its files."""
     with opened(place) as release:
         if Path(place).is_dir():
             yield Path(place)
@@ -58,8 +58,8 @@ def _before(folder: Path, to: publish.Target) -> str:
     manifest = ReleaseFiles(folder).manifest
     plan, files = manifest["release"], manifest["files"]
     size = sum(file["bytes"] for file in files.values())
-    who = "those alone who are let in" if to.private else "everybody who may read there"
+    who = "people with access to it" if to.private else "everyone who can read there"
     return (
         f"{plan['name']} {plan['version']}: {len(files) + 1:,} files, {size:,} bytes, content {manifest['content']},\n"
-        f"goes to {to.address} for {who}. What others have copied cannot be taken back."
+        f"will be uploaded to {to.address}, visible to {who}. Copies that others make cannot be recalled."
     )

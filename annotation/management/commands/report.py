@@ -17,18 +17,18 @@ STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots"
 
 
 class Command(BaseCommand):
-    help = "Write a study's report: a page that prints and needs nothing beside it, its numbers as JSON, or both."
+    help = "Write a study's report as a self-contained, printable page, as JSON, or as both."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
-        parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers")
-        parser.add_argument("--html", type=Path, metavar="FILE", help="the page")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers to this JSON file")
+        parser.add_argument("--html", type=Path, metavar="FILE", help="write the page to this HTML file")
 
     def handle(self, *, study, **given):
         if not (given["json"] or given["html"]):
-            raise CommandError("Say what to write: --json FILE, --html FILE or both.")
+            raise CommandError("Choose what to write: --json FILE, --html FILE or both.")
         chosen = named(Study.objects.select_related("benchmark"), study)
-        found = report.dated(report.look(chosen, by="command", small=True))  # of now, whatever the study's size
+        found = report.dated(report.look(chosen, by="command", small=True))  # up to date, whatever the study's size
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
@@ -38,7 +38,7 @@ class Command(BaseCommand):
 
 
 def styles() -> SafeString:
-    """All of the page's styles as one element: the file stands alone."""
+    """All of the page's styles in one element, so that the file is self-contained."""
     paths = [path for name in STYLES for path in finders.find(name, find_all=True)]
     texts = [Path(path).read_text(encoding="utf-8") for path in paths]
     return mark_safe(f"<style>\n{''.join(texts)}</style>")  # our own files

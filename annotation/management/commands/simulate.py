@@ -12,24 +12,24 @@ from annotation.simulation.crowd import Plan, Report, running_at, simulate
 
 
 class Command(BaseCommand):
-    help = "Let simulated annotators join a study of the running Winnow and judge until nothing is left for them."
+    help = "Have simulated annotators join a study of the running Winnow and judge until no tasks are left."
 
     def add_arguments(self, parser):
         parser.add_argument("study", help="the study's name or number")
         parser.add_argument("--annotators", type=int, default=10)
-        parser.add_argument("--error-rate", type=float, default=0.1, help="share of answers that are not the truth")
-        parser.add_argument("--url", help="where Winnow answers; default: where `make run` runs, else PORT, else 8000")
+        parser.add_argument("--error-rate", type=float, default=0.1, help="share of incorrect answers")
+        parser.add_argument("--url", help="address of Winnow; default: that of `make run`, else PORT, else 8000")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--limit", type=int, help="stop after so many judgments of all together")
-        parser.add_argument("--concurrency", type=int, default=4, help="annotators who are active at the same time")
-        parser.add_argument("--pace", type=float, default=0, help="1 waits for the thinking time, 0 does not")
+        parser.add_argument("--limit", type=int, help="stop after this many judgments in total")
+        parser.add_argument("--concurrency", type=int, default=4, help="annotators active at the same time")
+        parser.add_argument("--pace", type=float, default=0, help="1 simulates thinking time, 0 does not wait")
 
     def handle(self, *, study, **rest):
         plan = self.plan(rest)
         try:
             report = simulate(study=named(Study.objects.all(), study), plan=plan, tell=self.tell)
         except Unreachable as reason:
-            raise CommandError(f"{reason} Start Winnow with `make run`, or say where it is with --url.") from None
+            raise CommandError(f"{reason} Start Winnow with `make run`, or give its address with --url.") from None
         self.stdout.write("\n".join(lines(report)))
 
     def plan(self, given: dict) -> Plan:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         if not 0 <= plan.error_rate <= 1 or plan.annotators < 1 or plan.concurrency < 1 or plan.pace < 0:
             raise CommandError(
-                "--error-rate is from 0 to 1, --annotators and --concurrency at least 1, --pace not below 0."
+                "--error-rate must be from 0 to 1, --annotators and --concurrency at least 1, --pace at least 0."
             )
         return plan
 
@@ -52,7 +52,7 @@ class Command(BaseCommand):
 def lines(report: Report) -> list[str]:
     rate = report.judgments / report.seconds if report.seconds else 0
     total = (
-        f"{report.judgments:,} judgments in {report.seconds:.1f} s: {rate:.1f} a second, {len(report.errors)} errors"
+        f"{report.judgments:,} judgments in {report.seconds:.1f} s: {rate:.1f} per second, {len(report.errors)} errors"
     )
     each = [
         f"{tally.pseudonym}  {tally.judgments:>6,} judgments  {tally.skipped:>3} skipped  {tally.undone:>3} taken back"

@@ -1,4 +1,4 @@
-"""`manage.py verify_release DIR`: everything that a release says of itself, computed again from its files alone."""
+"""`manage.py verify_release DIR`: recompute every statement of a release from its files alone."""
 
 import sys
 from pathlib import Path
@@ -9,13 +9,13 @@ from annotation.releases.verification.verifying import verify
 
 
 class Command(BaseCommand):
-    help = "Verify a release in a folder: hashes, tables, forms, counts and every figure. It needs no database."
+    help = "Verify a release in a folder: hashes, tables, formats, counts and every figure. Needs no database."
     requires_system_checks = []
     requires_migrations_checks = False
 
     def add_arguments(self, parser):
-        parser.add_argument("folder", type=Path, metavar="DIR", help="the release, unpacked")
-        parser.add_argument("--json", action="store_true", help="print what was found as JSON")
+        parser.add_argument("folder", type=Path, metavar="DIR", help="the unpacked release")
+        parser.add_argument("--json", action="store_true", help="print the results as JSON")
 
     def handle(self, *, folder, json: bool, **rest):
         report = verify(folder)

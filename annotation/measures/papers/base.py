@@ -1,4 +1,4 @@
-"""What the papers' figures of a stage are made of: its live tasks, each with what was said of it and what came of it.
+"""The input of the papers' figures of a stage: its live tasks, each with its judgments and outcome.
 
 Pure; annotation/figures/paper.py reads the rows from the database.
 """
@@ -26,7 +26,7 @@ class CountedJudgment(NamedTuple):
 
 
 class JudgedTask(NamedTuple):
-    """A live task. `judgments` are in the order of giving; `state` is None while it is open.
+    """A live task. `judgments` are in the order given; `state` is None while it is open.
 
     `texts` has the words of the item by identity, as earlier stages left them, and `edits` those that annotators made
     here: `edit-17` → role → words. `origins` says where each negative caption came from, by its position.
@@ -50,7 +50,7 @@ class JudgedTask(NamedTuple):
         return [judgment.answer for judgment in self.judgments]
 
     def words(self, identity: str, role: str) -> str:
-        """What stood under that identity, when somebody made another sentence of it."""
+        """The text of that identity when an annotator edited it."""
         return self.texts[identity] if identity in self.texts else self.edits[identity][role]
 
 

@@ -1,4 +1,4 @@
-"""sugarcrepe-compare as the paper reports it: which origin's negative is better, or none, by type and criterion. Pure.
+"""sugarcrepe-compare as the paper reports it: which origin's negative is better, by type and criterion. Pure.
 
 Source: SugarCrepe, App. E.2 and its Table 9.
 """
@@ -12,11 +12,11 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.sugarcrepe_compare import QUESTIONS, TIE
 
-_UNNAMED = ("negative 1", "negative 2")  # where an item does not say whose its negatives are
+_UNNAMED = ("negative 1", "negative 2")  # if an item does not name the origins of its negatives
 
 
 def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
-    """Judgments are counted, not items: with an overlap above one an item counts as often as it was judged."""
+    """Counts judgments, not items: with an overlap above one, an item counts once per judgment."""
     named = _origins(tasks)
     rows = [
         row
@@ -62,7 +62,7 @@ def _type_rows(kind: str, tasks: Sequence[JudgedTask], named: Sequence[str]) -> 
 
 
 def _winners(label: str, named: Sequence[str]) -> list[str]:
-    """`negative-1/tie` → the origin of the second negative, and a tie; nothing of an answer that compares nothing."""
+    """`negative-1/tie` → the origin of the second negative, and a tie; nothing for an answer without a comparison."""
     if label == CANNOT_JUDGE:
         return []
     return [TIE if one == TIE else named[int(one.rpartition("-")[2])] for one in label.split("/")]

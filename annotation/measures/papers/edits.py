@@ -1,7 +1,7 @@
-"""What became of items whose words annotators could change, and who did it: what VISLA's two protocols share. Pure.
+"""What became of items whose texts annotators could edit, and who edited: shared by VISLA's two protocols. Pure.
 
-Source: VISLA §3.2 and §3.3: a text is taken as it is, edited, or its item is dropped; where the protocol says so, a
-second annotator confirms an edit. Distances are those of benchmarks/metrics/lexical.py.
+Source: VISLA §3.2 and §3.3: a text is accepted as it is, edited, or its item is dropped; if the protocol requires
+it, a second annotator confirms an edit. Distances are those of benchmarks/metrics/lexical.py.
 """
 
 from collections import Counter, defaultdict
@@ -25,16 +25,16 @@ from annotation.protocols.decision_rule import (
 from annotation.wording import pseudonym
 from benchmarks.metrics import lexical
 
-# What became of a task; `edited`: without a second annotator, where none is needed or an adjudicator decided.
+# What became of a task; `edited`: without a second annotator, because none is needed or an adjudicator decided.
 FATES = ("accepted", "edited", "confirmed", "dropped", "to_confirm", "to_adjudicate", "open")
 JUDGMENT_KINDS = ("accepted", "edited", "rejected", "confirms", "cannot_judge")  # what a judgment is
-RESPONSES = ("confirmed", "edited_again", "rejected", "otherwise", "waiting")  # what the next judgment said of an edit
+RESPONSES = ("confirmed", "edited_again", "rejected", "otherwise", "waiting")  # the next judgment's verdict on an edit
 _CAPTIONS = [(role, caption_identity(role)) for role in ROLES]
-_MOST_WORDS = 10  # the last count of words changed is that many or more
+_MOST_WORDS = 10  # the last class is this many changed words or more
 
 
 class _Edit(NamedTuple):
-    """A sentence that stands in the place of one of the item's: its words, and those that it was made of."""
+    """A sentence that replaces one of the item's: its text, and the text from which it was made."""
 
     role: str
     words: str
@@ -74,7 +74,7 @@ def _fate(task: JudgedTask, rule: Rule) -> str:
 
 
 def broken_guidelines(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
-    """Of each guideline, how many judgments say that it does not hold, and how many items were dropped over it."""
+    """For each guideline, how many judgments say that it is broken, and how many items were dropped because of it."""
     judgments = Counter(code for task in tasks for _, answer in task.judgments for code in _not_held(answer.content))
     dropped = Counter(code for task in tasks if task.state == DROPPED for code in _not_held(task.content))
     return [
@@ -87,11 +87,11 @@ def _not_held(content: AnswerContent) -> list[str]:
     return [code for code, holds in content.get("guidelines", {}).items() if not holds]
 
 
-# Who
+# By annotator
 
 
 def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]:
-    """What each did, by judgment; and where edits are confirmed, what the next annotator said of theirs."""
+    """What each annotator did, by judgment, and if edits are confirmed, the next annotator's verdict on theirs."""
     did: dict[int, Counter[str]] = defaultdict(Counter)
     then: dict[int, Counter[str]] = defaultdict(Counter)
     for task in tasks:
@@ -111,7 +111,7 @@ def annotators(tasks: Sequence[JudgedTask], protocol: Protocol) -> list[Figures]
 
 
 def _kind_of_judgment(task: JudgedTask, place: int, protocol: Protocol) -> str:
-    """One of `DOES`. To give the words of an edit that stood before is to confirm it, where edits are confirmed."""
+    """One of `DOES`. If edits are confirmed, giving the same text as an earlier edit confirms it."""
     answer = task.judgments[place].answer
     if answer.label == CANNOT_JUDGE:
         return "cannot_judge"
@@ -123,7 +123,7 @@ def _kind_of_judgment(task: JudgedTask, place: int, protocol: Protocol) -> str:
 
 
 def _response_to_edit(task: JudgedTask, place: int, protocol: Protocol) -> str:
-    """One of `THEN`: what the next judgment makes of the edit. Where there is none, an adjudicator may have decided."""
+    """One of `THEN`: the next judgment's verdict on the edit. Without one, an adjudicator may have decided."""
     if place + 1 == len(task.judgments):
         return "waiting" if task.state is None else "otherwise"
     if _same_edit(task.judgments[place].answer, task.judgments[place + 1].answer):
@@ -137,11 +137,11 @@ def _same_edit(earlier: Answer, later: Answer) -> bool:
     return is_edit(earlier.label) and verdict(earlier) == verdict(later)
 
 
-# How far edits go
+# Edit distances
 
 
 def _changes(task: JudgedTask, protocol: Protocol) -> Iterator[_Edit]:
-    """What its edits put in the place of the item's sentences. To take another's edit is to make none."""
+    """The sentences that its edits replace. Accepting another's edit is not an edit."""
     for place, (_, answer) in enumerate(task.judgments):
         if answer.label == EDITED and _kind_of_judgment(task, place, protocol) == "edited":
             for role, identity in answer.content.get("from", {}).items():
@@ -149,8 +149,8 @@ def _changes(task: JudgedTask, protocol: Protocol) -> Iterator[_Edit]:
 
 
 def _distances(edits: Iterable[_Edit]) -> list[Figures]:
-    """By role: how far from what they were made of sentences are whose words were changed; and how many were only
-    `exchanged`, for another candidate as it is.
+    """By role: the edit distance of changed sentences from their originals, and how many were only `exchanged` for
+    another candidate, unedited.
     """
     of_role: dict[str, list[lexical.Likeness]] = defaultdict(list)
     exchanged: Counter[str] = Counter()
@@ -180,16 +180,16 @@ def _spread(values: Sequence[int]) -> Figures:
 
 
 def _by_words(found: Iterable[lexical.Likeness]) -> list[int]:
-    """How many have 0, 1, 2 … words changed; 0 is punctuation or capitals alone."""
+    """How many have 0, 1, 2 … words changed; 0 means only punctuation or capitals."""
     counts = Counter(min(one.words, _MOST_WORDS) for one in found)
     return [counts[number] for number in range(_MOST_WORDS + 1)]
 
 
-# What stands in the end
+# Final captions
 
 
 def final_captions(tasks: Iterable[JudgedTask]) -> Iterator[tuple[str, str, str]]:
-    """The words for each of `ROLES` of each kept task that has all three."""
+    """The captions in each of `ROLES`, for each kept task that has all three."""
     for task in tasks:
         if task.state is not None and task.state != DROPPED:
             written = task.content.get("texts", {})

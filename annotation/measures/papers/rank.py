@@ -1,4 +1,4 @@
-"""hard-positive-rank as the paper reports it: how often people put both positive captions above the negative one. Pure.
+"""hard-positive-rank as the paper reports it: how often people rank both positives above the negative. Pure.
 
 Source: Hard Positive Truth §4.1, human performance. Two annotators rank the three captions of an example, ties allowed;
 the example is right only when both of them give the right rank.
@@ -30,7 +30,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
 
 
 def right_tasks(tasks: Sequence[JudgedTask]) -> Figures:
-    """Tasks that are right of those that have all their judgments; `waiting` are those that have not."""
+    """Right tasks among those with all their judgments; `waiting` counts the others."""
     ready = [task for task in tasks if _is_counted(task)]
     return {**share_with_interval(sum(map(_task_is_right, ready)), len(ready)), "waiting": len(tasks) - len(ready)}
 
@@ -40,12 +40,12 @@ def _is_counted(task: JudgedTask) -> bool:
 
 
 def _task_is_right(task: JudgedTask) -> bool:
-    """All of its annotators rank both positives above the negative. Who cannot judge does not."""
+    """Whether all of its annotators rank both positives above the negative; “cannot judge” does not."""
     return all(is_right(answer.label) for answer in task.answers)
 
 
 def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:
-    """Each one's own judgments, whatever others said of the same item."""
+    """Each annotator's own judgments, regardless of others' on the same item."""
     given: Counter[int] = Counter()
     right: Counter[int] = Counter()
     for task in tasks:
@@ -59,7 +59,7 @@ def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:
 
 
 def _orders(tasks: Sequence[JudgedTask]) -> list[Figures]:
-    """How many judgments gave each of the 13 weak orders; those that are right stand first."""
+    """How many judgments gave each of the 13 weak orders; the right ones come first."""
     given = Counter(answer.label for task in tasks for answer in task.answers)
     every = sorted(weak_orders(ROLES), key=lambda order: not is_right(order))
     n = sum(given[order] for order in every)

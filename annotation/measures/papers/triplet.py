@@ -20,7 +20,7 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
 
 
 def _guidelines_held(tasks: Sequence[JudgedTask], codes: Sequence[str]) -> list[Figures]:
-    """Of each guideline, the judgments that say that it holds, of those that speak of it."""
+    """For each guideline, the judgments that say that it holds, among those that mention it."""
     said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.judgments]
     found = {code: [lines[code] for lines in said if code in lines] for code in codes}
     return [

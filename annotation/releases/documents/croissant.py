@@ -65,11 +65,11 @@ PARTS = {
     "image:positive": "The image that the positive caption describes, with its original bytes.",
     "image:negative": "The image that the negative caption describes, with its original bytes.",
     "caption:positive": "A caption that is true of the image.",
-    "caption:negative": "A caption that is near to it and not true of the image.",
+    "caption:negative": "A similar caption that is not true of the image.",
     "caption:second_positive": "Another caption that is true of the image, in other words.",
     "key": "The item's id.",
     "type": "How the negative differs.",
-    "subtype": "In what it differs.",
+    "subtype": "What differs.",
 }
 
 
@@ -150,7 +150,7 @@ def _responsible_ai(facts: Facts) -> dict:
 
 def _collection(facts: Facts) -> dict:
     counts = facts.manifest["counts"]
-    missing = "Of {imported:,} items {dropped:,} were dropped, {open:,} are not decided."
+    missing = "Of {imported:,} items, {dropped:,} were dropped and {open:,} are not decided."
     return {
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
@@ -204,7 +204,7 @@ def _splits(facts: Facts) -> dict:
 
 def _data(facts: Facts, schema: pa.Schema) -> dict:
     parts = facts.manifest["columns"]
-    split = _field(f"{DATA}/split", "split", "The split that it is in, by the file's name.", "text")
+    split = _field(f"{DATA}/split", "split", "The item's split, from the file name.", "text")
     pattern = f"^(?:.*data/)?({'|'.join(facts.loadable)})(?:-.*parquet)?$"  # also of what it gave: it is tried twice
     split["source"] = {
         "fileSet": {"@id": SHARDS},

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.exports.files import content_hash
+from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases.archive_reader import Files
-from annotation.releases.documents.markdown import decimal, interval, percent
 from annotation.releases.plan import SPLIT_NAMES, Plan
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
@@ -25,7 +25,7 @@ REASONS = {
     "not_sampled": "not drawn",
     "not_suitable": "lacks something that the question needs",
     "ambiguous_both": "both images fit",
-    "ambiguous_generated": "the generated image fits as well or better",
+    "ambiguous_generated": "the generated image fits equally well or better",
 }
 OPTIONS = {"candidate": "a generated image", "negative": "the negative image"}
 MEASURES = {
@@ -186,8 +186,8 @@ def _setting(stage: Mapping, name: str) -> str:
 def annotators_in_words(facts: Facts) -> str:
     people = facts.people - facts.simulated
     if facts.simulated and not people:
-        return f"Nobody: {facts.simulated:,} programs stood in for people"
-    programs = f"; {facts.simulated:,} more were programs that stand in for people" if facts.simulated else ""
+        return f"Nobody: {facts.simulated:,} programs simulated annotators"
+    programs = f"; {facts.simulated:,} more were programs that simulate annotators" if facts.simulated else ""
     return f"{people:,} annotator{'' if people == 1 else 's'}{programs}"
 
 
@@ -198,28 +198,28 @@ def simulated_in_words(facts: Facts) -> str:
 def pay_in_words(facts: Facts) -> str:
     study = facts.manifest["study"]
     if facts.people and facts.people == facts.simulated:
-        return "nobody was paid, since no people judged"
+        return "nobody was paid, because no people judged"
     rate, currency = study.get("pay_per_hour"), study.get("currency", "")
     if rate is None:
         return "not published" if "times" not in facts.plan.public else UNKNOWN
     if not rate:
         return UNKNOWN
     costs = [stage["cost"].get("cost") for stage in facts.figures.get("stages", ()) if stage.get("cost")]
-    paid = f", {sum(filter(None, costs)):,.2f} {currency} in all" if any(costs) else ""
-    return f"{rate:,.2f} {currency} an hour of active time{paid}"
+    paid = f", {sum(filter(None, costs)):,.2f} {currency} in total" if any(costs) else ""
+    return f"{rate:,.2f} {currency} per hour of active time{paid}"
 
 
 def limits_in_words(facts: Facts) -> Sequence[str]:
-    """What the figures themselves tell against the split."""
+    """Limits of the split that its figures show."""
     counts, found = facts.manifest["counts"], []
     if facts.simulated:
         found.append(simulated_in_words(facts))
     if counts["open"]:
-        found.append(f"{counts['open']:,} of {counts['imported']:,} items are not decided yet. They are in no split.")
+        found.append(f"{counts['open']:,} of {counts['imported']:,} items are not decided yet and are in no split.")
     if single := [stage["name"] for stage in facts.stages if stage["name"] in facts.not_shared]:
-        found.append(f"No two annotators judged the same in: {', '.join(single)}. Agreement there is unknown.")
+        found.append(f"No two annotators judged the same item in: {', '.join(single)}. Agreement there is unknown.")
     if without := dict(facts.licences).get("", 0):
-        found.append(f"No licence is known of {without:,} of {sum(dict(facts.licences).values()):,} images.")
+        found.append(f"No licence is known for {without:,} of {sum(dict(facts.licences).values()):,} images.")
     return found
 
 

@@ -1,14 +1,12 @@
 """The YAML at the head of a dataset card, which a hub and its loader read. Pure."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from annotation.exports.markdown import yaml_text
 from annotation.releases.documents.facts import Facts
 
-# Whatever a YAML reader would refuse or fold, although JSON lets it stand.
-UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 LICENCES = {  # SPDX → hub, where that is not the same in small letters
     **{"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"},
     **{f"{name}-only": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
@@ -50,22 +48,17 @@ def yaml_head(facts: Facts) -> str:
     return "\n".join(line for name, value in entries.items() if value for line in _entry(name, value))
 
 
-def quoted(words: str) -> str:
-    """As YAML reads it back: no, 1.0, `: ` and # are words here."""
-    return UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
-
-
 def _entry(name: str, value: Any) -> Iterator[str]:
     """`name: value`; a list's marks stand beneath the name."""
     if not isinstance(value, list):
-        yield f"{name}: {quoted(value)}"
+        yield f"{name}: {yaml_text(value)}"
         return
     yield f"{name}:"
     for one in value:
         lines = (
             [line for key, part in one.items() for line in _entry(key, part)]
             if isinstance(one, dict)
-            else [quoted(one)]
+            else [yaml_text(one)]
         )
         yield from (f"{'- ' if not number else '  '}{line}" for number, line in enumerate(lines))
 

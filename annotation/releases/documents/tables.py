@@ -39,65 +39,65 @@ def columns(block: str, **of: tuple[Column, ...]) -> tuple[Column, ...]:
 DECISIONS = columns("""
     stage           text     Name of the stage.
     stage_position  integer  Its place, from 1.
-    question        text     Which of its questions; empty where there is one.
-    round           integer  1, or higher where the item was asked anew with other material.
+    question        text     Which of its questions; empty if it has only one.
+    round           integer  1, or higher if the item was asked again with other material.
     state           text     kept, dropped or open.
     outcome         text     What was decided, by identity.
     reason          text     Why it was dropped.
-    decided_by      text     How judgments came to the outcome, or adjudicator.
+    decided_by      text     How the outcome was decided: from judgments, or by an adjudicator.
     votes           object   Counted judgments by answer.
     content         object   Texts and ratings that were decided.
-    posterior       number   Probability of the outcome, where it was estimated.
+    posterior       number   Probability of the outcome, if it was estimated.
 """)
 CAPTIONS = columns("""
     role        text  positive, negative, second_positive or candidate.
-    text        text  The words as they stand in the end.
-    imported    text  The words before a stage changed them.
-    changed_by  text  The stage that changed them.
+    text        text  The final text.
+    imported    text  The text before a stage changed it.
+    changed_by  text  The stage that changed it.
     made_of     text  The text that was edited, by identity.
 """)
 IMAGES = columns("""
     key          text     Its identity in the item.
     chosen       boolean  It is the item's negative image.
-    round        integer  Of asking.
+    round        integer  Its round of candidates, from 1.
     sha256       text     SHA-256 of its bytes.
     format       text     JPEG, PNG, WEBP or GIF.
     width        integer  In pixels.
     height       integer  In pixels.
-    source_name  text     Its file's name in the import.
+    source_name  text     The name of its file in the import.
     licence      text     As imported.
     attribution  text     As imported.
-    crop         integers  The part of the source's file that it is: left, top, width, height.
+    crop         integers  Which part of the source file it is: left, top, width, height.
 """)
 ITEM = """
     id              text     The item's name in the benchmark.
     position        integer  Its place in the benchmark, from 0.
     type            text     How the negative differs.
-    subtype         text     In what it differs.
-    stage           text     The stage that had the last word.
+    subtype         text     What differs.
+    stage           text     The stage that decided the item.
 """
 KEPT = """
-    split           text  The split that it is in.
+    split           text  The item's split.
     negative_image  text  Identity of the negative image.
 """
 DROPPED = """
     reason  text  Why it was dropped.
 """
 MATERIAL = """
-    decisions       objects  What each stage made of the item.
+    decisions       objects  Each stage's outcome for the item.
     captions        objects  Its captions.
-    images          objects  Every image of it, also those that were not chosen.
-    meta            object   What else the import said of it.
+    images          objects  All of its images, including those that were not chosen.
+    meta            object   Other fields of the import.
 """
 ASKED = """
     stage     text     Name of the stage.
     item      text     The item's id.
-    question  text     Which of the stage's questions about the item; empty where there is one.
-    round     integer  1, or higher where the item was asked anew with other material.
+    question  text     Which of the stage's questions about the item; empty if it has only one.
+    round     integer  1, or higher if the item was asked again with other material.
 """
 TASK = f"""{ASKED}
     position  integer  The item's place in the benchmark, from 0.
-    kind      text     judge; check where the answer was known.
+    kind      text     judge, or check if the answer was known.
     live      boolean  The item is still in the stage.
 """
 CAME = """
@@ -107,8 +107,8 @@ CAME = """
     reason   text    Why the item was dropped.
 """
 BY = """
-    decided_by  text    How judgments came to the outcome, or adjudicator.
-    posterior   number  Probability of the outcome, where it was estimated.
+    decided_by  text    How the outcome was decided: from judgments, or by an adjudicator.
+    posterior   number  Probability of the outcome, if it was estimated.
 """
 NOTE = """
     note  text  What the adjudicator wrote.
@@ -119,64 +119,65 @@ JUDGMENTS = """
     subtype               text     Of the item.
     annotator             text     A pseudonym.
     excluded              boolean  The annotator was excluded.
-    slot                  integer  Which of the task's places it was given for.
-    screen                integer  Which screen of the annotator for this task.
-    revision              integer  1, and one more for each change.
-    answer                text     By identity; empty where it was taken back.
-    content               text     What else was answered, as JSON.
-    place                 integer  Where the answer stood on the screen, from 1.
-    shown                 texts    The options in the order of the screen.
+    slot                  integer  Which of the task's places it fills.
+    screen                integer  Which of the annotator's screens of this task.
+    revision              integer  From 1, one more for each change.
+    answer                text     By identity; empty if it was withdrawn.
+    content               text     The rest of the answer, as JSON.
+    place                 integer  The answer's place on the screen, from 1.
+    shown                 texts    The options in their order on the screen.
     created_at            time     When it was given, in UTC.
-    given                 integer  Its place among the judgments of its task, by time, from 1.
+    given                 integer  Its position among the judgments of its task, by time, from 1.
     active_ms             integer  Milliseconds with the page in view.
     elapsed_ms            integer  Milliseconds from showing to answering.
     counted               boolean  It counts.
-    withdrawn             boolean  It takes the answer back.
+    withdrawn             boolean  It withdraws the answer.
     surplus               boolean  It came after its place was filled.
-    instructions_version  integer  Of the instructions that were read.
+    instructions_version  integer  The version of the instructions that were read.
+    language              text     The language of the page.
     reason                text     What the annotator wrote with it.
-    flags                 texts    What was reported from the screen.
+    flags                 texts    What the annotator flagged on the screen.
 """
 TASKS = """
     type       text     Of the item.
     subtype    text     Of the item.
-    overlap    integer  Judgments wanted.
-    shared     boolean  It is in the sample for agreement.
+    overlap    integer  Judgments required.
+    shared     boolean  It is in the agreement sample.
     batch      integer  Number of the batch.
     shows      texts    What was shown, by identity.
     options    texts    What could be picked, by identity.
-    proposals  texts    Edits that were offered.
-    texts      object   The words behind identities.
-    carried    object   What earlier stages gave the item.
+    proposals  texts    Edits offered as options.
+    texts      object   The text of each identity.
+    carried    object   What earlier stages chose or wrote for the item.
     gold       texts    The right answers of a check.
-    own        boolean  The item is of the benchmark; else it was brought for practice.
+    own        boolean  The item is from the benchmark; otherwise it was added for practice.
 """
 TEXTS = """
     annotator   text     A pseudonym; empty for adjudicators.
-    screen      integer  Which screen of the annotator for this task.
-    revision    integer  1, and one more for each change.
+    screen      integer  Which of the annotator's screens of this task.
+    revision    integer  From 1, one more for each change.
     counted     boolean  It counts.
-    withdrawn   boolean  It was taken back.
+    withdrawn   boolean  It was withdrawn.
     created_at  time     When it was given, in UTC.
     edit        text     Name of the edit.
     by          text     annotator or adjudicator.
     role        text     Of the caption.
-    made_of     text     The text that it was made of, by identity.
-    before      text     Its words.
-    text        text     The words that were taken.
+    made_of     text     The text that it was made from, by identity.
+    before      text     That text itself.
+    text        text     The resulting text.
 """
 STAGES = columns("""
     stage         text     Name of the stage.
-    batch         integer  Number of their batch.
+    batch         integer  The number of their batch.
     place         integer  Their place in the batch.
-    screened_out  boolean  They did not pass its entry.
+    screened_out  boolean  They did not pass its qualification.
     skipped       integer  Screens that they skipped.
-    passed        object   Whether they passed the questions about the rules, and the practice.
+    passed        object   Whether they passed the comprehension questions and the practice.
 """)
 ANNOTATORS = """
     annotator         text     A pseudonym.
     simulated         boolean  A program, not a person.
-    excluded          boolean  Nothing of theirs counts.
+    excluded          boolean  None of their judgments count.
     exclusion_reason  text     Why.
     left              boolean  They left before the end.
     stages            objects  The stages that they were in.
@@ -184,7 +185,7 @@ ANNOTATORS = """
 FLAGS = """
     annotator  text     A pseudonym.
     reason     text     What they wrote.
-    settled    boolean  Somebody has dealt with it.
+    settled    boolean  A manager has reviewed it.
 """
 SHOWN = """
     sha256       text     SHA-256 of its bytes.
@@ -192,7 +193,7 @@ SHOWN = """
     format       text     JPEG, PNG, WEBP or GIF.
     width        integer  In pixels.
     height       integer  In pixels.
-    source_name  text     Its file's name in the import.
+    source_name  text     The name of its file in the import.
     licence      text     As imported.
     attribution  text     As imported.
 """
@@ -208,23 +209,23 @@ def _table(name: str, says: str, found: tuple[Column, ...], *key: str, ending: s
 LISTED = (
     _table(
         "judgments",
-        "Every judgment and each revision of it, also those that do not count.",
+        "Every judgment and each revision of it, including those that do not count.",
         columns(TASK + JUDGMENTS),
         *(*OF_TASK, "annotator", "slot", "screen", "revision"),
         ending="parquet",
     ),
-    _table("items", "The kept items: what each stage said by which votes, every caption and image.", ITEMS, "id"),
+    _table("items", "The kept items, with each stage's outcome and votes, every caption and image.", ITEMS, "id"),
     _table("dropped", "The dropped items, each with the stage and the reason.", GONE, "id"),
-    _table("tasks", "Everything that was asked, and what came of it.", columns(TASK + TASKS + CAME + BY), *OF_TASK),
+    _table("tasks", "Every task, with its outcome.", columns(TASK + TASKS + CAME + BY), *OF_TASK),
     _table(
         "texts",
-        "Every text that people wrote or took, and what it was made of.",
+        "Every text that people wrote or accepted, and the text it was made from.",
         columns(TASK + TEXTS),
         *(*OF_TASK, "annotator", "screen", "revision", "role"),
     ),
     _table("adjudications", "What adjudicators decided.", columns(ASKED + CAME + NOTE), *OF_TASK[:-1]),
     _table("annotators", "The annotators, by pseudonym.", columns(ANNOTATORS, stages=STAGES), "annotator"),
-    _table("flags", "What annotators reported.", columns(ASKED + FLAGS)),
+    _table("flags", "What annotators flagged.", columns(ASKED + FLAGS)),
     _table("images", "Each image of the data once, with its licence and attribution.", columns(SHOWN), "sha256"),
 )
 TABLES: Mapping[str, Table] = {table.name: table for table in LISTED}

@@ -10,10 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from annotation.exports import markdown
 from annotation.exports.files import digest, write_json
 from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
-from annotation.releases.documents import markdown, statistics, tables
+from annotation.releases.documents import statistics, tables
 from annotation.releases.documents.croissant import croissant
 from annotation.releases.documents.facts import Facts
 from annotation.releases.documents.hub_metadata import yaml_head
@@ -23,10 +24,10 @@ WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croiss
 FOLDERS = {
     "data": "the kept items with their images, in parquet shards",
     "jsonl": "the same items as lines of JSON, without image bytes",
-    "csv": "the same items as CSV, once plain and once for spreadsheets",
+    "csv": "the same items as CSV, one copy exact and one for spreadsheets",
     "imagefolder": "the same items as image files with a metadata.jsonl",
     "webdataset": "the same items as tar shards",
-    "source": "the kept items in the layout of the files that they were imported from",
+    "source": "the kept items in the layout of the imported files",
 }
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")
 TABLE_ONE = [(type, subtype) for type in TYPES for subtype in SUBTYPES]  # the order of BiVLC's Table 1

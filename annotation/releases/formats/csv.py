@@ -71,6 +71,6 @@ def harmless(text: str) -> str:
 FORM = Form(
     name="csv",
     title="CSV",
-    what="Tables without the images, once exact and once safe to open in a spreadsheet.",
+    what="Tables without the images: one copy exact, one safe to open in a spreadsheet.",
     writer=Writer,
 )

@@ -47,7 +47,7 @@ class Writer:
 
 FORM = Form(
     name="imagefolder",
-    title="Folder of images",
-    what="The images as files, and a list of items that names them: for looking through, and for the datasets library.",
+    title="Image folder",
+    what="The images as files, with a list of the items: for browsing and for the datasets library.",
     writer=Writer,
 )

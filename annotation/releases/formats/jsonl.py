@@ -34,6 +34,6 @@ def row_as_json(row: Row) -> dict[str, object]:
 FORM = Form(
     name="jsonl",
     title="JSON Lines",
-    what="An item a line, without the images: each is named by its hash.",
+    what="One item per line, without the images, which are named by hash.",
     writer=Writer,
 )

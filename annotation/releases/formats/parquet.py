@@ -57,6 +57,6 @@ class Writer:
 FORM = Form(
     name="parquet",
     title="Parquet",
-    what="Tables with typed columns and the images inside; the datasets library opens them by itself.",
+    what="Tables with typed columns that include the images; the datasets library loads them directly.",
     writer=Writer,
 )

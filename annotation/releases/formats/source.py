@@ -39,6 +39,6 @@ class Writer:
 FORM = Form(
     name="source",
     title="The source's own files",
-    what="The kept items as the benchmark's own files have them, for code that reads those; without images.",
+    what="The kept items in the benchmark's own file layout, for code that reads it; without images.",
     writer=Writer,
 )

@@ -64,6 +64,6 @@ def _name(split: str, number: int) -> str:
 FORM = Form(
     name="webdataset",
     title="WebDataset",
-    what="Tar files to train from in a stream: an item's images and its text one after the other.",
+    what="Tar files for streaming: each item's images followed by its text.",
     writer=Writer,
 )

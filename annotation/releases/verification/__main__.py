@@ -10,7 +10,7 @@ from annotation.releases.verification.verifying import verify
 def main() -> int:
     options = argparse.ArgumentParser(prog="verify_release", description="Verify a release from its files alone.")
     options.add_argument("folder", type=Path)
-    options.add_argument("--json", action="store_true", help="print what was found as JSON")
+    options.add_argument("--json", action="store_true", help="print the result as JSON")
     given = options.parse_args()
     report = verify(given.folder)
     print(report.written(given.json))

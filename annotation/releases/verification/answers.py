@@ -26,21 +26,21 @@ def check_judgment(row: Row, task: Row, versions: set[int], known: Known) -> Ite
     """What one judgment says that its task, its annotator or its stage says otherwise."""
     for name in SAME:
         if row[name] != task[name]:
-            yield f"{name} is {row[name]!r}, in tasks.jsonl {task[name]!r}"
+            yield f"{name} is {row[name]!r}, but {task[name]!r} in tasks.jsonl"
     if row["excluded"] != known.excluded.get(row["annotator"], row["excluded"]):
-        yield f"excluded is {row['excluded']}, of {row['annotator']} annotators.jsonl says another"
+        yield f"excluded is {row['excluded']}, unlike for {row['annotator']} in annotators.jsonl"
     if row["instructions_version"] not in versions:
-        yield f"instructions_version is {row['instructions_version']}, of which the manifest has no words"
+        yield f"instructions_version is {row['instructions_version']}, whose text is not in the manifest"
     if sorted(one for one in row["shown"] if not one.startswith(EDIT)) != sorted(task["options"]):
-        yield f"shown is {row['shown']!r:.80}, the task's options are others"
+        yield f"shown is {row['shown']!r:.80}, but the task has other options"
     if row["place"] != _place_of(row):
-        yield f"place is {row['place']}, in shown the answer stands at {_place_of(row)}"
+        yield f"place is {row['place']}, but in shown the answer is at {_place_of(row)}"
     if row["withdrawn"] != (row["answer"] is None):
-        yield f"withdrawn is {row['withdrawn']}, the answer says another"
+        yield f"withdrawn is {row['withdrawn']}, unlike the answer"
     if row["kind"] == "judge" and not 1 <= row["slot"] <= task["overlap"]:
-        yield f"slot is {row['slot']}, the task has {task['overlap']}"
+        yield f"slot is {row['slot']}, but the task has {task['overlap']}"
     if odd := {*(row["flags"] or ())} - known.flagged.get(tuple(row[name] for name in FLAGGED), set()):
-        yield f"flags has {min(odd)!r:.60}, which flags.jsonl has not"
+        yield f"flags has {min(odd)!r:.60}, which is not in flags.jsonl"
     if known.quiet and _content_of(row).get("reason") is not None:
         yield "its content has a reason, which is not public"
 
@@ -55,21 +55,21 @@ def _content_of(row: Row) -> dict:
 
 def check_proposals(task: Row, rows: Sequence[Row]) -> Iterator[str]:
     if odd := {*task["proposals"]} - {*map(_edit_name, rows)}:
-        yield f"proposals has {min(odd)}, which is no judgment of the task"
+        yield f"proposals has {min(odd)}, which is not a judgment of the task"
     if task["gold"] and task["kind"] == "judge":
-        yield f"gold is {task['gold']}, of what was asked since nobody knew"
+        yield f"gold is {task['gold']}, but the task is not a check"
 
 
 def check_judgments(rows: Sequence[Row]) -> Iterator[str]:
     """What its judgments cannot all be together."""
     if sorted(row["given"] for row in rows) != list(range(1, len(rows) + 1)):
-        yield "given is not the place of each among them, from 1"
+        yield "given is not numbered from 1"
     times = [row["created_at"] for row in sorted(rows, key=lambda row: row["given"]) if row["created_at"]]
     if times != sorted(times):
-        yield "given and created_at are not in one order"
+        yield "given and created_at have different orders"
     for name in ("slot", "annotator"):
         if max(Counter(row[name] for row in rows if row["counted"]).values(), default=0) > 1:
-            yield f"two of one {name} count"
+            yield f"two of the same {name} count"
     screens = [list(group) for _, group in groupby(sorted(rows, key=_screen_of), key=_screen_of)]
     for screen in screens:
         yield from _of_screen(screen)
@@ -79,7 +79,7 @@ def check_judgments(rows: Sequence[Row]) -> Iterator[str]:
             yield f"the screens of {who} are not numbered from 1"
     unknown = {one for row in rows for one in row["shown"] if one.startswith(EDIT)} - {*map(_edit_name, rows)}
     if unknown:
-        yield f"{min(unknown)} was shown, which is no judgment of the task"
+        yield f"{min(unknown)} was shown, which is not a judgment of the task"
 
 
 def _of_screen(rows: Sequence[Row]) -> Iterator[str]:
@@ -87,12 +87,12 @@ def _of_screen(rows: Sequence[Row]) -> Iterator[str]:
     rows = sorted(rows, key=lambda row: row["revision"])
     who = f"screen {rows[0]['screen']} of {rows[0]['annotator']}"
     if [row["revision"] for row in rows] != list(range(1, len(rows) + 1)):
-        yield f"revision: those of {who} are not numbered from 1"
+        yield f"revision: the revisions of {who} are not numbered from 1"
     if len({(row["slot"], *row["shown"]) for row in rows}) > 1:
         yield f"slot or shown differs between the revisions of {who}"
     mine = [row for row in rows if not row["surplus"]]  # who came back counts with what they said before they went
     if any(row["counted"] for row in mine[:-1]):
-        yield f"counted is a revision of {who} that another replaced"
+        yield f"counted is set for a revision of {who} that was replaced"
 
 
 def _screen_of(row: Row) -> tuple[str, int]:
@@ -119,11 +119,11 @@ def check_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: 
     for key in sorted(there.keys() ^ wanted.keys(), key=str):
         who, screen, revision, role = key
         words = f"the {role} of {who or 'an adjudicator'} ({screen}, {revision})"
-        yield f"{words} is missing" if key in wanted else f"{words} is in no judgment"
+        yield f"{words} is missing" if key in wanted else f"{words} is not in any judgment"
     for key, one in wanted.items():
         for name in one if key in there else ():
             if there[key][name] != one[name]:
-                yield f"{name} is {there[key][name]!r:.60}, by the judgments and the task {one[name]!r:.60}"
+                yield f"{name} is {there[key][name]!r:.60}, but {one[name]!r:.60} by the judgments and the task"
 
 
 def _text_key(text: Row) -> tuple:

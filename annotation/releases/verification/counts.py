@@ -32,13 +32,13 @@ def check_counts(place: Place, report: Report) -> None:
     _compare(report, "exclusions", exclusions, _exclusions(place))
     _check_funnel(place, report)
     for field, words in Plan.from_json(manifest["release"]).problems().items():
-        report.problem(MANIFEST, f"the plan's {field} cannot be: {words}")
+        report.problem(MANIFEST, f"the plan's {field} is invalid: {words}")
 
 
 def _compare(report: Report, name: str, ours: object, theirs: object) -> None:
     report.count("counts of the manifest")
     if ours != theirs:
-        report.problem(MANIFEST, f"{name} does not fit the tables: {ours!r:.80} and {theirs!r:.80}")
+        report.problem(MANIFEST, f"{name} does not match the tables: {ours!r:.80} and {theirs!r:.80}")
 
 
 def _exclusions(place: Place) -> list[tuple[str, str, int]]:
@@ -55,7 +55,7 @@ def _check_funnel(place: Place, report: Report) -> None:
     funnel = place.json("figures.json")["funnel"]
     counts = {name: funnel[name] for name in place.manifest["counts"]}
     for words in differences(counts, place.manifest["counts"], "counts"):
-        report.problem(MANIFEST, f"{words.partition(':')[0]} is another than in figures.json")
+        report.problem(MANIFEST, f"{words.partition(':')[0]} differs from figures.json")
     report.count("counts of the manifest", len(counts))
 
 
@@ -63,9 +63,9 @@ def check_settings(place: Place, report: Report) -> None:
     """The manifest's words stand in a file of their own too, which the hash of all content is of."""
     if SETTINGS not in place.names:
         return
-    ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
+    ours = {name: part for name, part in place.manifest_as_written.items() if name not in ("files", "content")}
     theirs = place.json(SETTINGS)
     report.count("settings of the manifest in release.json", len(ours))
     for name in sorted(ours.keys() | theirs.keys()):
         if name not in ours or name not in theirs or ours[name] != theirs[name]:
-            report.problem(SETTINGS, f"{name} is another than in {MANIFEST}")
+            report.problem(SETTINGS, f"{name} differs from {MANIFEST}")

@@ -32,7 +32,7 @@ class Items:
         for line in place.lines(name):
             position = line["position"]
             if position in self.kinds or position <= last:
-                report.problem(name, f"item {line['id']!r} does not stand in the order of positions, each once")
+                report.problem(name, f"item {line['id']!r} is out of order or listed twice")
             last = position
             self.kinds[position] = line["id"], line["type"], line["subtype"]
             self.words[position] = _imported(line)
@@ -44,12 +44,12 @@ class Items:
         if quiet and (task["content"] or {}).get("reason") is not None:
             yield "its content has a reason, which is not public"
         if odd := {*task["texts"]} - {*shown}:
-            yield f"it has the words of {min(odd)}, which it does not show"
+            yield f"it has the text of {min(odd)}, which it does not show"
         if not task["own"]:
             return
         kind = tuple(task[name] for name in KIND)
         if self.kinds.setdefault(position, kind) != kind:
-            yield f"item, type and subtype are {kind}, elsewhere position {position} is {self.kinds[position]}"
+            yield f"item, type and subtype are {kind}, but elsewhere position {position} is {self.kinds[position]}"
         elif position in self.words:
             yield from self._of_parts(task, shown)
         if task["live"] and task["kind"] == "judge":
@@ -59,9 +59,9 @@ class Items:
         came = {f"{key}-0": text for key, text in task["carried"].items() if key.startswith(WORDS)}
         words = self.words[task["position"]] | came
         if task["texts"] != {one: words[one] for one in shown if one in words}:
-            yield f"texts is {task['texts']!r:.60}, the item has other words"
+            yield f"texts is {task['texts']!r:.60}, but the item has other texts"
         if odd := {*shown} - {*words} - self.images[task["position"]]:
-            yield f"it shows {min(odd)}, which the item has not"
+            yield f"it shows {min(odd)}, which the item does not have"
 
 
 def _imported(line: Mapping) -> dict[str, str]:
@@ -98,7 +98,7 @@ def check_decisions(place: Place, report: Report, items: Items) -> None:
         for row in stage["not_suitable"]:
             kind = tuple(row[key] for key in KIND)
             if items.kinds.get(row["position"], kind) != kind:
-                report.problem(MANIFEST, f"{name}: what is not suitable, {kind}, is another in the tables")
+                report.problem(MANIFEST, f"{name}: the unsuitable items, {kind}, differ in the tables")
 
 
 def _of_item(line: Mapping, stages: Mapping[str, Mapping], items: Items) -> Iterator[str]:
@@ -111,12 +111,12 @@ def _of_item(line: Mapping, stages: Mapping[str, Mapping], items: Items) -> Iter
 def _decided(line: Mapping, items: Items) -> Iterator[str]:
     ours, theirs = (sorted(rows, key=ORDER) for rows in (items.decisions[line["position"]], line["decisions"]))
     if len(ours) != len(theirs):
-        yield f"it has {len(theirs)} decisions, tasks.jsonl has {len(ours)}"
+        yield f"it has {len(theirs)} decisions, but {len(ours)} in tasks.jsonl"
         return
     for one, other in zip(ours, theirs, strict=True):
         for key in sorted(one.keys() | other.keys()):
             if one.get(key) != other.get(key) or (key in one) != (key in other):
-                words = f"{key} is {other.get(key)!r:.60}, by tasks and judgments {one.get(key)!r:.60}"
+                words = f"{key} is {other.get(key)!r:.60}, but {one.get(key)!r:.60} by tasks and judgments"
                 yield f"in its decision in {one['stage']} {words}"
 
 
@@ -144,14 +144,14 @@ def _captions(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
         role = caption["role"]
         text = texts.pop(role, None)
         if text is not None and text != caption["text"]:
-            yield f"its {role} caption is {caption['text']!r:.60}, by the decisions {text!r:.60}"
+            yield f"its {role} caption is {caption['text']!r:.60}, but {text!r:.60} by the decisions"
         changed = {key: caption[key] for key in caption if key not in ("role", "text", "imported")}
         if "imported" in caption and (text is None or caption["imported"] == text):
-            yield f"its {role} caption is said to be changed from imported, and no decision did that"
+            yield f"its {role} caption is marked as changed since import, but no decision changed it"
         if changed != (_writer(line, role, caption["text"]) if "imported" in caption else {}):
-            yield f"its {role} caption has {changed}; that is not what the decisions say"
+            yield f"its {role} caption has {changed}, unlike the decisions"
     for role in texts:
-        yield f"it has no {role} caption, and by the decisions one"
+        yield f"it has no {role} caption, but the decisions give it one"
 
 
 def _writer(line: Mapping, role: str, text: str) -> dict:
@@ -169,9 +169,9 @@ def _images(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
     keys = [image["key"] for image in line["images"]]
     there = negative if negative in keys else None
     if line.get("negative_image", there) != there:
-        yield f"negative_image is {line['negative_image']!r}, by the decisions {there!r}"
+        yield f"negative_image is {line['negative_image']!r}, but {there!r} by the decisions"
     if len({*keys}) < len(keys):
-        yield "two of its images have one key"
+        yield "two of its images have the same key"
     for image in line["images"]:
         if image["chosen"] != (image["key"] == negative):
-            yield f"of image {image['key']} it says that chosen is {image['chosen']}; the decisions say another"
+            yield f"chosen is {image['chosen']} for image {image['key']}, unlike the decisions"

@@ -36,7 +36,7 @@ def _differing(ours: object, theirs: object, path: str, file: str) -> Iterator[s
         for place, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             yield from _differing(one, other, f"{path}/{place}", file)
     elif ours is MISSING:
-        yield f"{path}: not checked, since nothing here computes it"
+        yield f"{path}: not checked, because the figure is unknown"
     elif not _same(ours, theirs):
         yield f"{path}: {_short(ours)} here, {'missing' if theirs is MISSING else _short(theirs)} in {file}"
 
@@ -51,6 +51,23 @@ def _short(value: object) -> str:
     if isinstance(value, list | tuple | dict) and len(repr(value)) > 80:
         return f"{'rows' if isinstance(value, list | tuple) else 'a table'} ({len(value)})"
     return repr(value)
+
+
+def without(tree: object, path: Sequence[str]) -> object:
+    """The tree without what stands at the path, in which "*" is every name, or every place in a list."""
+    if isinstance(tree, Either):
+        return Either(without(one, path) for one in tree)
+    first, rest = path[0], path[1:]
+    if isinstance(tree, dict):
+        meant = {name for name in tree if first in ("*", name)}
+        return {
+            name: without(one, rest) if name in meant else one
+            for name, one in tree.items()
+            if rest or name not in meant
+        }
+    if isinstance(tree, list | tuple) and first == "*" and rest:
+        return [without(one, rest) for one in tree]
+    return tree
 
 
 def leaves(tree: object) -> int:

@@ -10,29 +10,24 @@ import pyarrow.parquet as pq
 from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releases.verification.report import Report
 
-ALWAYS = (
-    "README.md", "adjudications.jsonl", "annotators.jsonl", "croissant.json", "data_statement.md", "dropped.jsonl",
-    "figures.json", "flags.jsonl", "images.jsonl", "items.jsonl", "judgments.parquet", "statistics.json", "tasks.jsonl",
-    "texts.jsonl",
-)  # fmt: skip
 DATA = "data"
 BYTES = 1024 * 1024
 
 
 def check_files(place: Place, report: Report) -> None:
-    listed = place.manifest["files"]
+    listed, always = place.manifest["files"], place.schema.files
     there = {*place.names} - {MANIFEST}
     for name in place.links:
-        report.problem(name, "it is a link; a release holds files alone")
+        report.problem(name, "it is a link; a release holds only files")
     for name in sorted({*listed} - there):
         report.problem(name, "it is missing")
     for name in sorted(there - {*listed}):
         report.problem(name, "it is not in the manifest")
-    for name in sorted({*ALWAYS} - {*listed}):
+    for name in sorted({*always} - {*listed}):
         report.problem(MANIFEST, f"it names no {name}, which every release has")
-    for name in sorted({*listed} & there - {*ALWAYS, SETTINGS}):
+    for name in sorted({*listed} & there - {*always, SETTINGS}):
         if not _belongs(place, name):
-            report.problem(name, "it is of no form and no split that the release has")
+            report.problem(name, "it belongs to no format or split of the release")
     for name in sorted(there):
         with report.reading(name):
             place.digests[name] = digest(place.folder / name)
@@ -52,17 +47,17 @@ def _belongs(place: Place, name: str) -> bool:
 def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:
     report.count("SHA-256 of files")
     if place.digests[name] != listed["sha256"]:
-        report.problem(name, f"its SHA-256 is {place.digests[name]}, the manifest says {listed['sha256']}")
+        report.problem(name, f"its SHA-256 is {place.digests[name]}, but {listed['sha256']} in the manifest")
     size = (place.folder / name).stat().st_size
     report.count("sizes of files")
     if size != listed["bytes"]:
-        report.problem(name, f"it has {size:,} bytes, the manifest says {listed['bytes']:,}")
+        report.problem(name, f"it has {size:,} bytes, but {listed['bytes']:,} in the manifest")
     rows = _count_rows(place.folder / name, name)
     if rows is None and listed["rows"] is None:
         return
     report.count("row counts of files")
     if rows != listed["rows"]:
-        report.problem(name, f"it has {rows} rows, the manifest says {listed['rows']}")
+        report.problem(name, f"it has {rows} rows, but {listed['rows']} in the manifest")
 
 
 def _check_content(place: Place, report: Report) -> None:
@@ -71,7 +66,7 @@ def _check_content(place: Place, report: Report) -> None:
     found = hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
     report.count("content hash")
     if found != place.manifest["content"]:
-        report.problem(MANIFEST, f"the hash of all content is {found}, the manifest says {place.manifest['content']}")
+        report.problem(MANIFEST, f"the hash of all content is {found}, but {place.manifest['content']} in the manifest")
 
 
 def digest(path: Path) -> str:

@@ -72,7 +72,7 @@ def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, R
         rows = csv.reader(file, strict=True)
         head = next(rows, None)
         if head is None:
-            raise Wrong("it has no line with the names of columns")
+            raise Wrong("it has no header line")
         for row in rows:
             yield name, dict(zip(head, row, strict=True))
 
@@ -110,7 +110,7 @@ def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
         key, _, rest = entry.name.partition(".")
         file = archive.extractfile(entry)
         if file is None:
-            raise Wrong(f"{entry.name} is no file")
+            raise Wrong(f"{entry.name} is not a file")
         if rest != "json":
             column, _, ending = rest.rpartition(".")
             images[column] = f"{hashlib.sha256(file.read()).hexdigest()}.{ending}"
@@ -119,7 +119,7 @@ def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
         row = named(line)
         told = {column: row[column] for column, value in line.items() if isinstance(value, dict)}
         if told != images:
-            raise Wrong(f"the images before {entry.name} are not those that it names")
+            raise Wrong(f"the images before {entry.name} are not the ones that it names")
         yield row | {"__key__": key}
         images = {}
         archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every entry

@@ -14,7 +14,7 @@ from annotation.exports.files import EXTENSIONS
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
-from annotation.releases.verification.schemas import IMAGE, fits
+from annotation.releases.verification.schemas import fits
 
 ITEMS, DROPPED, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
@@ -60,7 +60,7 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
     for name, count in counts.items():
         report.count(f"rows of {READERS[name][0] if name in READERS else 'parquet'} against items.jsonl", count)
         if count != items:
-            report.problem(f"{name}/{split}", f"it has {count:,} rows, {ITEMS} has {items:,} items in {split}")
+            report.problem(f"{name}/{split}", f"it has {count:,} rows, but {ITEMS} has {items:,} items in {split}")
 
 
 def safely(report: Report, file: str, rows: Iterator) -> Iterator:
@@ -81,7 +81,7 @@ def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict
             wanted = wanted if wanted is None else json.dumps(wanted, ensure_ascii=False, sort_keys=True)
         if value != wanted:
             report.problem(
-                file, f"item {line['id']!r} has {column} {_brief(row[column])}, {ITEMS} has {_brief(wanted)}"
+                file, f"item {line['id']!r} has {column} {_brief(row[column])}, but {_brief(wanted)} in {ITEMS}"
             )
 
 
@@ -89,13 +89,13 @@ def _against_data(report: Report, name: str, file: str, row: Row, data: Row, ite
     """A row against that of the parquet files, and its number, where it has one, against the item's."""
     key = row.pop("__key__", None)
     if key is not None and item is not None and int(key) != item[0]:
-        report.problem(file, f"item {item[1]['id']!r} stands under {key}, in {ITEMS} it is number {item[0]}")
+        report.problem(file, f"item {item[1]['id']!r} is listed as {key}, but as number {item[0]} in {ITEMS}")
     if set(row) != set(data):
-        report.problem(file, f"it has the columns {', '.join(sorted(row))}; the parquet files have others")
+        report.problem(file, f"it has the columns {', '.join(sorted(row))}, unlike the parquet files")
         return
     for column, value in data.items():
         if not _same(name, row[column], value):
-            words = f"{column} {_brief(row[column])}, the parquet files have {_brief(value)}"
+            words = f"{column} {_brief(row[column])}, but {_brief(value)} in the parquet files"
             report.problem(file, f"a row has {words} (in {_brief(data.get('id', next(iter(data.values()))))})")
 
 
@@ -137,19 +137,17 @@ def _check_apart(place: Place, report: Report) -> None:
     for line in place.lines(ITEMS):
         report.count("ids of items")
         if line["id"] in ids:
-            report.problem(ITEMS, f"item {line['id']!r} is there twice")
+            report.problem(ITEMS, f"item {line['id']!r} is listed twice")
         ids.add(line["id"])
         if line["split"] not in place.splits:
-            report.problem(ITEMS, f"item {line['id']!r} is in {line['split']!r}, of which the manifest knows nothing")
+            report.problem(ITEMS, f"item {line['id']!r} is in {line['split']!r}, which is not in the manifest")
         for image in line["images"]:
             first = split_of.setdefault(bytes.fromhex(image["sha256"]), line["split"])
             if first != line["split"]:
                 report.problem(ITEMS, f"image {image['sha256']} of {line['id']!r} is in {first} and in {line['split']}")
             if image["chosen"] != (image["key"] == line["negative_image"]):
-                report.problem(
-                    ITEMS, f"item {line['id']!r} says of image {image['key']} that chosen is {image['chosen']}"
-                )
-    report.count("images in one split each", len(split_of))
+                report.problem(ITEMS, f"item {line['id']!r}: chosen of image {image['key']} contradicts negative_image")
+    report.count("images in only one split", len(split_of))
 
 
 # Images
@@ -160,10 +158,11 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
     for name in (ITEMS, DROPPED):
+        keys = place.schema.keys[f"{name}/images"]
         with report.reading(name):
-            for line in place.lines(name):
+            for line in place.lines_as_written(name):
                 for image in line["images"]:
-                    _check_image(report, name, line["id"], image, sizes)
+                    _check_image(report, name, line["id"], image, keys, sizes)
                     if name == ITEMS and image["sha256"] in seen:
                         for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
                             values.setdefault(image[key])
@@ -171,12 +170,14 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
         _check_listed(place, report, seen, sizes, said)
 
 
-def _check_image(report: Report, name: str, item: str, image: Mapping, sizes: dict[str, tuple]) -> None:
+def _check_image(
+    report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], sizes: dict[str, tuple]
+) -> None:
     report.count("images of items by their keys")
-    wrong = [key for key, kind in IMAGE.items() if key not in image or not fits(image[key], kind)]
-    wrong += sorted({*image} - {*IMAGE, "crop"})
+    wrong = [key for key, kind in keys.items() if key not in image or not fits(image[key], kind)]
+    wrong += sorted({*image} - {*keys, "crop"})
     if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
-        report.problem(name, f"item {item!r}: an image has {', '.join(wrong) or 'a hash or format'} that cannot be")
+        report.problem(name, f"item {item!r}: an image has an invalid {', '.join(wrong) or 'hash or format'}")
         return
     size = tuple(image[key] for key in SIZE)
     if sizes.setdefault(image["sha256"], size) != size:
@@ -190,19 +191,19 @@ def _check_listed(place: Place, report: Report, seen: Mapping, sizes: dict[str, 
         listed.append(content)
         report.count("lines of images.jsonl")
         if content not in seen:
-            report.problem(IMAGES, f"image {content} is in no parquet file")
+            report.problem(IMAGES, f"image {content} is not in any parquet file")
             continue
         if line["file_names"] != sorted(seen[content]):
-            report.problem(IMAGES, f"image {content} is called {line['file_names']!r:.80}, in the data it is not")
+            report.problem(IMAGES, f"image {content} is called {line['file_names']!r:.80}, but not in the data")
         size = tuple(line[key] for key in SIZE)
         if sizes.get(content, size) != size:
-            report.problem(IMAGES, f"image {content} is said to be {size}, {ITEMS} says another")
+            report.problem(IMAGES, f"image {content} has size {size}, but another in {ITEMS}")
         if any(not one.endswith(f".{EXTENSIONS.get(line['format'])}") for one in line["file_names"]):
-            report.problem(IMAGES, f"image {content} is said to be {line['format']}, its names say another")
+            report.problem(IMAGES, f"image {content} has format {line['format']}, unlike its names")
         for key, values in zip(SAID, said.get(content, ()), strict=False):
             if line[key] != "; ".join(filter(None, values)):
-                report.problem(IMAGES, f"image {content} has the {key} {line[key]!r:.60}, {ITEMS} says another")
+                report.problem(IMAGES, f"image {content} has the {key} {line[key]!r:.60}, but another in {ITEMS}")
     if listed != sorted(set(listed)):
-        report.problem(IMAGES, "its lines are not in the order of hashes, each once")
+        report.problem(IMAGES, "its lines are not sorted by hash, or repeat one")
     for content in sorted(set(seen) - set(listed)):
-        report.problem(IMAGES, f"image {content} of the data is missing")
+        report.problem(IMAGES, f"image {content}, which is in the data, is missing")

@@ -1,4 +1,7 @@
-"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds."""
+"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds.
+
+Readers give the rows of an older schema version as the newest has them, but for those that say `as_written`.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-MANIFEST = "manifest.json"
-JUDGMENTS = "judgments.parquet"
+from annotation.releases.schema_versions import ARROW, JUDGMENTS, MANIFEST, Schema, newest, version_of
+
 SETTINGS = "release.json"  # the manifest without its list of files
 
 
@@ -38,9 +41,18 @@ class Place:
         return [path for path in self.folder.rglob("*") if path.is_symlink() or not path.is_dir()]
 
     @cached_property
-    def manifest(self) -> dict:
+    def manifest_as_written(self) -> dict:
         """Raises OSError or ValueError."""
-        return as_object((self.folder / MANIFEST).read_text(encoding="utf-8"))
+        return self.json(MANIFEST)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Raises UnknownSchemaVersion."""
+        return Schema(version_of(self.manifest_as_written))
+
+    @cached_property
+    def manifest(self) -> dict:
+        return self.schema.as_newest(MANIFEST, self.manifest_as_written)
 
     @property
     def public(self) -> frozenset[str]:
@@ -54,7 +66,12 @@ class Place:
         return as_object((self.folder / name).read_text(encoding="utf-8"))
 
     def lines(self, name: str) -> Iterator[dict]:
-        """Of a .jsonl file, a line at a time."""
+        """Of a .jsonl file, a line at a time; none of a table that came with a later version."""
+        if self.schema.came_later(name):
+            return iter(())
+        return (self.schema.as_newest(name, line) for line in self.lines_as_written(name))
+
+    def lines_as_written(self, name: str) -> Iterator[dict]:
         with (self.folder / name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 try:
@@ -64,8 +81,15 @@ class Place:
 
     def judgments(self, columns: Sequence[str] | None = None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """So many rows of judgments.parquet at a time; all columns, or these."""
+        lacks = self.schema.lacks.get(JUDGMENTS, {})
+        new = [name for name in lacks if columns is None or name in columns]
+        there = columns and [name for name in columns if name not in lacks]
+        kinds = Schema(newest()).keys[JUDGMENTS]
         with streamed(self.folder / JUDGMENTS) as file:
-            yield from file.iter_batches(rows, columns=columns, use_threads=False)
+            for batch in file.iter_batches(rows, columns=there, use_threads=False):
+                for name in new:
+                    batch = batch.append_column(name, pa.array([lacks[name]] * len(batch), ARROW[kinds[name]]))
+                yield batch
 
     def below(self, folder: str, ending: str = "") -> list[str]:
         """The names of the files there, in order."""

@@ -42,9 +42,9 @@ class Report:
         for what, count in self.checked.items():
             yield f"checked {count:>9,} {what}"
         yield from (f"problem: {problem}" for problem in self.problems)
-        yield from (f"problem: {file}: {count:,} more of the kind" for file, count in sorted(self.more.items()))
+        yield from (f"problem: {file}: {count:,} more of this kind" for file, count in sorted(self.more.items()))
         count = len(self.problems) + self.more.total()
-        yield "Everything is as it should be." if self.good else f"{count:,} problem{'s' if count > 1 else ''}."
+        yield "No problems found." if self.good else f"{count:,} problem{'s' if count > 1 else ''}."
 
     def written(self, as_json: bool) -> str:
         """For people, or as JSON for programs."""

@@ -1,16 +1,15 @@
-"""That each table has its columns and keys, and in them what belongs there; that tables fit each other.
-
-`TABLES` and `JUDGMENTS` have the keys or columns of each table with the kind of each; a question mark where it may be
-null.
+"""That each table has the columns and keys of the release's schema version, and in them what belongs there; that tables
+fit each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -19,50 +18,6 @@ KINDS: Mapping[str, type | tuple[type, ...]] = {
     "text": str, "int": int, "number": (int, float), "bool": bool, "list": list, "object": dict,
 }  # fmt: skip
 
-
-def _keys(words: str) -> dict[str, str]:
-    """`id:text batch:int?` → key → kind."""
-    return dict(word.split(":") for word in words.split())
-
-
-ABOUT = "stage:text item:text question:text round:int"
-TASK = f"{ABOUT} position:int kind:text live:bool"
-ITEM = "id:text position:int type:text subtype:text decisions:list captions:list images:list meta:object"
-CAME = "state:text? outcome:text? content:object? reason:text? decided_by:text? posterior:number?"
-TABLES = {
-    "items.jsonl": _keys(f"{ITEM} stage:text? negative_image:text? split:text"),
-    "dropped.jsonl": _keys(f"{ITEM} stage:text reason:text"),
-    "tasks.jsonl": _keys(
-        f"{TASK} type:text subtype:text overlap:int shared:bool batch:int? shows:list options:list proposals:list"
-        f" texts:object carried:object gold:list? own:bool {CAME}"
-    ),
-    "texts.jsonl": _keys(
-        f"{TASK} annotator:text? screen:int? revision:int? counted:bool withdrawn:bool created_at:text? edit:text?"
-        " by:text role:text made_of:text? before:text? text:text"
-    ),
-    "adjudications.jsonl": _keys(f"{ABOUT} state:text outcome:text? content:object? reason:text? note:text? by:text"),
-    "annotators.jsonl": _keys(
-        "annotator:text simulated:bool excluded:bool exclusion_reason:text left:bool? stages:list"
-    ),
-    "flags.jsonl": _keys(f"{ABOUT} annotator:text reason:text? settled:bool"),
-    "images.jsonl": _keys(
-        "sha256:text file_names:list format:text width:int height:int source_name:text licence:text attribution:text"
-    ),
-}
-IMAGE = _keys(
-    "key:text chosen:bool round:int sha256:text format:text width:int height:int source_name:text licence:text"
-    " attribution:text"
-)
-JUDGMENTS = {
-    **dict.fromkeys(
-        ("stage", "item", "question", "kind", "type", "subtype", "annotator", "answer", "content", "reason"), "string"
-    ),
-    **dict.fromkeys(("round", "slot", "screen", "revision", "place", "instructions_version", "given"), "int32"),
-    **dict.fromkeys(("live", "excluded", "counted", "withdrawn", "surplus"), "bool"),
-    **dict.fromkeys(("position", "active_ms", "elapsed_ms"), "int64"),
-    **dict.fromkeys(("shown", "flags"), "list<element: string>"),
-    "created_at": "timestamp[us, tz=UTC]",
-}
 
 # What has no values where that part is not public.
 HIDDEN_COLUMNS = {"times": ("created_at", "active_ms", "elapsed_ms"), "comments": ("reason", "flags")}
@@ -73,8 +28,8 @@ HIDDEN = {
     "gold": {"tasks.jsonl": ("gold",)},
 }
 EMBEDDED = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-KEY = ("stage", "item", "question", "round", "kind")  # of a task, in every table
-key_of = itemgetter(*KEY)
+TASK = ("stage", "item", "question", "round", "kind")  # in every table
+key_of = itemgetter(*TASK)
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
 
 
@@ -82,11 +37,14 @@ def check_schemas(place: Place, report: Report) -> None:
     for name in place.below("data"):
         with report.reading(name):
             _check_shard(place, name, report)
-    with report.reading("judgments.parquet"):
+    with report.reading(JUDGMENTS):
         _check_judgments(place, report)
-    for name, keys in TABLES.items():
-        with report.reading(name):
-            _check_lines(place, name, keys, report)
+    with report.reading(MANIFEST):
+        _check_manifest(place, report)
+    for name in place.schema.keys:
+        if name.endswith(".jsonl"):
+            with report.reading(name):
+                _check_lines(place, name, report)
 
 
 def _check_shard(place: Place, name: str, report: Report) -> None:
@@ -104,22 +62,23 @@ def _check_shard(place: Place, name: str, report: Report) -> None:
 
 
 def _check_judgments(place: Place, report: Report) -> None:
-    name = "judgments.parquet"
+    name, known = JUDGMENTS, place.schema.keys[JUDGMENTS]
     schema = pq.read_schema(place.folder / name)
     report.count("schemas of tables")
     found = {field.name: str(field.type) for field in schema}
-    for column in sorted({*found, *JUDGMENTS}):
-        if found.get(column) != JUDGMENTS.get(column):
+    for column in sorted({*found, *known}):
+        if found.get(column) != known.get(column):
             report.problem(
-                name, f"its column {column} is {found.get(column, 'missing')}, not {JUDGMENTS.get(column, 'known')}"
+                name, f"its column {column} is {found.get(column, 'missing')}, not {known.get(column, 'known')}"
             )
             return
     hidden = [column for part, columns in HIDDEN_COLUMNS.items() if part not in place.public for column in columns]
+    hidden = [column for column in hidden if column in known]
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
-    for batch in place.judgments([*KEY, "annotator", *hidden]):
+    for batch in place.judgments([*TASK, "annotator", *hidden]):
         report.count("judgments with their tasks and annotators", len(batch))
-        asked = set(zip(*(batch.column(key).to_pylist() for key in KEY), strict=True))
+        asked = set(zip(*(batch.column(key).to_pylist() for key in TASK), strict=True))
         for one in sorted(asked - tasks, key=str):
             report.problem(name, f"a judgment is of a task that tasks.jsonl has not: {one}")
         for who in sorted(set(pc.unique(batch.column("annotator")).to_pylist()) - people, key=str):
@@ -129,24 +88,43 @@ def _check_judgments(place: Place, report: Report) -> None:
                 report.problem(name, f"its column {column} is not public and has values")
 
 
-def _check_lines(place: Place, name: str, keys: dict[str, str], report: Report) -> None:
+def _check_manifest(place: Place, report: Report) -> None:
+    manifest, known = place.manifest_as_written, place.schema.keys
+    unnamed = {KEY: place.schema.version} if KEY not in manifest else {}  # made before releases named their version
+    report.count("keys of the manifest", len(manifest))
+    for words in _odd_keys(unnamed | manifest, known[MANIFEST]):
+        report.problem(MANIFEST, f"it {words}")
+    for stage in manifest["stages"]:
+        for words in _odd_keys(stage, known[STAGES]):
+            report.problem(MANIFEST, f"the stage {stage.get('name')!r:.60} {words}")
+
+
+def _check_lines(place: Place, name: str, report: Report) -> None:
+    keys = place.schema.keys[name]
     hidden = [key for part, tables in HIDDEN.items() if part not in place.public for key in tables.get(name, ())]
-    for number, line in enumerate(place.lines(name), 1):
+    hidden = [key for key in hidden if key in keys]
+    for number, line in enumerate(place.lines_as_written(name), 1):
         report.count("lines of JSON by their keys")
-        if line.keys() != keys.keys():
-            odd = ", ".join(sorted(line.keys() ^ keys.keys()))
-            report.problem(name, f"line {number} has other keys than it should: {odd}")
-            continue
-        for key, kind in keys.items():
-            if not fits(line[key], kind):
-                report.problem(name, f"line {number}: {key} is {line[key]!r:.60}, which is no {kind.removesuffix('?')}")
-        for key in hidden:
+        odd = list(_odd_keys(line, keys))
+        for words in odd:
+            report.problem(name, f"line {number} {words}")
+        for key in hidden if not odd else ():
             if line[key] is not None:
                 report.problem(name, f"line {number}: {key} is not public and has a value")
 
 
+def _odd_keys(found: Mapping, keys: Mapping[str, str]) -> Iterator[str]:
+    """What its keys and their values should not be."""
+    if found.keys() != keys.keys():
+        yield f"has other keys than it should: {', '.join(sorted(found.keys() ^ keys.keys()))}"
+        return
+    for key, kind in keys.items():
+        if not fits(found[key], kind):
+            yield f"has {key} {found[key]!r:.60}, which is no {kind.removesuffix('?')}"
+
+
 def fits(value: object, kind: str) -> bool:
-    """Whether a value of a line of JSON is of a kind of `TABLES`."""
+    """Whether a value of a JSON object is of a kind of `schema_versions`."""
     if value is None:
         return kind.endswith("?")
     if isinstance(value, bool):

@@ -36,8 +36,8 @@ class Beside:
         for key, group in groups:
             rows, number = [row for _, row in group], self.numbers.get(key, -1)
             if number <= last:
-                why = "is of no task in tasks.jsonl" if number < 0 else "does not stand in the order of tasks.jsonl"
-                self.report.problem(self.name, f"what it has of {key} {why}")
+                why = "belongs to no task in tasks.jsonl" if number < 0 else "is not in the order of tasks.jsonl"
+                self.report.problem(self.name, f"its entry for {key} {why}")
             else:
                 last = number
                 yield number, rows
@@ -54,7 +54,7 @@ def check_tasks(place: Place, report: Report) -> None:
     numbers: dict[tuple, int] = {}
     for number, line in enumerate(place.lines(TASKS)):
         if numbers.setdefault(key_of(line), number) != number:
-            report.problem(TASKS, f"{key_of(line)} is there twice")
+            report.problem(TASKS, f"{key_of(line)} is listed twice")
     items = Items()
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
@@ -77,7 +77,7 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
     for number, task in enumerate(place.lines(TASKS)):
         rows, texts, stage = judged.rows_of(number), wrote.rows_of(number), stages.get(task["stage"])
         if stage is None:
-            report.problem(TASKS, f"a task is of the stage {task['stage']!r}, of which the manifest knows nothing")
+            report.problem(TASKS, f"a task belongs to the stage {task['stage']!r}, which is not in the manifest")
             continue
         report.count("tasks with their judgments, texts and items")
         versions = {one["version"] for one in stage["instructions"]}
@@ -109,9 +109,9 @@ def _check_flags(place: Place, report: Report) -> None:
     for line in place.lines(FLAGS):
         report.count("flags with their tasks and annotators")
         if about(line) not in tasks:
-            report.problem(FLAGS, f"a flag is of a task that {TASKS} has not: {about(line)}")
+            report.problem(FLAGS, f"a flag belongs to a task that is not in {TASKS}: {about(line)}")
         if line["annotator"] not in people:
-            report.problem(FLAGS, f"a flag is by {line['annotator']!r}, whom annotators.jsonl has not")
+            report.problem(FLAGS, f"a flag is by {line['annotator']!r}, who is not in annotators.jsonl")
 
 
 def _check_adjudications(place: Place, report: Report) -> None:
@@ -126,12 +126,12 @@ def _check_adjudications(place: Place, report: Report) -> None:
         if _outcome(line) in verdicts:
             verdicts.remove(_outcome(line))
         else:
-            words = f"{about(line)} came to {_outcome(line)[:2]} by an adjudicator, in {TASKS} it did not"
+            words = f"{about(line)} has the outcome {_outcome(line)[:2]} by an adjudicator, but not in {TASKS}"
             report.problem(ADJUDICATIONS, words)
         if line["by"] != "adjudicator":
-            report.problem(ADJUDICATIONS, f"{about(line)} is by {line['by']!r}; who it was is never public")
+            report.problem(ADJUDICATIONS, f"{about(line)} is by {line['by']!r}; adjudicators are never public")
     for key in (key for key, verdicts in tasks.items() if verdicts):
-        report.problem(ADJUDICATIONS, f"{key} was decided by an adjudicator and is missing")
+        report.problem(ADJUDICATIONS, f"{key} was decided by an adjudicator but is missing")
 
 
 def _outcome(line: Mapping) -> tuple:

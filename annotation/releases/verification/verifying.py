@@ -5,8 +5,9 @@ A damaged folder has problems; it never makes this fail.
 
 from pathlib import Path
 
+from annotation.releases.schema_versions import MANIFEST, UnknownSchemaVersion
 from annotation.releases.verification import counts, figures, files, items, schemas, tasks
-from annotation.releases.verification.place import MANIFEST, Place
+from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
 CHECKS = {  # in order, by what a failing one is called
@@ -24,7 +25,7 @@ CHECKS = {  # in order, by what a failing one is called
 def verify(folder: Path) -> Report:
     report, place = Report(), Place(Path(folder))
     if not place.folder.is_dir():
-        report.problem(str(folder), "there is no such folder; of a .zip, name the folder that is in it, unpacked")
+        report.problem(str(folder), "there is no such folder; unpack a .zip first and name the folder in it")
         return report
     if not _is_release(place, report):
         return report
@@ -36,7 +37,11 @@ def verify(folder: Path) -> Report:
 
 def _is_release(place: Place, report: Report) -> bool:
     with report.reading(MANIFEST):
-        manifest = place.manifest
+        manifest = place.manifest_as_written
         if manifest.get("made_by") != "Winnow" or manifest.get("kind") != "release":
             report.problem(MANIFEST, "it does not say that this is a release by Winnow")
+        try:
+            place.schema  # noqa: B018 (of an unknown version nothing more can be said)
+        except UnknownSchemaVersion as why:
+            report.problem(MANIFEST, str(why))
     return report.good

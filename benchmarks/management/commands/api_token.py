@@ -7,20 +7,20 @@ from benchmarks.accounts import tokens
 
 
 class Command(BaseCommand):
-    help = "Make somebody a new token for the API and print it; the one before opens nothing any more."
+    help = "Create a new API token for a user and print it. It replaces the user's previous token."
 
     def add_arguments(self, parser):
-        parser.add_argument("user", help="the name that they log in with")
-        parser.add_argument("--revoke", action="store_true", help="take the token away, make none")
+        parser.add_argument("user", help="the user's login name")
+        parser.add_argument("--revoke", action="store_true", help="revoke the token without creating a new one")
 
     def handle(self, *, user, revoke, **options):
         found = get_user_model().objects.filter(username=user).first()
         if found is None:
-            raise CommandError(f"Nobody here is called {user}.")
+            raise CommandError(f"There is no user {user}.")
         if revoke:
             there_was = tokens.revoke_token(user=found, by="command")
-            self.stdout.write("The token opens nothing any more." if there_was else "There was no token.")
+            self.stdout.write("The token has been revoked." if there_was else "There was no token to revoke.")
             return
         if not (found.is_active and found.is_staff):
-            raise CommandError(f"{user} may not manage here, so a token would open nothing.")
+            raise CommandError(f"{user} may not manage Winnow, so a token would not work.")
         self.stdout.write(tokens.make_token(user=found, by="command"))

@@ -12,7 +12,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("out", type=Path, help="a new folder")
-        parser.add_argument("--link", action="store_true", help="hard links to images instead of copies")
+        parser.add_argument("--link", action="store_true", help="make hard links to images instead of copies")
 
     def handle(self, *, out, link, **options):
         try:
@@ -26,4 +26,4 @@ class Command(BaseCommand):
 def summary(manifest: dict) -> str:
     found, media = manifest["tables"].values(), manifest["media"]
     rows, size = sum(table["rows"] for table in found), sum(table["bytes"] for table in found)
-    return f"{rows:,} rows ({size:,} bytes packed) and {media['files']:,} files ({media['bytes']:,} bytes)"
+    return f"{rows:,} rows ({size:,} bytes compressed) and {media['files']:,} files ({media['bytes']:,} bytes)"

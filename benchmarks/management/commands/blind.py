@@ -1,4 +1,4 @@
-"""`manage.py blind BENCHMARK`: what models get right that see no image; `--refine A B --out FILE` balances it away."""
+"""`manage.py blind BENCHMARK`: accuracy of models without images; `--refine A B --out FILE` balances it away."""
 
 import json
 from pathlib import Path
@@ -12,13 +12,13 @@ from benchmarks.runs import figures as run_figures
 
 
 class Command(BaseCommand):
-    help = "How far captions alone answer a benchmark, by its blind runs. docs/guide/scoring.md says more."
+    help = "Report how far captions alone answer a benchmark, by its blind runs. See docs/guide/scoring.md."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
-        parser.add_argument("--refine", nargs=2, type=int, metavar="RUN", help="two blind runs, by their numbers")
-        parser.add_argument("--out", type=Path, help="with --refine: the JSON to write, keys of the items that stay")
-        parser.add_argument("--seed", type=int, default=0, help="with --refine: of what is drawn")
+        parser.add_argument("--refine", nargs=2, type=int, metavar="RUN", help="the numbers of two blind runs")
+        parser.add_argument("--out", type=Path, help="with --refine: the JSON file for the keys of kept items")
+        parser.add_argument("--seed", type=int, default=0, help="with --refine: seed of the random draw")
 
     def handle(self, *, benchmark, refine, out, seed, **rest):
         found = Benchmark.objects.filter(name=benchmark).first()
@@ -33,12 +33,12 @@ class Command(BaseCommand):
         runs = list(benchmark.runs.filter(blind=True))
         if not runs:
             raise CommandError(
-                "No model that sees no image has scored it; let a language model do so (manage.py score)."
+                "No model without images has scored it. Score it with a language model (manage.py score)."
             )
         run_figures.compute_missing(run_figures.of_runs(runs).missing)
         found = shares.shares(runs, run_figures.of_runs(runs).figures)
         if not found:
-            self.stdout.write("No blind run answers the questions by which this benchmark is judged.")
+            self.stdout.write("No blind run answers this benchmark's main questions.")
         for share in found:
             self.stdout.write(f"run {share.run} · {share}")
             if share.warns:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
     def refine(self, benchmark: Benchmark, numbers: list[int], out: Path | None, seed: int) -> None:
         runs = {run.pk: run for run in Run.objects.filter(benchmark=benchmark, pk__in=numbers)}
         if out is None or not out.absolute().parent.is_dir():
-            raise CommandError("Say with --out which file to write, in a folder that is there.")
+            raise CommandError("Use --out to name the file to write, in an existing folder.")
         if missing := [str(number) for number in numbers if number not in runs]:
             raise CommandError(f"The benchmark has no run {' and no run '.join(missing)}.")
         try:
@@ -57,4 +57,4 @@ class Command(BaseCommand):
         refinement = {"runs": numbers, "seed": seed, "before": found.before, "after": found.after}
         refinement |= {"dropped": dict(found.reasons), "kept": [keys[place] for place in found.kept]}
         out.write_text(json.dumps(refinement, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        self.stdout.write(f"{len(found.kept):,} of {len(keys):,} items stay, written to {out}.")
+        self.stdout.write(f"{len(found.kept):,} of {len(keys):,} items are kept; their keys are in {out}.")

@@ -1,4 +1,4 @@
-"""`manage.py construct KIND IN --out OUT`: items, or the rows that stay, made by a paper's rule, and a report."""
+"""`manage.py construct KIND IN --out OUT`: construct or refine items by a paper's rule, with a report."""
 
 import json
 from pathlib import Path
@@ -19,9 +19,9 @@ class Command(BaseCommand):
         kinds = "; ".join(f"{name}: {kind.says}" for name, kind in KINDS.items())
         parser.add_argument("kind", choices=KINDS, help=kinds)
         parser.add_argument("path", type=Path, metavar="IN", help="a .csv, .json or .jsonl file of rows")
-        parser.add_argument("--out", type=Path, required=True, help="the file to write; .jsonl where items are made")
-        parser.add_argument("--seed", type=int, default=0, help="of what is drawn; it stands in the report")
-        parser.add_argument("--json", action="store_true", help="the report as JSON")
+        parser.add_argument("--out", type=Path, required=True, help="the file to write; .jsonl for constructed items")
+        parser.add_argument("--seed", type=int, default=0, help="seed of random draws, noted in the report")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def handle(self, *, kind, path, out, seed, **options):
         path, out = Path(path), Path(out)

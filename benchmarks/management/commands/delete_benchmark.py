@@ -1,4 +1,4 @@
-"""`manage.py delete_benchmark BENCHMARK`: a benchmark that no study uses goes, with images that nothing else shows."""
+"""`manage.py delete_benchmark BENCHMARK`: delete a benchmark that no study uses, with images that nothing else uses."""
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -7,18 +7,18 @@ from benchmarks.models import Benchmark
 
 
 class Command(BaseCommand):
-    help = "Delete a benchmark that no study uses. Images that other benchmarks show stay."
+    help = "Delete a benchmark that no study uses. Images that other benchmarks use are kept."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
-        parser.add_argument("--yes", action="store_true", help="do not ask for the name again")
+        parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def handle(self, *, benchmark, yes, **options):
         found = Benchmark.objects.filter(name=benchmark).first()
         if found is None:
             raise CommandError(f"There is no benchmark {benchmark!r}.")
         if not yes and input("Type the benchmark's name again to delete it: ") != found.name:
-            raise CommandError("That is another name. Nothing was deleted.")
+            raise CommandError("That is not the benchmark's name. Nothing was deleted.")
         try:
             went = delete_benchmark(benchmark=found, by="command")
         except CannotDelete as why:

@@ -16,27 +16,27 @@ from benchmarks.predictions.output import as_json, as_lines
 
 
 class Command(BaseCommand):
-    help = "Figures of a model from its answers, by the measures of a paper. docs/reference/evaluate.md says more."
+    help = "Compute a model's figures from its answers, by a paper's measures. See docs/reference/evaluate.md."
     requires_system_checks = []
 
     def add_arguments(self, parser):
-        parser.add_argument("kind", choices=KINDS, help="whose measures")
-        parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="one model's")
+        parser.add_argument("kind", choices=KINDS, help="the paper whose measures to use")
+        parser.add_argument("--predictions", type=Path, nargs="+", required=True, metavar="FILE", help="from one model")
         parser.add_argument("--items", type=Path, metavar="FILE", help="the benchmark that the answers are about")
-        parser.add_argument("--skip-incomplete", action="store_true", help="leave out items that lack an answer")
-        parser.add_argument("--json", action="store_true", help="everything, as JSON")
+        parser.add_argument("--skip-incomplete", action="store_true", help="skip items that lack an answer")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
     def handle(self, *, kind, predictions, items, skip_incomplete, **options):
         kind, log = KINDS[kind], ProblemLog(skip_incomplete)
         if items and kind is RETRIEVAL:
-            raise CommandError("Retrieval takes no --items: the names of captions say whose they are.")
+            raise CommandError("Retrieval takes no --items: the captions' names identify their images.")
         abouts = collect(reading.read_answers([Path(path) for path in predictions], kind, log), log)
         refuse(log, self.stdout, "Nothing was computed")
         matching = match(abouts, reading.read_items(Path(items), kind, log)) if items else None
         refuse(log, self.stdout, "Nothing was computed")
         found = evaluate(matching.matched if matching else abouts, kind, log)
         refuse(log, self.stdout, "Nothing was computed")
-        assert found is not None  # it is None only with a problem in the log
+        assert found is not None  # None only if the log has a problem
         report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
         lines = [*as_lines(found), *notes_below(report)]
         self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
@@ -48,11 +48,11 @@ def left_out(log: ProblemLog) -> dict:
 
 
 def notes_below(report: dict) -> list[str]:
-    """What stands below the table: what was left out, and what did not match."""
-    lines = [f"Left out as incomplete: {report['left_out']:,}"] if report["left_out"] else []
+    """The lines below the table: skipped items and unmatched answers."""
+    lines = [f"Skipped as incomplete: {report['left_out']:,}"] if report["left_out"] else []
     if matching := report["matching"]:
         lines.append(f"Items {matching['items']:,}: {matching['matched']:,} answered, {matching['unanswered']:,} not.")
-        lines.append(f"Answers that match no item: {matching['unmatched']:,}")
+        lines.append(f"Answers without a matching item: {matching['unmatched']:,}")
         lines += [
             f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in matching["unmatched_first"]
         ]

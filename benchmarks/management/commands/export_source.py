@@ -1,4 +1,4 @@
-"""`manage.py export_source NAME --out DIR`: a benchmark in the layout of the files that it was imported from."""
+"""`manage.py export_source NAME --out DIR`: a benchmark in the layout of the files it was imported from."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from benchmarks.management.reporting import benchmark_named
 
 
 class Command(BaseCommand):
-    help = "Write a benchmark as its source had it: the same files, rows and order."
+    help = "Write a benchmark in its source's layout: the same files, rows and order."
 
     def add_arguments(self, parser):
         parser.add_argument("name", help="the benchmark's name")

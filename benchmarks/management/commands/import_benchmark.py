@@ -16,24 +16,28 @@ BY = "command"
 
 
 class Command(BaseCommand):
-    help = "Import a benchmark: all of it, or nothing and a line for each problem."
+    help = "Import a benchmark: all of it, or nothing, with a line for each problem."
 
     def add_arguments(self, parser):
-        parser.add_argument("format", choices=FORMATS, help="how the items are written down")
-        parser.add_argument("path", type=Path, help="the file, or the folder where the format has several")
+        parser.add_argument("format", choices=FORMATS, help="the format of the data")
+        parser.add_argument("path", type=Path, help="the file, or the folder if the format has several files")
         parser.add_argument("--second", type=Path, help="the second side's file or folder, for formats with two sides")
-        parser.add_argument("--origins", nargs=2, metavar="NAME", help="what the two sides are called")
-        parser.add_argument("--images", type=Path, help="folder, .zip, .tar or .tar.gz with the images")
-        parser.add_argument("--name", required=True, help="the benchmark's name; one that exists gets the items added")
-        parser.add_argument("--format-captions", action="store_true", help="capital first letter, final full stop")
-        parser.add_argument("--text-only", action="store_true", help="leave the images out")
+        parser.add_argument("--origins", nargs=2, metavar="NAME", help="names of the two sides")
+        parser.add_argument("--images", type=Path, help="a folder, .zip, .tar or .tar.gz with the images")
+        parser.add_argument("--name", required=True, help="the benchmark's name; an existing one is extended")
+        parser.add_argument(
+            "--format-captions",
+            action="store_true",
+            help="capital first letter, one full stop, the captions of an item alike",
+        )
+        parser.add_argument("--text-only", action="store_true", help="ignore the images")
         parser.add_argument(
             "--skip-incomplete", action="store_true",
-            help="leave rows that lack a part out and list them, instead of refusing all",
+            help="skip and list incomplete rows, instead of rejecting the import",
         )  # fmt: skip
         parser.add_argument(
             "--new-candidates", action="store_true",
-            help="the rows are items of that benchmark: add their candidate images as a new round",
+            help="the rows name existing items: add their candidate images as a new round",
         )  # fmt: skip
 
     def handle(self, *, format, path, images, name, **rest):
@@ -53,7 +57,7 @@ class Command(BaseCommand):
         self.answer(job)
 
     def refuse(self, format: Format, name: str, path: Path, rest: dict) -> None:
-        """CommandError for what no import could be made of."""
+        """Raise CommandError for options that make no valid import."""
         if not name.strip() or len(name) > 120:
             raise CommandError("Give a --name of 1 to 120 characters.")
         for given in filter(None, (path, rest.get("second"))):
@@ -61,12 +65,12 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no {given}.")
         if rest.get("new_candidates") and (rest.get("text_only") or not format.candidates):
             carry = ", ".join(one.name for one in FORMATS.values() if one.candidates)
-            raise CommandError(f"New candidates are images, of one of the formats {carry}.")
+            raise CommandError(f"New candidates are images, in one of the formats {carry}.")
         if rest.get("second") and not format.sides:
             raise CommandError(f"{format.name} has no second side.")
         if rest.get("origins"):
             if not format.origins:
-                raise CommandError(f"The sides of {format.name} have no names to give.")
+                raise CommandError(f"{format.name} does not take names of its sides.")
             if wrong := wrong_origins(rest["origins"]):
                 raise CommandError(wrong)
 
@@ -81,19 +85,19 @@ class Command(BaseCommand):
 
 
 def summary(report: dict) -> list[str]:
-    """The report, a line for each sum; the sums add up."""
+    """The report, one line per sum; the sums add up."""
     images, files = report["images"], report["files"]
-    lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} places for images."]
+    lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} uses of images."]
     if "new_candidates" in report:
-        lines = [f"{report['items']:,} items got {report['new_candidates']:,} new candidates."]
+        lines = [f"{report['items']:,} items received {report['new_candidates']:,} new candidates."]
     if report.get("left_out"):
-        lines += [f"{report['left_out']:,} incomplete rows left out; the notes say which."]
+        lines += [f"{report['left_out']:,} incomplete rows skipped, as listed in the notes."]
     if files:
         lines += [
-            f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} stored before "
-            f"+ {images['same']:,} with the same bytes as another name",
+            f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} already stored "
+            f"+ {images['same']:,} identical to another image",
             f"{files['found']:,} files = {files['used']:,} used + {files['unused']:,} unused "
-            f"+ {files['system']:,} of the operating system",
+            f"+ {files['system']:,} system files",
             *(f"unused: {name}" for name in files["unused_names"]),
         ]
     return [*lines, *(f"note: {problem_line(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]

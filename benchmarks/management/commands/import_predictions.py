@@ -14,17 +14,17 @@ BY = "command"
 
 
 class Command(BaseCommand):
-    help = "Take in predictions made elsewhere: all that match, or nothing and a line for each problem."
+    help = "Import predictions made elsewhere: all that match, or nothing, with a line for each problem."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
         parser.add_argument(
-            "files", type=Path, nargs="+", metavar="FILE", help="one model's; docs/reference/predictions.md"
+            "files", type=Path, nargs="+", metavar="FILE", help="files of one model; see docs/reference/predictions.md"
         )
-        parser.add_argument("--model", required=True, help="what tables call the model")
-        parser.add_argument("--source", required=True, help="where the predictions are from: a repository, a paper")
+        parser.add_argument("--model", required=True, help="the model's name in tables")
+        parser.add_argument("--source", required=True, help="where the predictions come from: a repository or a paper")
         parser.add_argument("--kind", choices=[kind.name for kind in import_predictions.TAKEN], default="")
-        parser.add_argument("--skip-incomplete", action="store_true", help="leave out items that lack an answer")
+        parser.add_argument("--skip-incomplete", action="store_true", help="skip items that lack an answer")
         parser.add_argument("--blind", action="store_true", help="the model saw no image")
 
     def handle(self, *, benchmark, files, model, source, kind, skip_incomplete, blind, **rest):
@@ -62,9 +62,9 @@ def summary(report: dict) -> list[str]:
         f"Run {report['run']}: {report['answers']:,} answers of {report['model']} stored, from {report['source']}.",
         f"Items {report['items']:,}: {report['matched']:,} answered ({report['by_id']:,} by id, "
         f"{report['by_captions']:,} by captions), {report['unanswered']:,} not.",
-        f"Answers that match no item: {report['unmatched']:,}",
+        f"Answers without a matching item: {report['unmatched']:,}",
         *(f"  {one['file']} · {one['row']} · {one['reason']}: {one['item']}" for one in report["unmatched_first"]),
     ]
     if report["left_out"]:
-        lines.append(f"Left out as incomplete: {report['left_out']:,}")
+        lines.append(f"Skipped as incomplete: {report['left_out']:,}")
     return [*lines, f"Done in {report['seconds']:,} s."]

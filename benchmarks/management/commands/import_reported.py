@@ -1,4 +1,4 @@
-"""`manage.py import_reported BENCHMARK FILE | --published NAME`: figures that a source printed, beside runs."""
+"""`manage.py import_reported BENCHMARK FILE | --published NAME`: add figures printed in a source."""
 
 from pathlib import Path
 
@@ -14,17 +14,17 @@ from benchmarks.runs.paper_tables import TABLES
 
 
 class Command(BaseCommand):
-    help = "Enter figures as a source printed them, marked as reported. docs/guide/comparison.md shows the file."
+    help = "Add figures printed in a source, marked as reported. docs/guide/comparison.md shows the file format."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
-        parser.add_argument("file", type=Path, nargs="?", help="CSV or JSON: model, measure, value, source")
-        parser.add_argument("--published", choices=[table.name for table in TABLES], help="a paper's table")
+        parser.add_argument("file", type=Path, nargs="?", help="a CSV or JSON file with model, measure, value, source")
+        parser.add_argument("--published", choices=[table.name for table in TABLES], help="a table included in Winnow")
         parser.add_argument("--kind", choices=[kind.name for kind in TAKEN], default="")
 
     def handle(self, *, benchmark, file, published, kind, **rest):
         if bool(file) == bool(published):
-            raise CommandError("Give a file or --published, one of the two.")
+            raise CommandError("Give either a file or --published.")
         found = benchmark_named(benchmark)
         kind = KINDS[kind or material.kind(found)]
         rows = self.of_file(Path(file), kind) if file else of_table(published, kind)
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             made = reported.enter_reported(benchmark=found, kind=kind.name, rows=rows, by="command")
         except Refused as refusal:
             raise CommandError(str(refusal.problems[0])) from None
-        self.stdout.write(f"{len(made):,} rows entered as reported.")
+        self.stdout.write(f"Added {len(made):,} reported rows.")
 
     def of_file(self, file: Path, kind) -> list[reported.ReportedRow]:
         log = ProblemLog()

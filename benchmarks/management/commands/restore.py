@@ -11,10 +11,10 @@ from benchmarks.management.commands.backup import summary
 
 
 class Command(BaseCommand):
-    help = "Put a backup into an empty installation of the same version. Stop web and worker first."
+    help = "Restore a backup into an empty installation of the same version. Stop the web server and worker first."
 
     def add_arguments(self, parser):
-        parser.add_argument("folder", type=Path, help="a folder that manage.py backup wrote")
+        parser.add_argument("folder", type=Path, help="a folder written by manage.py backup")
         parser.add_argument("--replace", action="store_true", help="delete all data of this installation first")
 
     def handle(self, *, folder, replace, **options):

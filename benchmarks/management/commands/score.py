@@ -1,4 +1,4 @@
-"""`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: a benchmark is scored, here or by a worker."""
+"""`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: score a benchmark, here or by a worker."""
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -13,7 +13,7 @@ BY = "command"
 
 
 class Command(BaseCommand):
-    help = "Let a model score a benchmark. docs/guide/scoring.md says which models, and what is stored."
+    help = "Score a benchmark with a model. docs/guide/scoring.md lists the models, and what is stored."
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
@@ -22,9 +22,9 @@ class Command(BaseCommand):
             help="an architecture of open_clip (ViT-B-32-quickgelu), hf-hub:ORG/MODEL, local-dir:FOLDER, "
             "sentence-transformers:ID_OR_FOLDER or language-model:ID_OR_FOLDER",
         )  # fmt: skip
-        parser.add_argument("--pretrained", default="", help="of an architecture the weights: a tag, or a file")
-        parser.add_argument("--device", default="auto", help="auto (a GPU where there is one), cpu, cuda, cuda:1, mps")
-        parser.add_argument("--now", action="store_true", help="here and now, instead of by a worker")
+        parser.add_argument("--pretrained", default="", help="weights of an architecture: a tag or a file")
+        parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps")
+        parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
 
     def handle(self, *, benchmark, model, pretrained, device, now, **rest):
         found = benchmark_named(benchmark)
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(summary(job.report)))
             return
         if job.state == JobState.CANCELLED:
-            raise CommandError("Cancelled. What was encoded is kept.")
+            raise CommandError("Cancelled. Finished encodings are kept.")
         problem = job.problems[0]
         raise CommandError(
             sentence(problem["code"], problem["advice"]) if len(job.problems) == 1 else problem_line(problem)
@@ -60,11 +60,11 @@ def sentence(code: str, advice: str) -> str:
 
 def summary(report: dict) -> list[str]:
     encoded = report["encoded"]
-    new = f"Encoded {encoded['images']:,} images and {encoded['captions']:,} captions, the rest was kept from before."
+    new = f"Encoded {encoded['images']:,} images and {encoded['captions']:,} captions; the rest was already encoded."
     lines = [f"Run {report['run']}: {report['model']} on {report['items']:,} items ({report['precision']}).", new]
     if "note" in report:
         return [*lines, f"{report['note']}.", f"Done in {report['seconds']:,} s."]
-    lines.append(f"{report['scores']:,} scores of the kind {report['kind']} stored.")
+    lines.append(f"{report['scores']:,} scores stored, of the kind {report['kind']}.")
     for what, of in report["lacking"].items():
         lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
     return [*lines, f"Done in {report['seconds']:,} s."]

@@ -1,4 +1,4 @@
-"""`manage.py up`: all of Winnow on this machine, until Ctrl-C. `make run` calls it."""
+"""`manage.py up`: run all of Winnow on this machine until Ctrl-C. `make run` calls it."""
 
 import os
 import signal
@@ -16,7 +16,9 @@ STOP_SECONDS = 40
 
 
 class Command(BaseCommand):
-    help = "Start servers, web and worker; Ctrl-C stops them. PORT (8000) and HOST (127.0.0.1) say where to listen."
+    help = (
+        "Start the database, web server and worker; Ctrl-C stops them. PORT (8000) and HOST (127.0.0.1): the address."
+    )
     requires_system_checks = []
 
     def handle(self, **options):
@@ -43,8 +45,8 @@ class Command(BaseCommand):
 
     def running(self, holder: dict) -> str:
         if holder.get("what") == "up":
-            return f"Winnow already runs at {holder.get('url')} (process {holder.get('pid')}) on {settings.VAR}."
-        return f"`manage.py {holder.get('what')}` is using {settings.VAR}; start Winnow when it has finished."
+            return f"Winnow is already running at {holder.get('url')} (process {holder.get('pid')}) on {settings.VAR}."
+        return f"`manage.py {holder.get('what')}` is using {settings.VAR}. Start Winnow when it has finished."
 
     def serve(self, lock: Lock, host: str, port: int) -> None:
         processes.sweep(settings.VAR)
@@ -65,21 +67,21 @@ class Command(BaseCommand):
         self.stdout.write("Winnow has stopped.")
 
     def ask_to_stop(self, running: supervisor.Supervisor) -> None:
-        """Once: a second Ctrl-C does not cut the stopping short."""
+        """Stop once: a second Ctrl-C does not interrupt the shutdown."""
         if not running.stopping:
             running.stopping = True
             raise StopAsked
 
     def prepare_and_start(self, servers: Servers, running: supervisor.Supervisor) -> None:
-        self.say(f"Winnow starts at {self.url} …")
+        self.say(f"Starting Winnow at {self.url} …")
         servers.start()
         preparation.migrate()
         preparation.collect_static()
         running.start()
         study = preparation.demo(self.say)
-        admin = preparation.first_admin(by="command")  # late: a stop before its password is shown would lose it
+        admin = preparation.first_admin(by="command")  # late: stopping before the password is shown would lose it
         connections.close_all()
-        self.say(f"Winnow runs at {self.url}")
+        self.say(f"Winnow is running at {self.url}")
         self.say(f"  Admin      {self.url}/login/   {self.how_to_log_in(admin)}")
         self.say(f"  Annotator  {self.url}/join/{study.invite}/   (study “{study.name}”)")
         self.say(f"  Data       {settings.VAR}   (logs in {settings.VAR / 'log'})")
@@ -87,8 +89,8 @@ class Command(BaseCommand):
 
     def how_to_log_in(self, admin: tuple[str, str] | None) -> str:
         if admin is None:
-            return "(password lost? .venv/bin/python manage.py changepassword admin)"
-        return f"name {admin[0]}, one-time password {admin[1]}   (shown this once; you choose your own on logging in)"
+            return "(lost the password? .venv/bin/python manage.py changepassword admin)"
+        return f"name {admin[0]}, one-time password {admin[1]}   (shown only once; choose your own when you log in)"
 
     def say(self, line: str) -> None:
         self.stdout.write(line)
@@ -96,4 +98,4 @@ class Command(BaseCommand):
 
 
 class StopAsked(BaseException):
-    """Ctrl-C or a polite kill, wherever the start or the watch is just then."""
+    """Ctrl-C or SIGTERM, at any point of starting or watching."""

@@ -1,4 +1,4 @@
-// How each kind of figure looks: (data, colours, width in pixels) → options for ECharts, and how high it is. Data is
+// How each kind of figure looks: (data, colours, width in pixels) → options for ECharts, and its height. The data is
 // what table.js read from the table.
 
 import { inZone } from "../pages/live.js";
@@ -9,7 +9,7 @@ import { margins } from "./models.js";
 import { matrix, mix, times } from "./people.js";
 import { scatter } from "./plane.js";
 
-// The funnel: a bar of all that was imported, then of each stage what it kept and dropped and what is open.
+// The funnel: a bar of all imported items, then one per stage with its kept, dropped and open items.
 
 const PARTS = [
   ["kept", "accent", "accent-ink"], ["dropped", "dropped", "on-dropped"], ["open", "wash", "quiet"],
@@ -25,11 +25,11 @@ function stepSays(row, narrow = false) {
     return narrow ? `${share} ${part}` : `${count(row[part])} ${part} (${share})`;
   });
   const rest = ["open", "waiting"].filter((part) => row[part] && !narrow);
-  const said = rest.map((part) => `${count(row[part])} ${part === "open" ? "open" : "wait"}`);
+  const said = rest.map((part) => `${count(row[part])} ${part === "open" ? "open" : "waiting"}`);
   return [...shares, ...said].join(" · ") || "nothing yet";
 }
 
-// What is said in a part of a bar: as much as there is room for.
+// The label in a part of a bar: as much as fits.
 function inPart(name, room) {
   return ({ value }) => {
     const short = count(value);
@@ -110,9 +110,9 @@ function intervals({ rows }, look, width) {
   };
 }
 
-// Judgments an hour; the last span may still be running.
+// Judgments per hour; the last span may still be running.
 
-const LONG = 6 * 3_600_000; // milliseconds of a span, from which on its hour says nothing
+const LONG = 6 * 3_600_000; // milliseconds; the hour says nothing about longer spans
 
 function series({ rows }, look, width) {
   const moments = rows.map(({ from }) => new Date(from));
@@ -120,7 +120,7 @@ function series({ rows }, look, width) {
   const say = rows.length > 1 && moments[1] - moments[0] >= LONG ? day : inZone;
   const running = (row) => row.span !== "over";
   const says = (row, moment) =>
-    `${inZone(moment)}\n${count(row.judgments)} judgments, ${count(Math.round(row.per_hour))} an hour` +
+    `${inZone(moment)}\n${count(row.judgments)} judgments, ${count(Math.round(row.per_hour))} per hour` +
     (running(row) ? "\nstill running" : "");
   const bars = rows.map((row) => ({
     value: row.per_hour,

@@ -1,9 +1,9 @@
-// The kinds of figures that set models beside people, as kinds.js has the others.
+// The kinds of figures that compare models with people; kinds.js has the others.
 
 import { SMALL, decimal, label, line, text, tip, valued } from "./parts.js";
 
-// People's entropy against the models' margin: at the right of 0 models are right. Shapes tell people's answers apart
-// for whoever does not tell the colours.
+// People's entropy against the models' margin: right of 0, models are right. Shapes distinguish people's answers for
+// those who cannot distinguish the colours.
 
 const PEOPLE = [["right", "circle", "accent"], ["wrong", "diamond", "warn"], ["undecided", "rect", "quiet"]];
 
@@ -25,8 +25,8 @@ export function margins({ rows }, look, width) {
     grid: { left: 48, right: 18, top: 32, bottom: 44 },
     tooltip: tip(look, says),
     legend: { ...legend, textStyle: { color: look.ink, fontSize: SMALL + 1 } },
-    xAxis: valued(look, { axisLine: { show: true, ...line(look) }, ...titled("mean margin of models", 26) }),
-    yAxis: valued(look, { min: 0, ...titled("entropy of people, bits", 32) }),
+    xAxis: valued(look, { axisLine: { show: true, ...line(look) }, ...titled("models’ mean margin", 26) }),
+    yAxis: valued(look, { min: 0, ...titled("people’s entropy, bits", 32) }),
     series: groups,
   };
 }

@@ -1,23 +1,23 @@
-// The kinds of figures that compare annotators, as kinds.js has the others.
+// The kinds of figures that compare annotators; kinds.js has the others.
 
 import {
   SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued, whole, widest,
 } from "./parts.js";
 
-// Kappa of each two annotators, in a square. Its numbers stand in the fields where there is room for them.
+// Kappa of each pair of annotators, in a square. Fields show their numbers if there is room.
 
 const ROOM = 30; // pixels of a field, for its number
 
 function pairSays({ data: { row } }) {
   const kappa = row.kappa === null ? "no κ" : `κ ${decimal(row.kappa)}`;
-  return `${row.first} and ${row.second}: ${kappa}\n${count(row.n)} items of both${row.note && `\n${row.note}`}`;
+  return `${row.first} and ${row.second}: ${kappa}\n${count(row.n)} shared items${row.note && `\n${row.note}`}`;
 }
 
 function bothWays(rows, names) {
   const place = (name) => names.indexOf(name);
   return rows.flatMap((row) =>
     [[row.first, row.second], [row.second, row.first]].map(([x, y]) => ({
-      row, value: [place(x), place(y), Math.max(0, row.kappa)], // at 0 and below there is no agreement to be coloured
+      row, value: [place(x), place(y), Math.max(0, row.kappa)], // at 0 and below there is no agreement to colour
     })));
 }
 
@@ -57,7 +57,7 @@ export function matrix({ rows }, look, width) {
   };
 }
 
-// What everybody and each annotator answered, each as a bar of shares.
+// The answers of everybody and of each annotator, each as a bar of shares.
 
 export function mix({ columns, rows }, look, width) {
   const { left, axis } = named(rows.map(({ who }) => who), look, width);
@@ -84,7 +84,7 @@ export function mix({ columns, rows }, look, width) {
   };
 }
 
-// Judgments by the seconds that they took, with a line across. What has no end is drawn as wide as the others.
+// Judgments by the seconds that they took, with a line across. The open-ended bin is drawn as wide as the others.
 
 function timeSays({ from, to, judgments, share }) {
   const span = to === null ? `${from} s or more` : `${from} to ${to} s`;

@@ -1,9 +1,9 @@
-// Models and people on the plane of two measures, with a third as colour, as kinds.js has the other kinds.
+// Models and people on the plane of two measures, with a third as colour; kinds.js has the other kinds.
 
 import { SMALL, label, line, percent, text, tip, valued, whole } from "./parts.js";
 
 const SYMBOLS = { humans: "diamond", models: "circle", reported: "triangle", chance: "rect" };
-const FEW = 16; // rows up to which their names stand beside them, where there is room
+const FEW = 16; // up to this many rows, names are shown beside them if there is room
 
 function dots(rows, stands, look, coloured, width) {
   const these = rows.filter((row) => row.stands === stands && (row.colour !== null) === coloured);

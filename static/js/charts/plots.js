@@ -1,7 +1,7 @@
 // Draws every <figure data-plot="kind"> from the table beneath it. The table is the data: there is no other copy.
 //
-// A figure (templates/components/_plot.html) has a place for the drawing, a table that stands open where no script runs,
-// and buttons. kinds.js says how a kind looks, save.js makes files of it.
+// A figure (templates/components/_plot.html) has a place for the drawing, a table that is open if no script runs, and
+// buttons. kinds.js defines how each kind looks, save.js makes files of it.
 
 import { afterSwaps } from "../pages/live.js";
 import { KINDS } from "./kinds.js";
@@ -17,7 +17,7 @@ const resized = new ResizeObserver((entries) => {
 const figures = () => [...document.querySelectorAll("figure[data-plot]")];
 const table = (figure) => figure.querySelector("details");
 
-// What has been drawn stands where the new figure has its empty place: nothing flickers, nothing starts anew.
+// Existing drawings move into the new figure's empty place, so nothing flickers or restarts.
 function placed(figure) {
   const [there, kept] = [figure.querySelector(".drawing"), drawn.get(figure.id)];
   if (kept && kept.box !== there) {
@@ -69,7 +69,7 @@ document.addEventListener("click", ({ target }) => {
   if (kind) save(kind, target.closest("figure"));
 });
 
-// Tables close as soon as the page is read, and open again where the chart library does not come.
+// Tables close as soon as the page is parsed, and open again if the chart library does not load.
 for (const figure of figures()) table(figure).open = false;
 document.addEventListener("DOMContentLoaded", () => {
   if (!window.echarts) {

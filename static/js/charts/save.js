@@ -30,11 +30,11 @@ function savePicture(figure) {
   }, "image/png");
 }
 
-// The same drawing in the colours of paper, without motion, beneath its title.
+// The same drawing in paper colours, without animation, beneath its title.
 function onPaper(figure, root, options) {
   const sheet = document.createElement("div");
   sheet.className = "on-paper";
-  figure.append(sheet); // colours are known of what stands in the page
+  figure.append(sheet); // colours can be read only from elements in the page
   const colours = look(sheet);
   sheet.remove();
   const { height, grid, ...option } = KINDS[figure.dataset.plot](read(figure), colours, WIDTH);

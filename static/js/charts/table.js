@@ -1,4 +1,4 @@
-// What a figure's table says: to the drawing, and as a file of comma-separated values.
+// The content of a figure's table: for the drawing, and as a CSV file.
 
 function valueOf(cell) {
   const { value } = cell.dataset;
@@ -8,7 +8,7 @@ function valueOf(cell) {
 }
 
 // { columns: [{ key, words }], rows: [{ key: value }], mark: { words, value } or null }. Text is a string, a number a
-// number, a moment its ISO form; null is what is not defined.
+// number, a moment its ISO form; null is undefined.
 export function read(figure) {
   const heads = [...figure.querySelectorAll("thead th")];
   const columns = heads.map((head) => ({ key: head.dataset.key, words: head.textContent }));
@@ -24,7 +24,7 @@ const COLOURS = [
 ];
 const MIX = [1, 2, 3, 4, 5, 6, 7, 8].map((place) => `mix-${place}`);
 
-// The colours that an element stands in: the page's, or within .on-paper those of a sheet of paper.
+// The colours around an element: the page's, or within .on-paper those of a sheet of paper.
 export function look(element) {
   const style = getComputedStyle(element);
   const of = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -33,7 +33,7 @@ export function look(element) {
   return { ...colours, mix: MIX.map(of), font };
 }
 
-// A spreadsheet takes a cell that begins like a formula for one: an apostrophe says that it is text. Numbers may.
+// Spreadsheets run a cell that begins like a formula; an apostrophe marks it as text. Numbers may stay.
 export function safe(text) {
   const formula = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
   const cell = formula ? `'${text}` : text;

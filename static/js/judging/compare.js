@@ -2,7 +2,7 @@
 
 import { kinds } from "./forms.js";
 import { digit } from "./keys.js";
-import { say } from "./say.js";
+import { format, say } from "./say.js";
 
 const ANSWERS = { 1: "1", 2: "2", 0: "tie", t: "tie" };
 const questions = (node) => [...node.querySelectorAll(".compare-question")];
@@ -54,7 +54,7 @@ function key(event, { node }) {
   if (!by || event.target.closest("input")) return false;
   const question = next(node, marked(node), by);
   go(node, question);
-  say(`${asks(question)} ${answered(question) ? `Answered: ${words(answered(question))}` : "Not answered yet."}`, true);
+  say(`${asks(question)} ${answered(question) ? format(gettext("Answered: %(answer)s."), { answer: words(answered(question)) }) : gettext("Not answered yet.")}`, true);
   return true;
 }
 
@@ -67,7 +67,7 @@ function answer(node, value) {
   radio.dispatchEvent(new Event("change", { bubbles: true }));
   go(node, next(node, question));
   const open = questions(node).find((one) => !answered(one));
-  say(`${asks(question)} ${words(radio)}. ${open ? asks(open) : "Both are answered: Enter submits."}`, true);
+  say(`${asks(question)} ${words(radio)}. ${open ? asks(open) : gettext("Both questions are answered. Press Enter to submit.")}`, true);
   return true;
 }
 
@@ -75,7 +75,7 @@ function lacks({ node }) {
   const open = questions(node).find((one) => !answered(one));
   if (!open) return "";
   mark(node, open);
-  return `${asks(open)} Press 1, 2, or 0 for a tie.`;
+  return `${asks(open)} ${gettext("Press 1 or 2, or 0 for a tie.")}`;
 }
 
 kinds.compare = { ready, key, lacks };

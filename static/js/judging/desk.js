@@ -5,7 +5,7 @@
 import { Clock } from "./clock.js";
 import { fit } from "./layout.js";
 import { deliver, get, newKey, Outbox, showChip } from "./outbox.js";
-import { say, tell } from "./say.js";
+import { format, say, tell } from "./say.js";
 import { decode, focus, parse, pause, restore, screenFrom } from "./screen.js";
 import { Zoom } from "./zoom.js";
 
@@ -62,22 +62,37 @@ export function present() {
   if (!now.current) sync();
 }
 
+// The button beside what the banner says: back from looking back, or on from a screen that another tab has answered.
+export function goOn() {
+  if (now.looking) return present();
+  next();
+  if (!now.current) sync();
+}
+
 function banner() {
-  const { looking, past } = now;
-  $("banner").hidden = !looking;
+  const { looking, past, current } = now;
+  $("banner").hidden = !looking && !current?.elsewhere;
+  $("return").textContent = looking ? gettext("Return") : gettext("Next screen");
   $("skip").disabled = Boolean(looking);
-  if (!looking) return;
+  if (!looking) return current?.elsewhere && bannerSays(gettext("You answered this screen in another tab."));
   const number = now.done + fresh() - (past.length - 1 - past.indexOf(looking));
-  const answer = looking.answer === "cannot_judge" ? " You answered: cannot judge." : "";
-  $("banner-text").textContent = `You are looking back at screen ${number}: Right arrow returns.${answer} Another answer and Enter changes it.`;
-  say($("banner-text").textContent, true);
+  const words = [format(gettext("This is screen %(number)s, which you have answered."), { number })];
+  if (looking.answer === "cannot_judge") words.push(gettext("Your answer: cannot judge."));
+  if (looking.newer) words.push(gettext("You have changed it in another tab. Go back again to see how."));
+  words.push(gettext("To change your answer, pick another and press Enter. The right arrow key takes you back."));
+  bannerSays(words.join(" "));
+}
+
+function bannerSays(words) {
+  $("banner-text").textContent = words;
+  say(words, true);
 }
 
 export const closeSheets = () => document.querySelectorAll("details[open]").forEach((sheet) => (sheet.open = false));
 
 // Progress and time left, from the annotator's own pace.
 
-const fresh = () => outbox.entries().filter((entry) => !entry.edit).length;
+const fresh = () => outbox.entries().filter(({ key, edit }) => !edit && !outbox.asked.has(key)).length;
 
 export function progress() {
   const { total } = now;
@@ -86,29 +101,43 @@ export function progress() {
   $("total").textContent = $("bar").max = total;
   $("bar").value = answered;
   const minutes = Math.ceil(((total - answered) * now.pace) / 60000);
-  $("left").textContent = now.pace && answered < total ? `about ${minutes} min left` : "";
-  document.title = document.title.replace(/^\d+ of \d+/, `${answered} of ${total}`);
+  $("left").textContent = now.pace && answered < total ? format(gettext("about %(minutes)s min left"), { minutes }) : "";
+  const study = document.querySelector(".status .study").textContent;
+  document.title = `${format(gettext("%(done)s of %(total)s"), { done: answered, total })} · ${study}`;
 }
 
 // What the server says
 
 export const outbox = new Outbox(desk.dataset.token, {
   deliver: (entry) => deliver(home, entry, have()),
-  settled(json) {
-    if (json.refused) return tell(`An answer was not taken: ${json.refused}`);
+  elsewhere: answered,
+  settled(json, entry) {
+    if (json.refused) return tell(format(gettext("An answer was not saved: %(reason)s"), { reason: json.refused }));
     if (json.receipt === "surplus") {
-      tell("That screen had been passed on to somebody else. Your answer is kept, but does not count. Nothing to do for you.");
+      tell(gettext("That screen had already been passed to somebody else. Your answer is saved but does not count. You do not need to do anything."));
     }
+    answered(entry);
     take(json);
   },
   changed(state, count) {
     const before = $("chip").dataset.state;
     showChip($("chip"), state, count);
-    if (state === "unsaved" && before !== "unsaved") say("Not saved yet. Your answers are kept on this device and sent again.");
-    if (state === "saved" && before === "unsaved") say("All answers are saved.");
-    if (state === "saved" && !now.current) sync();
+    if (state === "unsaved" && before !== "unsaved") say(gettext("Not saved yet. Your answers are stored on this device and will be sent again."));
+    if (state === "saved" && before === "unsaved") say(gettext("All answers are saved."));
+    if (["saved", "asked"].includes(state) && !now.current) sync();
   },
 });
+
+// An answer is stored that may have been given in another tab: this one goes on from what is stored, unless a change of
+// it is on its way.
+function answered({ lease, answer, key }) {
+  now.queue = now.queue.filter((screen) => screen.lease !== lease);
+  const screen = now.past.find((one) => one.lease === lease);
+  const changed = outbox.entries().some((entry) => entry.lease === lease && entry.key !== key);
+  if (screen && !changed) screen.newer = screen.seen === key ? null : { answer, seen: key };
+  if (now.current?.lease === lease) now.current.elsewhere = true;
+  if (shown()?.lease === lease) banner();
+}
 
 // States that end the work at this page, whatever is in front; the others only when nothing is left to answer.
 const AT_ONCE = ["consent", "rules", "before", "moved", "left", "excluded", "screened_out"];
@@ -147,7 +176,7 @@ export function sync() {
 function dropLost(held) {
   const { current } = now;
   now.queue = now.queue.filter((screen) => held.includes(screen.lease));
-  if (!current || now.looking || held.includes(current.lease)) return;
-  say("You were away for long, so that screen was passed on to somebody else.");
+  if (!current || current.elsewhere || now.looking || held.includes(current.lease)) return;
+  say(gettext("That screen is no longer yours: you answered it elsewhere, or it was passed to somebody else while you were away."));
   now.current = null;
 }

@@ -1,5 +1,7 @@
 // Word by word, what became of a sentence.
 
+import { format } from "./say.js";
+
 const WORDS = /\s*(?:[\p{L}\p{M}\p{N}'’-]+|\S)/gu;
 const split = (text) => text.match(WORDS) ?? [];
 
@@ -43,9 +45,11 @@ export function mark(node, parts, kinds = ["same", "gone", "new"]) {
   node.replaceChildren(...marked);
 }
 
-// What is read out of it: "2 words new, 1 gone".
+// What is read out of it: "2 words added, 1 word removed".
 export function inWords(parts) {
   const count = (wanted) => parts.filter(([kind]) => kind === wanted).reduce((all, [, words]) => all + words.length, 0);
   const [fresh, gone] = [count("new"), count("gone")];
-  return fresh || gone ? `${fresh} ${fresh === 1 ? "word" : "words"} new, ${gone} gone` : "no word differs";
+  if (!fresh && !gone) return gettext("no words changed");
+  const words = [ngettext("%(n)s word added", "%(n)s words added", fresh), ngettext("%(n)s word removed", "%(n)s words removed", gone)];
+  return words.map((one, place) => format(one, { n: [fresh, gone][place] })).join(", ");
 }

@@ -1,7 +1,7 @@
 // What the screens share on which sentences are rewritten. The sentences here are those of the server, which has the
 // last word: annotation/protocols/edits.py.
 
-import { say } from "./say.js";
+import { format, say } from "./say.js";
 
 const LONGEST = 1000;
 const MOMENT = 900; // without typing, before a summary is read out
@@ -11,8 +11,8 @@ export const wordsOf = (node) => one(node.querySelector(".words").textContent);
 
 // Why it cannot be sent, or "".
 export function unfit(typed, called) {
-  if (!one(typed)) return `${called} is empty.`;
-  return one(typed).length > LONGEST ? `${called} is longer than 1,000 characters.` : "";
+  if (!one(typed)) return format(gettext("%(sentence)s is empty."), { sentence: called });
+  return one(typed).length > LONGEST ? format(gettext("%(sentence)s is longer than 1,000 characters."), { sentence: called }) : "";
 }
 
 export function set(field, checked = true) {

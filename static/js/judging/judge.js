@@ -1,7 +1,7 @@
 // The judging screen: what keys, clicks and the passing of time do. desk.js holds the screens, send.js what
 // is done with them, past.js looks back.
 
-import { $, closeSheets, desk, have, home, next, now, outbox, present, progress, shown, sync, zoom } from "./desk.js";
+import { $, closeSheets, desk, goOn, have, home, next, now, outbox, progress, shown, sync, zoom } from "./desk.js";
 import { kindOf, sweep } from "./forms.js";
 import { onKey } from "./keys.js";
 import { fit } from "./layout.js";
@@ -56,7 +56,7 @@ $("rules-dialog").addEventListener("close", () => {
 });
 $("zoom").addEventListener("click", () => zoom.toggle());
 $("back").addEventListener("click", back);
-$("return").addEventListener("click", present);
+$("return").addEventListener("click", goOn);
 
 let pointed = false; // the last touch was by mouse or finger, not by key
 addEventListener("pointerdown", () => (pointed = true), true);

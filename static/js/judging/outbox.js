@@ -1,6 +1,8 @@
 // Answers on their way to the server. An answer is written here before the next screen is painted and leaves only when
 // the server has said that it is kept; it survives a lost connection, a reload and a closed tab (localStorage).
 
+import { CONFLICT, showQuestion } from "./two-tabs.js";
+
 const DELAYS = [1, 2, 4, 8, 15, 30]; // seconds between tries
 const OUTLIVES = 60_000; // bytes: a browser refuses to send more than 64 KiB that is to outlive its page
 
@@ -24,10 +26,11 @@ async function read(promise) {
   throw Object.assign(new Error(`status ${response.status}`), { status: response.status });
 }
 
-// One answer, as the server reads it. `have` names the screens that need not be sent again.
-export function deliver(home, { key, lease, answer, reason, active, elapsed }, have = []) {
+// One answer, as the server reads it. `seen` is the key of the stored answer that it changes; `have` names the screens
+// that need not be sent again.
+export function deliver(home, { key, lease, answer, reason, active, elapsed, seen = "" }, have = []) {
   const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : typeof answer === "object" ? answer : { answer };
-  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, have }, { keepalive: true });
+  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, seen, have }, { keepalive: true });
 }
 
 export function newKey() {
@@ -41,9 +44,16 @@ export function newKey() {
 
 export class Outbox {
   // `deliver(entry)` posts one and resolves with the server's JSON; `settled(json, entry)` hears it; `changed(state,
-  // count)` hears "saved", "saving" or "unsaved".
-  constructor(token, { deliver, settled, changed }) {
-    Object.assign(this, { prefix: `winnow:${token}:`, deliver, settled, changed, memory: new Map(), tried: new Set(), tries: 0 });
+  // count)` hears "saved", "saving", "unsaved" or "asked"; `elsewhere(entry)` hears of an answer that another tab has
+  // stored. `asked` has what the server said of answers that are not stored, since another one stands (two-tabs.js).
+  constructor(token, { deliver, settled, changed, elsewhere = () => {} }) {
+    Object.assign(this, { prefix: `winnow:${token}:`, deliver, settled, changed, elsewhere, memory: new Map() });
+    Object.assign(this, { tried: new Set(), asked: new Map(), tries: 0, tabs: new BroadcastChannel(this.prefix) });
+    this.tabs.addEventListener("message", ({ data: { entry, json } }) => {
+      if (json.receipt) this.elsewhere(entry);
+      else if (json.kind === CONFLICT && this.entries().some(({ key }) => key === entry.key)) this.#ask(entry, json);
+    });
+    addEventListener("storage", () => this.asked.size && this.#forgetDecided());
     addEventListener("online", () => this.flush());
     addEventListener("pageshow", () => this.flush());
     addEventListener("visibilitychange", () => this.flush());
@@ -61,6 +71,36 @@ export class Outbox {
   remove(key) {
     this.memory.delete(key);
     this.#stored((storage) => storage.removeItem(this.prefix + key));
+  }
+
+  // What the annotator says to the question: the stored answer stays, or this one is sent again, as a change of that.
+  decide(key, keep) {
+    const { seen, answer } = this.asked.get(key);
+    const entry = this.entries().find((one) => one.key === key);
+    this.asked.delete(key);
+    if (entry && keep) {
+      this.remove(key);
+      this.elsewhere({ ...entry, answer, key: seen });
+    } else if (entry) this.add({ ...entry, seen });
+    showQuestion(this);
+    this.flush();
+  }
+
+  #asks(screen) {
+    return this.entries().some(({ key, lease }) => lease === screen && this.asked.has(key));
+  }
+
+  #ask(entry, json) {
+    this.asked.set(entry.key, json);
+    showQuestion(this);
+  }
+
+  // Another tab of this browser has decided.
+  #forgetDecided() {
+    const there = new Set(this.entries().map(({ key }) => key));
+    for (const key of this.asked.keys()) there.has(key) || this.asked.delete(key);
+    showQuestion(this);
+    if (!this.asked.size) this.flush();
   }
 
   // Oldest first. Another tab of the same annotator shares them; sending one twice is harmless, the key is the same.
@@ -92,7 +132,8 @@ export class Outbox {
   }
 
   // Sends all, one after the other, in the order in which they were given. One that the server fails on is left for the
-  // next time, with what changes it; the others go. Resolves with whether none is left.
+  // next time, with what changes it, and so is one that the annotator is asked about; the others go. Resolves with
+  // whether none is left.
   flush() {
     clearTimeout(this.timer);
     this.running ??= this.#drain().finally(() => (this.running = null));
@@ -101,7 +142,7 @@ export class Outbox {
 
   async #drain() {
     const failed = new Set(); // screens
-    for (let entry; (entry = this.entries().find(({ lease }) => !failed.has(lease))); ) {
+    for (let entry; (entry = this.entries().find(({ lease }) => !failed.has(lease) && !this.#asks(lease))); ) {
       this.changed(this.tries || failed.size ? "unsaved" : "saving", this.entries().length);
       let json;
       try {
@@ -113,10 +154,16 @@ export class Outbox {
         continue;
       }
       this.tries = 0;
+      this.tabs.postMessage({ entry, json });
+      if (json.kind === CONFLICT) {
+        this.#ask(entry, json);
+        continue;
+      }
       this.remove(entry.key);
       this.settled(json, entry);
     }
     if (failed.size) return this.#later();
+    if (this.asked.size) return this.changed("asked", this.asked.size), false;
     this.changed("saved", 0);
     return true;
   }
@@ -128,9 +175,9 @@ export class Outbox {
   }
 }
 
-const WORDS = { saved: "saved", saving: "saving" };
+const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
 
 export function showChip(chip, state, count) {
   chip.dataset.state = state;
-  chip.textContent = WORDS[state] ?? `not saved, retrying${count > 1 ? ` (${count})` : ""}`;
+  chip.textContent = WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
 }

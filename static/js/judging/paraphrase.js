@@ -4,7 +4,7 @@
 import { diff, inWords, mark } from "./diff.js";
 import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
 import { digit } from "./keys.js";
-import { say } from "./say.js";
+import { format, say } from "./say.js";
 
 const REJECT = "reject";
 const written = new WeakMap(); // screen's node → what was written, by place
@@ -43,7 +43,7 @@ function pickForEdit(node) {
   const options = $$(node, ".edit-option input");
   if (options.length === 1) options[0].checked = true;
   const is = options.some((option) => option.checked);
-  if (!is) say("Pick the sentence to edit first.");
+  if (!is) say(gettext("First pick the sentence you want to edit."));
   return is;
 }
 
@@ -80,7 +80,7 @@ function key(event, { node }) {
 
 function pick(option) {
   set(option);
-  say(`Sentence ${option.value} picked`, true);
+  say(format(gettext("Sentence %(number)s picked"), { number: option.value }), true);
   return true;
 }
 
@@ -94,7 +94,7 @@ function edit(node) {
 function reject(node) {
   const radio = $(node, `[value=${REJECT}]`);
   if (radio.checked) write($(node, "[name=why]"));
-  else (set(radio), say("All rejected: tick what is wrong with them", true));
+  else (set(radio), say(gettext("All rejected. Tick every problem."), true));
   return true;
 }
 
@@ -107,20 +107,23 @@ function look(node) {
 function tick(line) {
   const box = $(line, "input");
   set(box, !box.checked);
-  say(`${box.checked ? "Ticked" : "Not ticked"}: ${box.parentElement.lastElementChild.textContent}`, true);
+  const words = box.checked ? gettext("Ticked: %(problem)s") : gettext("Not ticked: %(problem)s");
+  say(format(words, { problem: box.parentElement.lastElementChild.textContent }), true);
   return true;
 }
 
 function lacks({ node }) {
   const { answer, edit, field, caption, other } = parts(node);
-  if (!answer) return "Pick a sentence, edit one (E), or reject them all (R).";
+  if (!answer) return gettext("Pick a sentence, edit one (E) or reject all (R).");
   if (answer.value === REJECT) {
     const said = $(node, ".line input:checked") || one($(node, "[name=why]").value);
-    return said ? "" : "Tick what is wrong with them, or say it in words.";
+    return said ? "" : gettext("Tick every problem, or explain in your own words.");
   }
   if (!edit.checked) return "";
-  const same = { [one(caption)]: "the sentence on top", [one(other)]: "the sentence that it must not mean" }[one(field.value)];
-  return same ? `Your sentence is the same as ${same}.` : unfit(field.value, "Your sentence");
+  const words = one(field.value);
+  if (words === one(caption)) return gettext("Your version is the same as the sentence at the top.");
+  if (words === one(other)) return gettext("Your version is the same as the sentence that it must not mean.");
+  return unfit(words, gettext("Your version"));
 }
 
 export const paraphrase = { ready, key, lacks };

@@ -11,7 +11,7 @@ export async function back() {
   const { looking, past } = now;
   let index = (looking ? past.indexOf(looking) : past.length) - 1;
   if (index < 0 && !allPast) index += await fetchPast();
-  if (index < 0) return say("There is nothing before this.");
+  if (index < 0) return say(gettext("There is no earlier screen."));
   look(past[index]);
 }
 
@@ -21,17 +21,18 @@ async function fetchPast() {
   try {
     const json = await get(`${home}history/`);
     const older = json.past.filter(({ lease }) => !now.past.some((screen) => screen.lease === lease));
-    now.past.unshift(...older.map(({ html, answer }) => screenFrom(parse(html), answer)));
+    now.past.unshift(...older.map(({ html, answer, seen }) => Object.assign(screenFrom(parse(html), answer), { seen })));
     allPast = true;
     return older.length;
   } catch {
-    say("Earlier screens cannot be fetched: there is no connection just now.");
+    say(gettext("Earlier screens cannot be loaded: there is no connection right now."));
     return 0;
   }
 }
 
 function look(screen) {
   now.looking = screen;
+  Object.assign(screen, screen.newer, { newer: null });
   restore(screen);
   paint(screen);
 }

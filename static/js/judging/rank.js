@@ -4,9 +4,10 @@
 import { drags } from "./drag.js";
 import { kinds } from "./forms.js";
 import { digit } from "./keys.js";
-import { say } from "./say.js";
+import { format, say } from "./say.js";
 
-const STEPS = ["best", "middle", "least"];
+const STEPS = 3;
+const nameOfStep = (step) => [pgettext("rank", "Best"), pgettext("rank", "Middle"), pgettext("rank", "Worst")][step - 1];
 const NEAR = 24; // pixels beside the steps that still are the steps
 const dragging = new WeakMap(); // screen's node → its drags
 const $$ = (node, css) => [...node.querySelectorAll(css)];
@@ -14,7 +15,6 @@ const cards = (node) => $$(node, ".rank-option");
 const nameOf = (card) => card.dataset.letter;
 const stepOf = (card) => Number(card.querySelector("input:checked")?.value ?? 0);
 const unplaced = (node) => cards(node).filter((card) => !stepOf(card));
-const together = (names) => names.join(", ").replace(/, (?=[^,]*$)/, " and ");
 
 // As they stand in sight, top first.
 const seen = (node) => cards(node).sort((one, other) => stepOf(one) - stepOf(other));
@@ -53,14 +53,13 @@ function tell(node) {
 }
 
 function partly(node, left) {
-  const put = cards(node).filter(stepOf).map((card) => `${nameOf(card)} ${STEPS[stepOf(card) - 1]}`);
-  return `${put.length ? `${together(put)}. ` : ""}Not on a step yet: ${together(left)}.`;
+  const put = cards(node).filter(stepOf).map((card) => `${nameOf(card)}: ${nameOfStep(stepOf(card))}.`);
+  return [...put, format(gettext("Not ranked yet: %(sentences)s."), { sentences: left.join(", ") })].join(" ");
 }
 
 function order(node) {
-  const tiers = STEPS.map((_, index) => cards(node).filter((card) => stepOf(card) === index + 1).map(nameOf));
-  const words = tiers.filter((tier) => tier.length).map((tier) => together(tier) + (tier.length > 1 ? " together" : ""));
-  return `${words.join(", then ")}.`;
+  const tiers = [1, 2, 3].map((step) => cards(node).filter((card) => stepOf(card) === step).map(nameOf));
+  return format(gettext("Your order: %(order)s"), { order: tiers.filter((tier) => tier.length).map((tier) => tier.join(" = ")).join(" > ") });
 }
 
 // The step whose part of the screen has this point, or none.
@@ -93,7 +92,7 @@ function go(node, card) {
   const focused = document.activeElement.closest(".put");
   mark(node, card);
   if (focused) (card.querySelector("input:checked") ?? card.querySelector("input")).focus();
-  else say(`${card.getAttribute("aria-label")} Marked${stepOf(card) ? `, ${STEPS[stepOf(card) - 1]}` : ""}.`, true);
+  else say([card.getAttribute("aria-label"), gettext("Marked."), stepOf(card) ? `${nameOfStep(stepOf(card))}.` : ""].join(" ").trim(), true);
   card.scrollIntoView({ block: "nearest" });
   return true;
 }
@@ -101,7 +100,7 @@ function go(node, card) {
 function key(event, { node }) {
   if (dragging.get(node).moving) return true;
   const step = digit(event);
-  if (STEPS[step - 1]) return take(node, step);
+  if (step >= 1 && step <= STEPS) return take(node, step);
   if (event.shiftKey) return false;
   const called = cards(node).find((card) => nameOf(card).toLowerCase() === event.key.toLowerCase());
   if (called) return go(node, called);
@@ -130,7 +129,7 @@ function lacks({ node }) {
   const [first] = unplaced(node);
   if (!first) return "";
   mark(node, first);
-  return `Put sentence ${nameOf(first)} on a step: press 1, 2 or 3.`;
+  return format(gettext("Rank sentence %(letter)s: press 1 (best), 2 or 3 (worst)."), { letter: nameOf(first) });
 }
 
 addEventListener("keydown", (event) => {

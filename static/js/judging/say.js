@@ -1,6 +1,9 @@
 // Words for the annotator: in sight for a moment, and read out by a screen reader (`quietly`: read out alone). What must
 // not be missed is `told`: it stays as long when the page is loaded anew meanwhile.
 
+// `format("%(n)s left", { n: 2 })`
+export const format = (words, values) => interpolate(words, values, true);
+
 const line = document.getElementById("say");
 const KEPT = "winnow:told";
 const MOMENT = 7000;

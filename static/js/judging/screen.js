@@ -1,7 +1,9 @@
 // One screen: { node, lease, answer }, made from the fragment that the server sent. `answer` is what was picked, or, where
-// the screen is a form, its fields; "" before there is one.
+// the screen is a form, its fields; "" before there is one. `seen` is the key of that answer, where it was given here or
+// is stored; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
+import { format } from "./say.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
   for (const img of node.querySelectorAll("img")) watch(img);
@@ -33,7 +35,7 @@ export function restore(screen) {
 export function nameOf(radio) {
   const label = radio.closest("label");
   if (radio.dataset.keys) return label.querySelector("span").lastChild.textContent.trim();
-  return label.querySelector("img")?.alt ?? `Sentence ${radio.value}`;
+  return label.querySelector("img")?.alt ?? format(gettext("Sentence %(number)s"), { number: radio.value });
 }
 
 export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });
@@ -50,8 +52,9 @@ function mark(img) {
   if (!place || place.querySelector(".broken")) return;
   const note = document.createElement("div");
   note.className = "broken";
-  note.innerHTML = "<p></p><button type=button>Load it again</button>";
-  note.firstChild.textContent = `${img.alt} did not load.`;
+  note.innerHTML = "<p></p><button type=button></button>";
+  note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: img.alt });
+  note.lastChild.textContent = gettext("Load it again");
   note.lastChild.addEventListener("click", () => (img.src = `${img.src.split("?")[0]}?again=${Date.now()}`));
   place.append(note);
 }
@@ -60,6 +63,6 @@ function mark(img) {
 export function pause() {
   const words = document.createElement("p");
   words.className = "pause";
-  words.textContent = "Fetching the next screen…";
+  words.textContent = gettext("Loading the next screen…");
   return words;
 }

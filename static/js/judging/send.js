@@ -1,9 +1,9 @@
 // What an annotator does with a screen: pick, submit, skip, take back, flag, cannot judge. After Enter the answer goes to
 // the outbox, the next screen is painted at once, and only then the network is used.
 
-import { $, clock, closeSheets, desk, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
+import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
 import { newKey, post } from "./outbox.js";
-import { say, tell } from "./say.js";
+import { format, say, tell } from "./say.js";
 import { forget, kindOf, same } from "./forms.js";
 import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
@@ -13,7 +13,7 @@ export function pick(value) {
   const radio = shown() && radios(shown()).find((radio) => radio.value === value);
   if (!radio) return;
   radio.checked = true;
-  say(`${nameOf(radio)} picked`, true);
+  say(format(gettext("%(answer)s picked"), { answer: nameOf(radio) }), true);
   autoAdvance();
 }
 
@@ -26,14 +26,15 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   clearTimeout(now.advance);
   const screen = shown();
   if (!screen) return;
-  const lacks = answer === CANNOT ? "" : kindOf(screen)?.lacks(screen) || (!answer && "Pick an answer first.");
+  const lacks = answer === CANNOT ? "" : kindOf(screen)?.lacks(screen) || (!answer && gettext("Pick an answer first."));
   if (lacks) return say(lacks);
   const edit = Boolean(now.looking);
   if (edit && same(answer, screen.answer) && !reason) return present();
   const { elapsed, active } = clock.read();
   clock.answered();
-  outbox.add({ key: newKey(), at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit });
-  screen.answer = answer;
+  const key = newKey();
+  outbox.add({ key, at: Date.now(), lease: screen.lease, answer, reason, active, elapsed, edit, seen: screen.seen });
+  Object.assign(screen, { answer, seen: key });
   screen.sent = true; // a field that loses the focus later is no draft any more
   forget(screen.lease);
   if (edit) present();
@@ -46,18 +47,19 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
 }
 
 export async function skip() {
-  if (now.looking) return say("Return to the present first: Right arrow.");
+  if (now.looking) return say(gettext("Go back to the current screen first: press the right arrow key."));
   const screen = now.current;
   if (!screen) return;
+  if (screen.elsewhere) return goOn();
   clearTimeout(now.advance);
   try {
     const json = await post(`${home}skip/`, { lease: screen.lease, have: have() });
     if (now.current === screen) now.current = null;
     take(json);
     if (!now.current && now.queue.length) next();
-    say("Skipped; somebody else will judge it.");
+    say(gettext("Skipped. Somebody else will judge it."));
   } catch {
-    say("Not skipped: there is no connection just now. Try again in a moment.");
+    say(gettext("Not skipped: there is no connection right now. Try again in a moment."));
   }
 }
 
@@ -67,22 +69,23 @@ export async function undo() {
   const last = outbox.entries().at(-1);
   if (last && !outbox.tried.has(last.key) && now.past.at(-1)?.lease === last.lease) {
     outbox.remove(last.key);
+    now.past.at(-1).seen = last.seen;
     return again(now.past.at(-1));
   }
-  if (!(await outbox.flush())) return say("That cannot be taken back before the connection returns. It is kept until then.");
+  if (!(await outbox.flush())) return say(gettext("You can undo this when the connection is back. Until then your answer is kept."));
   try {
     const json = await post(`${home}undo/`, { undo_key: now.undoKey });
     now.undoKey = newKey();
     if (json.refused) return say(json.refused);
-    if (json.moved) return tell(TAKEN_BACK), location.reload(); // a screen of another stage
+    if (json.moved) return tell(takenBack()), location.reload(); // a screen of another stage
     now.done = json.done;
     again(screenFrom(parse(json.again.html)));
   } catch {
-    say("Not taken back: there is no connection just now. Press U again in a moment.");
+    say(gettext("Not undone: there is no connection right now. Press U again in a moment."));
   }
 }
 
-const TAKEN_BACK = "Taken back. Pick again and press Enter.";
+const takenBack = () => gettext("Undone. Pick again and press Enter.");
 
 // The answer was taken back: its screen is in front again with that answer marked, the one in front comes after it.
 function again(screen) {
@@ -95,26 +98,26 @@ function again(screen) {
   screen.sent = false;
   restore(screen);
   paint(screen);
-  say(TAKEN_BACK);
+  say(takenBack());
 }
 
 export async function flag() {
   const words = $("flag-reason").value.trim();
-  if (!words) return say("Say in a few words what is wrong.");
+  if (!words) return say(gettext("Say in a few words what is wrong."));
   try {
     const json = await post(`${home}flag/`, { lease: shown().lease, flag_reason: words });
     if (json.refused) return say(json.refused);
     $("flag-reason").value = "";
     closeSheets();
-    say("Flagged, thank you. You can still answer.");
+    say(gettext("Flagged. Thank you! You can still answer."));
   } catch {
-    say("The flag was not sent: there is no connection just now. Your words are still here; try again in a moment.");
+    say(gettext("The flag was not sent: there is no connection right now. Your text is still here; try again in a moment."));
   }
 }
 
 export function cannot() {
   const reason = $("reason").value.trim();
-  if (!reason) return say("Say in a few words why it cannot be judged.");
+  if (!reason) return say(gettext("Say in a few words why you cannot judge this."));
   $("reason").value = "";
   submit(CANNOT, reason);
 }

@@ -3,7 +3,7 @@
 import { diff, inWords, mark } from "./diff.js";
 import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
 import { digit } from "./keys.js";
-import { say } from "./say.js";
+import { format, say } from "./say.js";
 
 const $ = (node, css) => node.querySelector(css);
 const $$ = (node, css) => [...node.querySelectorAll(css)];
@@ -14,7 +14,7 @@ const sentences = (node) =>
     const field = $(place, "textarea");
     const was = one(place.dataset.was);
     const put = number === 2 && others(node).find(({ checked, value }) => checked && value);
-    const called = `Sentence ${letters[number]}`;
+    const called = format(gettext("Sentence %(letter)s"), { letter: letters[number] });
     return { place, field, was, called, base: put ? wordsOf(put.parentElement) : was, changed: one(field.value) !== was };
   });
 const others = (node) => $$(node, "[name=use]");
@@ -66,9 +66,9 @@ function show(node) {
 function comes(node) {
   if (lines(node).includes("")) return "";
   const lack = lacks({ node });
-  if (lack || $(node, "[name=drop]").checked) return lack || "Enter drops them.";
+  if (lack || $(node, "[name=drop]").checked) return lack || gettext("Press Enter to drop all three.");
   const changes = sentences(node).flatMap(({ changed }, number) => (changed ? letters[number] : []));
-  return changes.length ? `Enter saves your changes to ${changes.join(", ")}.` : "Enter says that they are valid.";
+  return changes.length ? format(gettext("Press Enter to save your changes to %(letters)s."), { letters: changes.join(", ") }) : gettext("Press Enter to accept them as they are.");
 }
 
 function key(event, { node }) {
@@ -87,7 +87,7 @@ function use(node, place) {
   const radio = others(node).find(({ value }) => value === (place === "0" ? "" : place));
   if (!radio) return false;
   set(radio);
-  say(place === "0" ? "C as it came" : `Sentence ${place} stands in the place of C`, true);
+  say(place === "0" ? gettext("Original C") : format(gettext("Sentence %(number)s replaces C"), { number: place }), true);
   return true;
 }
 
@@ -98,14 +98,14 @@ function allHold(node) {
   for (const line of $$(node, ".line")) $(line, "[value=holds]").checked = true;
   for (const radio of broken) radio.checked = true;
   set($(node, ".line input:checked"));
-  say(broken.length ? "All other lines hold" : "All lines hold", true);
+  say(broken.length ? gettext("All other lines hold") : gettext("All lines hold"), true);
   return true;
 }
 
 function drop(node) {
   const box = $(node, "[name=drop]");
   set(box, !box.checked);
-  say(box.checked ? "Dropped; mark what does not hold" : "Not dropped", true);
+  say(box.checked ? gettext("Dropped. Mark what does not hold.") : gettext("Not dropped"), true);
   return true;
 }
 
@@ -113,7 +113,8 @@ function drop(node) {
 function turn(line) {
   const radio = $(line, $(line, "[value=broken]").checked ? "[value=holds]" : "[value=broken]");
   set(radio);
-  say(`${radio.value === "holds" ? "Holds" : "Broken"}: ${line.getAttribute("aria-label")}`, true);
+  const words = radio.value === "holds" ? gettext("Holds: %(line)s") : gettext("Broken: %(line)s");
+  say(format(words, { line: line.getAttribute("aria-label") }), true);
   return true;
 }
 
@@ -121,14 +122,14 @@ function lacks({ node }) {
   const said = lines(node);
   const broken = said.includes("broken");
   const dropped = $(node, "[name=drop]").checked;
-  if (dropped && !broken) return "Mark what does not hold before you drop them.";
-  if (said.includes("")) return `Say of every ${dropped ? "other " : ""}line whether it holds (A: all hold).`;
+  if (dropped && !broken) return gettext("Mark what does not hold before you drop them.");
+  if (said.includes("")) return gettext("Mark every line as holds or broken (A: all hold).");
   if (dropped) return "";
   const stand = sentences(node);
   const wrong = stand.map(({ field, called, base }) => (one(field.value) === base ? "" : unfit(field.value, called))).find(Boolean);
   if (wrong) return wrong;
-  if (new Set(stand.map(({ field }) => one(field.value))).size < 3) return "Two of the sentences are the same words. Change one of them, or drop them.";
-  return broken ? "A line does not hold. Mend the sentences until it does, or drop them (D)." : "";
+  if (new Set(stand.map(({ field }) => one(field.value))).size < 3) return gettext("Two of the sentences are identical. Change one of them, or drop all three.");
+  return broken ? gettext("A line is broken. Correct the sentences until it holds, or drop all three (D).") : "";
 }
 
 export const triplet = { ready, key, lacks };

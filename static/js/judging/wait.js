@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const source = document.getElementById(button.dataset.copy);
     getSelection().selectAllChildren(source);
     const copied = await navigator.clipboard?.writeText(source.textContent).then(() => true, () => false);
-    button.textContent = copied || document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
+    button.textContent = copied || document.execCommand("copy") ? gettext("Copied") : gettext("Press Ctrl+C");
   });
 }
 
@@ -30,6 +30,7 @@ if (page?.dataset.token) {
   const { token, home, state } = page.dataset;
   const chip = document.getElementById("chip");
   let said = false; // then the page stays, so that it can be read
+  let asked = false; // which of two answers is to count
   const told = (words) => {
     said = true;
     show(words);
@@ -37,11 +38,13 @@ if (page?.dataset.token) {
   const outbox = new Outbox(token, {
     deliver: (entry) => deliver(home, entry),
     settled: (json) => {
-      const surplus = "That screen had been passed on to somebody else. Your answer is kept, but does not count.";
+      const surplus = gettext("That screen had already been passed to somebody else. Your answer is saved but does not count.");
       const words = json.refused ?? (json.receipt === "surplus" ? surplus : "");
       if (words) told(words);
     },
     changed: (now, count) => {
+      if (now === "saved" && asked && !said) location.reload();
+      asked ||= now === "asked";
       chip.hidden &&= now === "saved"; // only where something was on its way
       showChip(chip, now, count);
     },

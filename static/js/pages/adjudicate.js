@@ -1,4 +1,4 @@
-/* Keys of the adjudication page: digits and letters pick an answer and lead to the reason, where Enter decides. */
+/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides. */
 "use strict";
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
@@ -19,7 +19,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Whoever writes has picked their own words.
+// Typing picks "Your own words".
 form?.addEventListener("input", ({ target }) => {
   const picks = target.dataset.picks;
   if (picks) form.querySelector(`input[name=verdict][value="${picks}"]`).checked = true;

@@ -1,4 +1,4 @@
-/* Buttons that copy what stands in a field. */
+/* Buttons that copy the contents of a field. */
 "use strict";
 for (const button of document.querySelectorAll("[data-copies]")) {
   button.addEventListener("click", async () => {

@@ -1,5 +1,4 @@
-// Pages that htmx keeps up to date: what their reader has opened and scrolled stays as it is, nobody asks for a page
-// that nobody looks at, and times are in the reader's zone. Elements with ids keep the focus.
+// Pages that htmx keeps up to date: whatever the reader opened or scrolled stays as it is, a hidden page makes no
 
 const CLOCK = { weekday: "short", hour: "2-digit", minute: "2-digit", hour12: false };
 const DAY = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hour12: false };

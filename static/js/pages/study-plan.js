@@ -1,4 +1,4 @@
-/* The plan beside the form of a new study, as it is being filled in. annotation/designs/plan.py computes the same. */
+/* Updates the plan beside the form of a new study. annotation/designs/plan.py computes the same figures. */
 "use strict";
 const form = document.getElementById("new-study");
 const sizes = JSON.parse(document.getElementById("sizes")?.textContent || "{}");

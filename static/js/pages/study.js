@@ -1,4 +1,4 @@
-// The study page says how fresh it is. The figures come from the server: htmx swaps them in, live.js keeps the rest.
+// Shows how fresh the study page is. htmx swaps in figures from the server; live.js preserves the page's state.
 
 import "./live.js";
 
@@ -10,9 +10,9 @@ function tell() {
   const seconds = Math.round((Date.now() - asked) / 1000);
   const poll = document.getElementById("live-poll");
   if (!poll.hasAttribute("hx-get")) return;
-  const word = "large" in poll.dataset ? "checked" : "updated"; // a large study says itself of when its figures are
+  const word = "large" in poll.dataset ? "checked" : "updated"; // a large study states the time of its figures itself
   const when = `${word} ${seconds < 2 ? "now" : `${seconds} s ago`}`;
-  freshness.textContent = reached ? when : "not updating: the server cannot be reached";
+  freshness.textContent = reached ? when : "not updating: cannot reach the server";
   freshness.classList.toggle("bad", !reached);
 }
 

@@ -147,7 +147,7 @@ class TestSendingBack:
 
     def test_what_waits_already_is_not_asked_for_twice(self, tied):
         adjudication_decisions.send_back(**how(tied), note="Look again.")
-        with pytest.raises(adjudication_decisions.Refused, match="waits for a judgment"):
+        with pytest.raises(adjudication_decisions.Refused, match="already waiting for a judgment"):
             adjudication_decisions.send_back(**how(tied), note="And again.")
         decide(tied)
         adjudication_decisions.send_back(**how(tied), note="No, let them.")
@@ -195,7 +195,7 @@ class TestWithdrawing:
         assert stands(tied)[0] == "kept"
 
     def test_where_nobody_decided_there_is_nothing_to_withdraw(self, tied):
-        with pytest.raises(adjudication_decisions.Refused, match="Nobody"):
+        with pytest.raises(adjudication_decisions.Refused, match="no adjudication"):
             adjudication_decisions.withdraw(**how(tied))
 
 
@@ -213,7 +213,7 @@ class TestAtOnce:
     def test_a_second_adjudicator_is_told_and_nothing_is_overwritten(self, tied):
         first, second = how(tied), {**how(tied), "by": "user:8"}
         adjudication_decisions.decide(**first, answer="none", note="No.")
-        with pytest.raises(adjudication_decisions.Changed, match="meanwhile"):
+        with pytest.raises(adjudication_decisions.Changed, match="in the meantime"):
             adjudication_decisions.decide(**second, answer="candidate-1", note="Yes.")
         with pytest.raises(adjudication_decisions.Changed):
             adjudication_decisions.send_back(**second, note="Hm.")
@@ -234,7 +234,7 @@ class TestAtOnce:
 
     def test_a_task_that_has_left_the_stage_is_refused(self, tied):
         Task.objects.filter(pk=tied.pk).update(live=False)
-        with pytest.raises(adjudication_decisions.Refused, match="not in this stage"):
+        with pytest.raises(adjudication_decisions.Refused, match="no longer in this stage"):
             decide(tied)
 
     @pytest.mark.django_db(transaction=True)

@@ -125,5 +125,5 @@ def test_an_address_is_read_and_written_again(query, wanted):
 def test_an_address_in_words():
     wanted = Wanted(type="swap", subtype="att", differs="option", least=0.5, most=1.0, case="all")
     assert disagreement_list.in_words(wanted) == (
-        "swap att, differing only in which option, at least 0.50 bits, at most 1.00 bits, most split first"
+        "swap att, disagreeing only on the option, at least 0.50 bits, at most 1.00 bits, most disagreement first"
     )

@@ -85,7 +85,7 @@ def test_a_click_a_decision_and_the_next_of_the_same_list(client, manager):
         answer = client.post(row, {**fields, "do": "decide", "verdict": "none", "note": "None has it."})
         assert "sort=item" in answer.url and "type=swap" in answer.url
         page = client.get(answer.url).text
-    assert "Nothing is left in this list: swap, not adjudicated, in the items’ order." in page
+    assert "This list is empty now: swap, not adjudicated, item order." in page
     assert not Outcome.objects.filter(task=first, by="adjudicator").exists()
 
 
@@ -131,5 +131,5 @@ def test_a_list_of_any_length_is_asked_for_in_part(client, manager, monkeypatch)
     monkeypatch.setattr(view, "PAGE", 1)
     monkeypatch.setattr(view, "PAGES", 2)
     page = client.get(url(split(3), page=2)).text
-    assert "page 2 of 2; filters lead to what comes after" in page and 'rel="next"' not in page
+    assert "page 2 of 2; use the filters to see the rest" in page and 'rel="next"' not in page
     assert disagreement_list.ORDERS.keys() == disagreement_list.SORTS.keys() == disagreement_list.AFTER.keys()

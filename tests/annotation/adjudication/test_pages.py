@@ -113,7 +113,7 @@ def test_broken_material_is_dropped(client, manager):
 @pytest.mark.parametrize(
     "said, words",
     [
-        ({"verdict": "1", "note": " "}, "in a few words why"),
+        ({"verdict": "1", "note": " "}, "Give a short reason"),
         ({"note": "So."}, "Pick one of the answers"),
         ({"verdict": "9", "note": "So."}, "Pick one of the answers"),
         ({"verdict": "candidate-0", "note": "So."}, "Pick one of the answers"),
@@ -132,7 +132,7 @@ def test_who_comes_second_is_told_and_sees_what_was_decided(client, manager):
     other = {"task": Task.objects.get(), "by": "user:99", "seen": fields(page)["seen"]}
     adjudication_decisions.decide(**other, answer="none", note="Nothing fits.")
     answer = post(client, page, stage, do="decide", verdict="1", note="It fits.")
-    assert answer.status_code == 409 and "meanwhile" in answer.text and "Nothing fits." in answer.text
+    assert answer.status_code == 409 and "in the meantime" in answer.text and "Nothing fits." in answer.text
     assert Outcome.objects.get().outcome == "none"
 
 
@@ -146,7 +146,7 @@ def test_sent_twice_it_is_done_once(client, manager):
 def test_what_was_decided_can_be_looked_up_and_withdrawn(client, manager):
     stage = tied()
     post(client, client.get(url(stage)).text, stage, do="decide", verdict="none", note="No.")
-    assert "Nothing waits here" in client.get(url(stage)).text
+    assert "Nothing to decide" in client.get(url(stage)).text
     page = client.get(url(stage, show="decided")).text
     assert "An adjudicator decided" in page and "“No.”" in page
     answer = client.post(url(stage, show="decided"), {**fields(page), "do": "withdraw"})
@@ -180,13 +180,13 @@ def test_a_flag_of_another_item_is_not_settled_here(client, manager):
 @pytest.mark.parametrize("task", ["x", "-1", "9" * 30, "999999"])
 def test_an_item_that_is_not_there_is_said(client, manager, task):
     stage = tied()
-    assert "not in this stage now" in client.get(url(stage, task=task)).text
+    assert "not in this stage." in client.get(url(stage, task=task)).text
     assert client.post(url(stage), {"task": task, "do": "decide"}).status_code == 409
 
 
 def test_an_item_of_another_study_is_not_shown_here(client, manager):
     here, there = tied(), tied()
-    assert "not in this stage now" in client.get(url(here, task=there.tasks.get().pk)).text
+    assert "not in this stage." in client.get(url(here, task=there.tasks.get().pk)).text
 
 
 @pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i", "verify"])

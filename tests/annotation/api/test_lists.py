@@ -48,17 +48,17 @@ WRONG = [
     ("api-task-list", "live", "perhaps", "valid boolean"),
     ("api-task-list", "stage", "7", "has the stages 1 to 1"),
     ("api-judgment-list", "stage", "one", "valid integer"),
-    ("api-judgment-list", "annotator", "A-99", "Nobody in this study is A-99"),
-    ("api-judgment-list", "annotator", "A-001", "Nobody in this study is A-001"),
+    ("api-judgment-list", "annotator", "A-99", "This study has no annotator A-99"),
+    ("api-judgment-list", "annotator", "A-001", "This study has no annotator A-001"),
     ("api-judgment-list", "since", "yesterday", "wrong format"),
     ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
     ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
-    ("api-judgment-list", "cursor", "nonsense", "This is no cursor"),
-    ("api-judgment-list", "cursor", "cD1hYmM=", "This is no cursor"),  # p=abc
+    ("api-judgment-list", "cursor", "nonsense", "This is not a valid cursor"),
+    ("api-judgment-list", "cursor", "cD1hYmM=", "This is not a valid cursor"),  # p=abc
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "There are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),
-    ("api-study-agreement", "view", "mood", "There are: answer, any or none"),
+    ("api-study-agreement", "view", "mood", "Choose one of: answer, any or none"),
 ]
 
 
@@ -69,7 +69,7 @@ def test_what_is_unknown_or_wrong_is_refused_in_words(client, manager, study, na
 
 def test_a_filter_that_is_given_twice_is_refused(client, manager, study):
     answer = client.get(reverse("api-task-list", args=[study.pk]) + "?stage=1&stage=1")
-    assert (answer.status_code, answer.json()) == (400, {"stage": ["Give this once."]})
+    assert (answer.status_code, answer.json()) == (400, {"stage": ["Give this only once."]})
 
 
 def test_judgments_are_filtered(client, manager, study):

@@ -83,7 +83,7 @@ def test_unknown_keys_are_named_and_nothing_is_assigned(stage):
 def test_an_item_that_is_not_in_the_stage_is_said_to_be_that():
     study = studies.study(items=2, stages=[StagePlan("bivlc-choose"), named_after("bivlc-choose")])
     later = study.stages.get(position=2)
-    with pytest.raises(by_name.CannotAssign, match=r"Item item-1 is not in this stage now\."):
+    with pytest.raises(by_name.CannotAssign, match=r"Item item-1 is not in this stage\."):
         assign(later, people(later, 1), "item-1")
 
 
@@ -92,7 +92,8 @@ def named_after(source: str, **rest) -> StagePlan:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"left_at": "2026-01-01T00:00Z"}, "A-01 is not at work"), (None, "at least one annotator")]
+    ("change", "said"),
+    [({"left_at": "2026-01-01T00:00Z"}, "A-01 is not an active annotator"), (None, "at least one annotator")],
 )
 def test_only_people_at_work_in_the_study_are_given_anything(stage, change, said):
     who = people(stage, 1) if change else []
@@ -106,7 +107,7 @@ def test_whose_link_does_not_lead_to_the_stage_is_refused():
     study = studies.study(items=1, stages=[named_after(""), StagePlan("bivlc-choose")])
     stage, other = study.stages.all()
     assert assign(stage, [studies.annotator(study, stage=stage)], "item-0") == 1
-    with pytest.raises(by_name.CannotAssign, match="A-02 came by a link that does not lead to this stage"):
+    with pytest.raises(by_name.CannotAssign, match="A-02 joined by a link that does not include this stage"):
         assign(stage, [studies.annotator(study, stage=other)], "item-0")
 
 
@@ -132,7 +133,7 @@ def test_who_met_an_item_in_a_stage_kept_apart_is_refused_with_both_names():
     first, later = study.stages.all()
     ana = studies.annotator(study)
     studies.judgment(ana, first, "candidate-1")
-    with pytest.raises(by_name.CannotAssign, match="A-01 has met item item-0"):
+    with pytest.raises(by_name.CannotAssign, match="A-01 has already seen item item-0"):
         assign(later, [ana], "item-0")
     assert assign(later, [studies.annotator(study)], "item-0") == 1
 

@@ -48,7 +48,7 @@ def test_a_link_can_lead_to_every_stage(client, manager, stage):
 
 def test_the_manager_is_told_that_these_people_are_asked_for_consent(client, manager):
     asked = studies.stage(items=1, strategy="named", consent="I agree.")
-    assert "asked for their consent before their first screen" in client.get(page(asked)).content.decode()
+    assert "must give consent before their first screen" in client.get(page(asked)).content.decode()
 
 
 def test_items_are_given_by_key(client, manager, stage):
@@ -120,11 +120,11 @@ def test_an_annotator_of_another_study_is_nobody_here(client, manager, stage):
 def test_a_stage_of_another_strategy_says_so_and_gives_nothing(client, manager):
     stage = studies.stage(items=1)
     ana = studies.annotator(stage.study)
-    assert "gives its items out by itself" in client.get(page(stage)).content.decode()
+    assert "assigns its items automatically" in client.get(page(stage)).content.decode()
     give(client, stage, ana, which="all")
     client.post(page(stage), {"names": "Ben", "leads_to": "stage"})
     assert reserved(ana) == [] and Annotator.objects.count() == 1
-    with pytest.raises(by_name.CannotAssign, match="gives its items out by itself"):
+    with pytest.raises(by_name.CannotAssign, match="assigns its items automatically"):
         by_name.assign(stage=stage, annotators=[ana], keys=["item-0"], by="test")
 
 

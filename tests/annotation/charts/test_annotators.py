@@ -48,9 +48,9 @@ def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():
     plot = annotators.kappa_matrix_plot(
         {"annotators": ["A-01", "A-02", "A-03"], "of": 500, "pairs": pairs}, "answer", OF
     )
-    assert "The 3 with most judgments of shared items, of 500 annotators" in plot.caption
+    assert "The 3 with the most judgments of shared items, of 500 annotators" in plot.caption
     assert plot.description == (
-        "Cohen’s κ on answer of 3 pairs of 3 annotators, of 500 in all: from -0.10 (A-01 and A-03) to 0.50 "
+        "Cohen’s κ on answer of 3 pairs of 3 annotators, out of 500: from -0.10 (A-01 and A-03) to 0.50 "
         "(A-01 and A-02), median 0.20; 1 not defined."
     )
     assert rows_of(plot)[2] == {"first": "A-02", "second": "A-03", "kappa": None, "n": 1, "note": ONE_LABEL}
@@ -119,8 +119,8 @@ def test_half_of_the_median_is_marked_and_said():
     plot = annotators.time_plot(annotator_behaviour.time_histogram([1000, 4000, 6000, 8000]), OF)
     assert plot.mark == ("half the stage’s median: 2.5 s", 2.5)
     assert plot.description == (
-        "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5; most, 1, "
-        "took 1 to 1.5 seconds."
+        "The median of 4 judgments is 5.0 seconds; 1 (25.0 %) took less than half of that, 2.5. The largest group, "
+        "1, took 1 to 1.5 seconds."
     )
     assert sum(row["share"] for row in rows_of(plot)) == 1
 

@@ -41,9 +41,9 @@ def test_the_funnel_has_a_row_for_what_was_imported_and_for_each_stage():
 
 def test_the_funnel_in_words():
     assert study.funnel_plot({**FUNNEL, "measuring": [MEASURING]}, WHOLE).description == (
-        "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0 %), 3 dropped (30.0 %), 1 open, 2 wait to come in. "
-        "Stage 2 i2t measures: 4 items drawn, 5 of 8 questions answered. "
-        "In the end 6 kept (50.0 %), 3 dropped (25.0 %), 3 open."
+        "12 items imported. Stage 1 choose: 10 items, 6 kept (60.0 %), 3 dropped (30.0 %), 1 open, 2 waiting to enter. "
+        "Stage 2 i2t measures: 4 items sampled, 5 of 8 questions answered. "
+        "In the end, 6 kept (50.0 %), 3 dropped (25.0 %), 3 open."
     )
 
 
@@ -88,8 +88,8 @@ def test_judgments_over_time_are_rates_and_the_last_span_may_be_running():
     assert [(row["per_hour"], row["span"]) for row in as_dicts(running)] == [(24, "over"), (8, "still running")]
     assert [row["span"] for row in as_dicts(over)] == ["over", "over"]
     assert running.description == (
-        "8 judgments in 2 spans of 15 minutes, from 2 Mar 2026, 09:00 UTC on; most in the span from "
-        "2 Mar 2026, 09:00 UTC: 6, which is 24 an hour. The last span is still running, with 2."
+        "8 judgments in 2 spans of 15 minutes, starting 2 Mar 2026, 09:00 UTC; most in the span from "
+        "2 Mar 2026, 09:00 UTC: 6, or 24 per hour. The last span is still running, with 2 so far."
     )
     assert (
         study.series_plot({"minutes": 60, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).description

@@ -73,7 +73,7 @@ def test_an_item_that_somebody_met_is_refused_by_name_and_nothing_is_set():
     annotator = studies.annotator(stage.study)
     met = assignment_leases.hold(annotator=annotator, stage=stage, wanted=1)[0].task.item
     other = next(item for item in first_items(stage, 2) if item != met)
-    with pytest.raises(gold_items.CannotSet, match=f"Item {met.key} has been met"):
+    with pytest.raises(gold_items.CannotSet, match=f"already seen item {met.key}"):
         attention_checks.set_checks(stage=stage, answers={other: ["none"], met: ["none"]}, by="test")
     assert not stage.tasks.filter(kind=Kind.CHECK).exists()
 
@@ -81,9 +81,9 @@ def test_an_item_that_somebody_met_is_refused_by_name_and_nothing_is_set():
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
-        (["candidate-9"], "has no answer candidate-9; it has: candidate-0"),
-        ([], "came without a known answer"),
-        (["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"], "would have every answer right"),
+        (["candidate-9"], "has no answer candidate-9; use one of: candidate-0"),
+        ([], "was imported without a known answer"),
+        (["candidate-0", "candidate-1", "candidate-2", "candidate-3", "none"], "would be correct"),
     ],
 )
 def test_answers_are_held_against_what_can_be_answered(answers, reason):
@@ -94,7 +94,7 @@ def test_answers_are_held_against_what_can_be_answered(answers, reason):
 
 def test_a_check_cannot_be_set_twice():
     stage, made = with_checks()
-    with pytest.raises(gold_items.CannotSet, match="is a check here already"):
+    with pytest.raises(gold_items.CannotSet, match="is already a check here"):
         attention_checks.set_checks(stage=stage, answers={made[0].item: []}, by="test")
 
 

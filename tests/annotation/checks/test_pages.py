@@ -42,7 +42,7 @@ def test_only_managers_see_it(client):
 def test_checks_are_pasted_and_shown(staff):
     stage = studies.stage(items=3)
     page = add(staff, stage, "item-0 candidate-1|candidate-2\nitem-2 none")
-    assert page.status_code == 200 and "2 added." in page.content.decode()
+    assert page.status_code == 200 and "Added 2." in page.content.decode()
     found = {task.item.key: task.gold for task in stage.tasks.filter(kind=Kind.CHECK)}
     assert found == {"item-0": ["candidate-1", "candidate-2"], "item-2": ["none"]}
     assert "candidate-1 or candidate-2" in page.content.decode()
@@ -72,8 +72,8 @@ def test_one_wrong_line_and_nothing_is_set(staff):
     [
         ("", {}, "Name at least one item"),
         ("item-0 candidate-7", {}, "has no answer candidate-7"),
-        ("item-0", {}, "came without a known answer"),
-        ("", {"draw_known": 3}, "has 0 items with a known answer"),
+        ("item-0", {}, "was imported without a known answer"),
+        ("", {"draw_known": 3}, "has only 0 free items with a known answer"),
         ("", {"draw_known": 0}, "greater than or equal to 1"),
     ],
 )
@@ -92,7 +92,7 @@ def test_practice_has_notes(staff):
 def test_marked_ones_are_removed(staff):
     stage, made = with_checks(known=3)
     page = send(staff, stage, "remove", task=[made[0].pk, made[1].pk, "x"])
-    assert "2 removed, 0 retired." in page.content.decode()
+    assert "Removed 2, retired 0." in page.content.decode()
     assert stage.tasks.filter(kind=Kind.CHECK).count() == 1
 
 
@@ -114,7 +114,7 @@ def test_questions_are_saved_and_shown_as_they_were_typed(staff):
     assert stage.comprehension == [{"question": "What counts?", "options": ["looks", "content"], "answer": 1}]
     assert text in page.content.decode()
     wrong = send(staff, stage, "questions", text="What counts?\n- looks\n- content")
-    assert wrong.status_code == 422 and "0 options are marked right" in wrong.content.decode()
+    assert wrong.status_code == 422 and "0 options are marked correct" in wrong.content.decode()
 
 
 def test_how_checks_and_annotators_did_is_shown(staff):

@@ -32,7 +32,7 @@ def test_every_wrong_line_is_named():
     with pytest.raises(Unreadable) as error:
         read_known("item-1 none\nitem-9 none\n\nitem-1\n", KEYS)
     assert error.value.reasons == [
-        "Line 2: the benchmark has no item item-9.", "Line 4: item item-1 is on line 1 already.",
+        "Line 2: the benchmark has no item item-9.", "Line 4: item item-1 is already on line 1.",
     ]  # fmt: skip
     assert list(error.value.read) == ["item-1"]
 
@@ -75,11 +75,11 @@ def test_whatever_can_be_asked_comes_back_as_it_was(drawn):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("Q?\n- a\n- b", "Question 1: 0 options are marked right"),
-        ("Q?\n* a\n* b", "Question 1: 2 options are marked right"),
+        ("Q?\n- a\n- b", "Question 1: 0 options are marked correct"),
+        ("Q?\n* a\n* b", "Question 1: 2 options are marked correct"),
         ("Q?\n* a", "Question 1: it has 1 options"),
-        ("- a\n* b", "Question 1: its first line is to be the question"),
-        ("Q?\n- a\nmore\n* b", "Question 1: options come after the question"),
+        ("- a\n* b", "Question 1: the first line must be the question"),
+        ("Q?\n- a\nmore\n* b", "Question 1: put the options after the question"),
         ("Q?\n- a\n* a", "Question 1: two options are the same"),
         (TEXT + "\n\nLast?", "Question 3: it has 0 options"),
     ],

@@ -169,7 +169,7 @@ def test_an_item_cannot_be_both_check_and_training():
     stage = studies.stage(items=1)
     item = stage.study.benchmark.items.get()
     gold_items.set_known(kind=Kind.TRAINING, stage=stage, known={item: Known(("none",))}, by="test")
-    with pytest.raises(CannotSet, match="for training here already"):
+    with pytest.raises(CannotSet, match="already practice here"):
         attention_checks.set_checks(stage=stage, answers={item: ["none"]}, by="test")
 
 

@@ -74,9 +74,9 @@ def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
     run = Run.objects.get(origin="imported")
     monkeypatch.setattr(run_figures, "INLINE", 10)
     monkeypatch.setattr(run_figures, "VERSION", "test")
-    assert "of 1 run are being computed" in client.get(address(study.benchmark)).text
+    assert "is computing the figures of 1 run" in client.get(address(study.benchmark)).text
     run_figures.compute_missing([run.pk])
-    assert "being computed" not in client.get(address(study.benchmark)).text
+    assert "is computing the figures" not in client.get(address(study.benchmark)).text
 
 
 @pytest.mark.parametrize("query", ["measure=x&order=x&kind=x", "kind=sugarcrepe", "other=99999999999999999999"])
@@ -102,7 +102,7 @@ def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(client, benchmark, text)
     page = client.get(answer.url).text
-    assert "8 answers of" in page and "no item has this id" in page
+    assert "Stored 8 answers of" in page and "no item has this id" in page
     assert Run.objects.get().created_by == manager
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(client, benchmark, text)

@@ -147,7 +147,7 @@ def test_the_plane_has_everybody_who_has_both_and_chance():
     plot = charts.plane("bivlc", published("bivlc"), SUBJECT)
     assert len(plot.rows) == 11 and plot.rows[-1] == ["Chance", 0.25, 0.25, 1 / 6, "chance"]
     assert ["Open CapPa", 0.5772, 0.5619, None, "reported"] in plot.rows
-    assert "9 have a lower T2I than I2T" in plot.description
+    assert "9 have lower T2I than I2T" in plot.description
     assert plot.file == "benchmark-7-plane"
     assert charts.plane("sugarcrepe", published("sugarcrepe"), SUBJECT) is None
     assert charts.plane("bivlc", [entry("m", i2t=50)], SUBJECT) is None

@@ -97,7 +97,7 @@ def test_nobody_is_named(client, manager, study):
 
 
 def test_without_models_and_without_their_questions_it_says_so(client, manager, study):
-    assert "No model has answered what stage 1 asks" in read(client, study)
+    assert "No model has answered the questions of stage 1" in read(client, study)
     assert "No stage of this study asks" in read(client, studies.study())
 
 

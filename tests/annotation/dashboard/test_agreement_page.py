@@ -54,7 +54,7 @@ def test_what_is_not_defined_is_said_in_words(client, manager):
     studies.judgment(studies.annotator(stage.study), stage, "none")
     page = text(client, stage)
     assert "no item has two judgments" in page and "no two annotators judged the same item" in page
-    assert "No two annotators judged the same task yet" in text(client, stage, by="pair")
+    assert "No two annotators have judged the same task yet" in text(client, stage, by="pair")
 
 
 def test_a_chosen_pair_has_its_confusion_table(client, manager):

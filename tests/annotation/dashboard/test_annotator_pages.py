@@ -48,7 +48,7 @@ def login(client, study, role: str) -> User:
 
 def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(client, manager, stage):
     shown = client.get(table(stage.study)).text
-    assert "4 joined, 1 to look at" in shown and "one place" in shown
+    assert "4 joined, 1 to review" in shown and "one place" in shown
     assert shown.index("A-04") < shown.index("A-01")
     assert "?stage=1&amp;show=side#signs" in shown
 
@@ -76,10 +76,10 @@ def test_what_cannot_be_sorted_by_or_is_no_stage_gives_the_whole_study(client, m
 
 def test_a_study_nobody_has_come_to(client, manager):
     study = studies.study()
-    assert "Nobody has come here yet" in client.get(table(study)).text
+    assert "No annotators yet" in client.get(table(study)).text
     studies.annotator(study)
     shown = client.get(one(study, 1)).text
-    assert "not tested" in shown and "Nobody has decided anything" in shown
+    assert "not tested" in shown and "No decision yet" in shown
 
 
 def test_the_figures_are_those_of_the_rows(client, manager, stage):
@@ -135,7 +135,7 @@ def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage)
 def test_what_is_not_there_is_404(client, manager, stage):
     assert client.get(one(stage.study, 99)).status_code == 404
     assert client.get(reverse("study-annotators", args=[9999])).status_code == 404
-    assert "done nothing there" in client.get(one(stage.study, 1, stage=7)).text
+    assert "not judged anything in this stage" in client.get(one(stage.study, 1, stage=7)).text
 
 
 # Deciding
@@ -151,7 +151,7 @@ def test_a_manager_keeps_somebody_with_a_reason(client, stage):
 
 
 def test_another_word_decides_nothing(client, manager, stage):
-    assert "no such decision" in client.post(one(stage.study, 4), {"act": "left", "reason": "x"}, follow=True).text
+    assert "Unknown decision" in client.post(one(stage.study, 4), {"act": "left", "reason": "x"}, follow=True).text
     assert not Annotator.objects.exclude(left_at=None).exists()
 
 

@@ -7,7 +7,11 @@ from django.urls import reverse
 
 from annotation.dashboard import views
 from annotation.figures import blocked_items
+from annotation.models import Stage
+from annotation.participants import lifecycle as participant_lifecycle
+from annotation.studies import lifecycle as study_lifecycle
 from tests.builders import studies
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 
@@ -19,9 +23,9 @@ def look(client, stage, **asked) -> str:
 def test_the_study_page_counts_and_links(client, manager):
     stage = studies.stage(items=3)
     page = client.get(reverse("study-detail", args=[stage.study_id])).text
-    assert "<b>3 stuck</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
+    assert "<b>3 blocked</b>" in page and f"{blocked_items.REASONS['nobody'][0]}" in page
     studies.annotator(stage.study)
-    assert "Nothing is stuck" in client.get(reverse("study-detail", args=[stage.study_id])).text
+    assert "No items are blocked" in client.get(reverse("study-detail", args=[stage.study_id])).text
 
 
 def test_each_row_says_why_and_leads_on(client, manager):
@@ -29,8 +33,26 @@ def test_each_row_says_why_and_leads_on(client, manager):
     for answer in ("candidate-0", "none"):
         studies.judgment(studies.annotator(stage.study), stage, answer)
     page, task = look(client, stage), stage.tasks.get().pk
-    assert "waits for an adjudicator" in page and "2 of 2" in page
+    assert "waiting for an adjudicator" in page and "2 of 2" in page
     assert f"{reverse('study-adjudicate', args=[stage.study_id])}?stage=1&amp;task={task}" in page
+
+
+def test_what_came_open_after_the_closing_is_given_out_by_one_button(client, manager):
+    stage = studies.stage(items=3)
+    person = studies.annotator(stage.study)
+    for _ in range(2):
+        studies.judgment(person, stage)
+    study_lifecycle.move_stage(stage=stage, to="closed", by="test")
+    assert "Open it again for" not in look(client, stage)
+    participant_lifecycle.exclude(annotator=person, reason="Careless.", by="test")
+    assert "Open it again for 2 items" in collapsed(look(client, stage))
+    address = reverse("stage-reopen", args=[stage.study_id, 1])
+    page = collapsed(client.post(address, follow=True).text)
+    assert "given out again: 2." in page and "Close it for 2 items too" in page
+    studies.judgment(studies.annotator(stage.study), Stage.objects.select_related("study").get())
+    page = collapsed(look(client, stage))
+    assert "for 2 items: 1 decided since, 1 still open" in page and "Open it again for" not in page
+    assert "or they are given out already" in client.post(address, follow=True).text
 
 
 def test_one_reason_page_by_page(client, manager, monkeypatch):
@@ -45,7 +67,7 @@ def test_one_reason_page_by_page(client, manager, monkeypatch):
 def test_nothing_is_stuck(client, manager):
     stage = studies.stage(items=1)
     studies.annotator(stage.study)
-    assert "Nothing is stuck in stage" in look(client, stage)
+    assert "No items are blocked in stage" in look(client, stage)
 
 
 def test_of_a_large_study_it_is_what_the_worker_found_last(client, manager, monkeypatch):

@@ -32,23 +32,23 @@ def page(client, stage) -> str:
 
 
 def test_before_the_first_one_everything_is_open(admin_client, stage):
-    assert "Nothing is estimated yet" in page(admin_client, stage)
+    assert "No estimate yet" in page(admin_client, stage)
 
 
 def test_it_says_what_it_rests_on_and_what_came_since(admin_client, stage):
     dawid_skene.estimate(stage, "test")
     told = page(admin_client, stage)
     assert "from 4 judgments of 2 annotators" in told
-    assert "100.0 % any" in told and "Now" not in told
+    assert "100.0 % any" in told and "count now" not in told
     stage.tasks.first().slots.update(judgment=None, annotator=None)
-    assert "Now 2 judgments count" in page(admin_client, stage)
+    assert "2 judgments count now" in page(admin_client, stage)
 
 
 def test_a_manager_asks_for_one_at_a_time(admin_client, stage):
     ask = reverse("stage-estimate", args=[stage.study_id, stage.position])
     assert admin_client.post(ask).status_code == admin_client.post(ask).status_code == 302
     assert Job.objects.filter(kind=dawid_skene.KIND).count() == 1
-    assert "waits for a worker" in page(admin_client, stage)
+    assert "waiting for a worker" in page(admin_client, stage)
 
 
 def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
@@ -57,7 +57,7 @@ def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
     jobs.start_job(job=job, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("WORKER_LOST", "", None, "", "The worker died.")])
     told = page(admin_client, stage)
-    assert "may not have gone on. The worker died. Ask for another." in told and "Estimate now" in told
+    assert "may not have moved on. The worker died. Run another estimate." in told and "Estimate now" in told
     admin_client.post(reverse("stage-estimate", args=[stage.study_id, stage.position]))
     assert dawid_skene.under_way(stage).params["closing"]
 
@@ -79,7 +79,7 @@ def test_what_is_withdrawn_waits_for_the_next_one(admin_client, stage):
     )
     sent = {"task": task.pk, "seen": adjudication_decisions.seen(task), "do": "withdraw"}
     after = admin_client.post(reverse("study-adjudicate", args=[stage.study_id]), sent, follow=True)
-    assert "the next estimate decides" in after.text and not hasattr(stage.tasks.first(), "decided")
+    assert "the next estimate will decide" in after.text and not hasattr(stage.tasks.first(), "decided")
 
 
 def test_a_stage_that_most_votes_decide_has_none(admin_client):
@@ -91,6 +91,6 @@ def test_a_stage_that_most_votes_decide_has_none(admin_client):
 
 def test_an_annotators_page_has_what_they_answer_where(admin_client, stage):
     shown = reverse("study-annotator", args=[stage.study_id, 1])
-    assert b"What they answer where" not in admin_client.get(shown).content
+    assert b"Estimated confusion matrix" not in admin_client.get(shown).content
     dawid_skene.estimate(stage, "test")
     assert b'<data value="1.0">100.0 %</data>' in admin_client.get(shown).content

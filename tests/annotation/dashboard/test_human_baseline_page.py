@@ -58,7 +58,7 @@ def test_an_unanswered_baseline_has_a_page(client, manager):
 def test_a_baseline_that_waits_says_for_what(client, manager):
     plans = [StagePlan("bivlc-choose", "pick", settings={"carries": "negative"}), *baseline_plans(source="pick")]
     page = text(client, studies.study(items=3, stages=plans))
-    assert "Nothing is asked yet" in page and "1 pick</a> is closed" in page
+    assert "No questions yet" in page and "1 pick</a> is closed" in page
 
 
 def test_a_study_that_measures_nothing_says_how_it_would(client, manager):

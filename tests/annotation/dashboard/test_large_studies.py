@@ -92,7 +92,7 @@ def test_old_figures_stay_while_newer_ones_rest(client, manager, study):
     look(client, study)
     work()
     studies.judgment(studies.annotator(study), study.stages.get())
-    assert "newer ones from" in look(client, study) and not Job.objects.filter(state="queued").exists()
+    assert "next update after" in look(client, study) and not Job.objects.filter(state="queued").exists()
 
 
 def test_what_is_of_now_comes_without_new_figures(client, manager, study):
@@ -105,8 +105,8 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     lease = leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
-    assert "1 on screens" in changed and 'id="live-funnel"' not in changed
-    assert "flags to look at" in changed and 'id="live-flags"' in changed
+    assert "1 in progress" in changed and 'id="live-funnel"' not in changed
+    assert "open flags" in changed and 'id="live-flags"' in changed
 
 
 def test_newer_figures_come_with_the_next_question(client, manager, study):

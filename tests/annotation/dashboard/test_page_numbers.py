@@ -28,8 +28,9 @@ from tests.independent.recomputed import read_stages, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NO_FIGURES = re.compile(  # words of the pages, and what depends on the clock
-    r"95 %|from 3 on|[Tt]hree standard|have 20 judgments|fewer than \d+|below 0\.001 and 10 points|each at 0\.001"
-    r"|, 1,000 resamples|: 1,000 resamples|seed 20240601|\d+ on screens|\d+ /h|gets 6\.25 %|the newest \d+|v\d+"
+    r"95 %|more than 3|3-SD|at least 20 judgments|fewer than \d+|below 0\.001 and at least 10 points"
+    r"|each at level 0\.001"
+    r"|, 1,000 resamples|: 1,000 resamples|seed 20240601|\d+ in progress|\d+ /h|gets 6\.25 %|the latest \d+|v\d+"
 )
 Known = dict[str, dict[str, set[float]]]
 

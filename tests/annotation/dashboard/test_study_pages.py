@@ -49,7 +49,7 @@ def test_the_page_shows_the_figures(client, manager, study):
 
 def test_an_untouched_study_has_a_page(client, manager):
     page = client.get(address("study-detail", studies.study(items=2))).content.decode()
-    assert "nothing is judged yet" in page and "Nobody has come to this stage yet" in page
+    assert "nothing is judged yet" in page and "No annotators in this stage yet" in page
 
 
 def test_who_may_not_act_changes_nothing(client, study):
@@ -79,7 +79,7 @@ def test_a_stage_is_closed_and_opened_again(client, manager, study):
         assert answer.url == f"{address('study-detail', study)}?stage=1"
         assert study.stages.get().state == to
     refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
-    assert "cannot become elsewhere" in refused.content.decode()
+    assert "cannot change to elsewhere" in refused.content.decode()
 
 
 def test_a_closed_stage_shows_no_forecast(client, manager, study):
@@ -109,7 +109,7 @@ def test_each_stage_has_its_figures_under_its_tab(client, manager, pipeline):
     url = address("study-detail", pipeline)
     first, second = (client.get(url, {"stage": position}).content.decode() for position in (1, 2))
     assert "1 choose: " in first and "2 fits: " in second
-    assert "A-01" in first and "Nobody has come to this stage yet" in second
+    assert "A-01" in first and "No annotators in this stage yet" in second
     assert pipeline.stages.get(position=2).invite in second
     for page in (first, second):
         assert "4 imported = <b>0 kept</b>" in page and "?stage=3#stages" in page
@@ -124,7 +124,7 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
     fits = pipeline.stages.get(position=2)
     studies.judgment(joined(pipeline, fits), fits, "positive-0")
     page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
-    assert "1 of 1 settled item is drawn for i2t" in page
+    assert "1 of 1 settled item will be sampled for i2t" in page
 
 
 def joined(study, stage):
@@ -169,7 +169,7 @@ def test_whatever_is_shown_changes_the_fingerprint(what, study):
 
 def test_a_move_that_is_not_possible_is_said(client, manager, study):
     page = client.post(address("study-move", study), {"to": "open"}, follow=True).content.decode()
-    assert "cannot become open" in page
+    assert "cannot change to open" in page
 
 
 def test_new_instructions_are_a_new_version(client, manager, study):

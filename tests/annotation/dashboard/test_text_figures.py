@@ -30,9 +30,9 @@ MATERIAL = {
     "sugarcrepe-compare": PAIR,
 }
 SAYS = {
-    "visla-paraphrase": ["accepted as it was", "How far edits go", "what the next annotator said of their edits"],
-    "visla-triplet": ["accepted as it was", "Guidelines: how often each holds"],
-    "hard-positive-rank": ["ranks both positive captions above", "Own judgments, by annotator", "95 % interval"],
+    "visla-paraphrase": ["accepted unchanged", "Edit distance from the original", "what became of their edits"],
+    "visla-triplet": ["accepted unchanged", "Guidelines: how often each holds"],
+    "hard-positive-rank": ["ranks both positive captions above", "Judgments by annotator", "95 % interval"],
     "sugarcrepe-compare": ["ARO+CREPE", "SUGARCREPE", "commonsense", "grammar"],
 }
 QUERIES = {"visla-paraphrase": 3, "visla-triplet": 3, "hard-positive-rank": 2, "sugarcrepe-compare": 2}
@@ -108,7 +108,7 @@ def test_the_numbers_on_the_page_are_the_judgments(client, manager):
     assert (edits["n"], edits["words"]["mean"]) == (2, 1)
     assert found["lexical"]["P1-P2"]["n"] == 2
     text = re.sub(r"\s+", " ", page(client, stage))
-    assert "1 accepted as it was + 1 edited and confirmed + 1 dropped + 1 waits for confirmation = 4 items" in text
+    assert "1 accepted unchanged + 1 edited and confirmed + 1 dropped + 1 waiting for confirmation = 4 items" in text
 
 
 def test_an_edit_on_an_edit_that_was_taken_back_is_measured_from_it():
@@ -150,7 +150,7 @@ def test_a_benchmarks_page_shows_how_alike_its_captions_are(client, manager):
         text_items.item(source, TRIPLE)
     url = reverse("benchmark-detail", args=[source.pk])
     whole = client.get(url).content.decode()
-    assert "How alike the captions are" in whole and "Edit distance in characters" in whole
+    assert "Similarity of captions" in whole and "Edit distance in characters" in whole
     assert "How alike" not in client.get(url, {"type": ""}).content.decode()
     assert "How alike" not in client.get(reverse("benchmark-detail", args=[studies.benchmark(1).pk])).content.decode()
 

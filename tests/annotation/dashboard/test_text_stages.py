@@ -135,7 +135,7 @@ def test_checks_are_not_offered_and_the_page_says_why(client, manager, stage):
     assert NO_CHECKS in page and "Add checks" not in page and 'name="check_rate"' not in page
     lines = {"do": "check", "benchmark": stage.study.benchmark_id, "lines": "item-0 reject"}
     assert client.post(there, lines).status_code == 422
-    with pytest.raises(CannotSet, match="more than a pick"):
+    with pytest.raises(CannotSet, match="more than that"):
         setup.revise(stage=stage, by="test", check_rate=0.1)
     assert not Task.objects.exclude(kind="judge").exists()
 
@@ -143,9 +143,9 @@ def test_checks_are_not_offered_and_the_page_says_why(client, manager, stage):
 def test_setting_up_says_so_too(client, manager, stage):
     page = client.get(reverse("study-new") + "?protocol=visla-paraphrase").text
     assert NO_CHECKS in page and 'name="visla-paraphrase-check_rate"' not in page
-    with pytest.raises(CannotCreate, match="more than a pick"):
+    with pytest.raises(CannotCreate, match="more than that"):
         text_items.study(StagePlan(text_items.RANK, settings={"check_rate": 0.1}))
-    with pytest.raises(CannotCreate, match="a second confirms an edit"):
+    with pytest.raises(CannotCreate, match="a second one confirms edits"):
         text_items.study(StagePlan(text_items.PARAPHRASE, settings={"overlap": 2}))
     assert Study.objects.count() == 1
 

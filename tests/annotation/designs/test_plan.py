@@ -144,7 +144,7 @@ def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen():
 ])  # fmt: skip
 def test_where_an_edit_is_confirmed_one_decides_and_a_second_can_be_reached(given):
     (wrong,) = contradictions(given, form=PROTOCOLS["visla-paraphrase"].form).values()
-    assert wrong.startswith("One annotator decides here, and a second confirms an edit")
+    assert wrong.startswith("One annotator decides here, and a second one confirms edits")
     assert contradictions(given, form=PROTOCOLS["visla-triplet"].form) == {} == contradictions(given)
 
 

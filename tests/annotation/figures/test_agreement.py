@@ -133,7 +133,7 @@ def test_who_cannot_judge_is_left_out_of_measures_on_a_scale_and_counted_beside_
     alone = agreement_by(RatingTable([*steps, (4, "x", "2")]), {}, silent)["whole"]["measures"]
     for name in ("alpha_ordinal", "alpha_interval"):
         assert whole[name]["value"] == pytest.approx(alone[name]["value"]) and whole[name]["n"] == 3
-        assert "without the 3 answers “cannot judge”" in whole[name]["note"]
+        assert "without the 3 “cannot judge” answers" in whole[name]["note"]
     assert whole["alpha_nominal"]["note"] == "" and whole["alpha_nominal"]["n"] == 4
 
 

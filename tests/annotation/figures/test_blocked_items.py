@@ -115,6 +115,16 @@ def test_a_stage_that_is_closed():
     assert why(stage) == {}
 
 
+def test_what_came_open_after_the_closing():
+    stage = studies.stage(items=2)
+    person = studies.annotator(stage.study)
+    studies.judgment(person, stage)
+    study_lifecycle.move_stage(stage=stage, to="closed", by="test")
+    participant_lifecycle.exclude(annotator=person, reason="Careless.", by="test")
+    found = why(stage)
+    assert {name: len(items) for name, items in found.items()} == {"reopen": 1, "stage": 1}
+
+
 def test_a_batch_that_nobody_has():
     stage = studies.stage(items=2, strategy="batches", batch_size=1)
     studies.annotator(stage.study)

@@ -4,15 +4,25 @@ import json
 import re
 import uuid
 from pathlib import Path
+from random import Random
 
 import pytest
+from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
 from django.core.files.storage import default_storage
+from django.utils import timezone
 from PIL import Image as Drawing
 
-from annotation.models import Lease
+from annotation.assignment import leases
+from annotation.checks import attention_checks, gold_items, qualification
+from annotation.checks.parsing import Known
+from annotation.designs.plan import StagePlan
+from annotation.judging import submissions
+from annotation.models import Kind, Lease, Seat, Task
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Image, Item, ItemImage
-from tests.builders import pictures, studies
+from tests.builders import every_protocol, pictures, predictions, studies
 from workers.images import check_and_render
 
 pytestmark = pytest.mark.django_db
@@ -26,33 +36,61 @@ def told(number: int) -> bytes:
     exif = Drawing.Exif()
     exif[0x010E] = exif[0x9286] = f"{CANARY} positive {number}"  # ImageDescription, UserComment
     note = f"{CANARY} negative {number}".encode()
-    return pictures.draw(number, exif=exif, comment=note, xmp=note) + note
+    return pictures.draw(number, 200, 200, exif=exif, comment=note, xmp=note) + note
 
 
 @pytest.fixture
-def annotator(db):
-    """Every place where an item can tell of itself is planted; somebody else has answered before."""
-    benchmark = studies.benchmark(items=6, name=f"{CANARY} benchmark", source=f"{CANARY}")
-    told_truth = {"bivlc-choose": ["candidate-0"], "note": CANARY}
-    for item in benchmark.items.all():
-        Item.objects.filter(pk=item.pk).update(key=f"{CANARY}-{item.pk}", meta={"right": CANARY}, truth=told_truth)
+def annotator(request, db):
+    """Every place where something must stay on the server has the canary; somebody else has answered before.
+
+    Where the protocol allows it there are checks, from another benchmark, and a screen of practice.
+    """
+    protocol = getattr(request, "param", "bivlc-choose")
+    owner = User.objects.create(username=f"{CANARY} owner", is_staff=True)
+    counts = (7 if PROTOCOLS[protocol].confirms else 4), 3  # there one judges an item
+    benchmark, others = (every_protocol.benchmark(n, name=f"{CANARY} {n}", source=CANARY) for n in counts)
+    plan = StagePlan(protocol, f"{CANARY} stage", settings=settings_of(protocol))
+    study = studies.study(benchmark=benchmark, name="A study", stages=[plan], created_by=owner)
+    stage = study.stages.get()
+    if protocol in every_protocol.CHECKED:
+        *known, practice = others.items.all()
+        attention_checks.set_checks(stage=stage, answers={item: [] for item in known}, by=CANARY)
+        gold_items.set_known(stage=stage, kind=Kind.TRAINING, known={practice: Known((), "Well.")}, by=CANARY)
+        Task.objects.filter(kind=Kind.CHECK).update(note=CANARY)
+    for item in Item.objects.all():
+        truth = item.truth | {"note": CANARY}
+        Item.objects.filter(pk=item.pk).update(key=f"{CANARY}-{item.pk}", meta={"right": CANARY}, truth=truth)
+    Item.objects.update(type=f"{CANARY} swap", subtype=CANARY)
     ItemImage.objects.update(source_name=f"{CANARY}_positive.jpg", licence=CANARY, attribution=CANARY)
-    study = studies.study(benchmark=benchmark, name="A study", overlap=2)
-    pictures.paint(study, [told(number) for number in range(30)])
-    other = studies.annotator(study, name=f"{CANARY} Ada", prolific_pid=f"{CANARY}1")
-    for _ in range(3):
-        studies.judgment(other, study.stages.get(), "candidate-1")
+    for one in (benchmark, others):
+        pictures.paint_benchmark(one, [told(number % 6) for number in range(30)])
+    predictions.model(benchmark, {item: predictions.bivlc() for item in benchmark.items.all()}, f"{CANARY} model")
+    other, rng = studies.annotator(study, name=f"{CANARY} Ada", prolific_pid=f"{CANARY}1"), Random(1)
+    Seat.objects.filter(annotator=other).update(ready_at=timezone.now())
+    for turn in range(3):
+        lease = leases.hold(annotator=other, stage=stage, wanted=1)[0]
+        submissions.flag(annotator=other, token=lease.token, reason=CANARY)
+        fields = every_protocol.answer(rng, lease, PROTOCOLS[protocol])
+        given = {"shown_answer": fields.pop("answer", ""), "more": fields}
+        reason = {"shown_answer": CANNOT_JUDGE, "reason": CANARY, "more": {}} if turn == 2 else given
+        submissions.submit(annotator=other, token=lease.token, key=uuid.uuid4(), **reason)
     return studies.annotator(study, ready=False)
+
+
+def settings_of(protocol: str) -> dict:
+    if protocol in every_protocol.CHECKED:
+        return {"overlap": 2, "check_rate": 0.3}
+    return {} if PROTOCOLS[protocol].confirms else {"overlap": 2}
 
 
 @pytest.fixture
 def seen(client, annotator) -> dict[str, bytes]:
-    """All that this annotator can get, by address: headers and body."""
-    found = {}
+    """All that this annotator can get, by address: headers, cookies and body."""
+    found, rng, protocol = {}, Random(2), PROTOCOLS[annotator.stage.protocol]
 
     def take(answer) -> str:
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-        headers = "\n".join(f"{name}: {value}" for name, value in answer.headers.items())
+        headers = "\n".join(f"{name}: {value}" for name, value in answer.headers.items()) + answer.cookies.output()
         name = f"{answer.request['REQUEST_METHOD']} {answer.request['PATH_INFO']} {len(found)}"
         found[name] = headers.encode() + b"\n\n" + body
         return body.decode(errors="replace")
@@ -60,11 +98,17 @@ def seen(client, annotator) -> dict[str, bytes]:
     home = f"/judge/{annotator.token}/"
     take(client.get(f"/join/{annotator.study.invite}/"))
     take(client.get(home))
-    take(client.post(home + "accept/", {"version": 1}))
-    for turn in range(6):
-        page = take(client.get(home))
+    page = take(client.post(home + "accept/", {"version": 1}))
+    while qualification.wanted(annotator.stage) and not Seat.objects.get(annotator=annotator).ready_at:
+        page += take(client.get(home + "before/"))
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page))
+        for more in ({"answer": re.findall(r'name="answer" value="(\w+)"', page)[-1]}, {"go_on": "1"}):
+            take(client.post(home + "before/", fields | more))
+            page += take(client.get(home + "before/"))
+    for turn in range(4):
+        page += take(client.get(home))
         lease = Lease.objects.filter(annotator=annotator, state="held").order_by("granted_at", "pk").first()
-        fields = {"lease": lease.token, "key": uuid.uuid4(), "answer": "1"}
+        fields = {"lease": lease.token, "key": uuid.uuid4(), **every_protocol.answer(rng, lease, protocol)}
         if turn == 2:
             take(client.post(home + "flag/", {"lease": lease.token, "flag_reason": "Odd."}, **JSON))
             page += take(client.post(home + "skip/", {"lease": lease.token}, **JSON))
@@ -72,15 +116,18 @@ def seen(client, annotator) -> dict[str, bytes]:
             page += take(client.post(home + "submit/", fields, **JSON))
         if turn == 1:
             page += take(client.post(home + "undo/", {"undo_key": uuid.uuid4()}, **JSON))
-        for address in set(re.findall(r"/[it]/[0-9a-f]{32}\.jpg", page)):
-            take(client.get(address))
-            take(client.get(address.replace("/i/", "/t/")))
+    for address in set(re.findall(r"/[it]/[0-9a-f]{32}\.jpg", page)):
+        take(client.get(address))
+        take(client.get(address.replace("/i/", "/t/")))
     for address in (home, home + "?rules", home + "history/"):
         take(client.get(address))
     take(client.get(home, **JSON))
     take(client.post(home + "submit/", {"lease": uuid.uuid4(), "key": uuid.uuid4(), "answer": "candidate-0"}, **JSON))
     take(client.post(home + "renew/", **JSON))
     take(client.get(home + "nowhere/"))
+    take(client.get(home + "leave/"))
+    take(client.post(home + "leave/"))
+    take(client.get(home))
     return found
 
 
@@ -90,12 +137,16 @@ def leaks(found: dict[str, bytes]) -> list[str]:
 
 def test_the_canaries_are_really_planted(annotator):
     assert all(word.encode() in told(1).lower() for word in ("canary", "positive", "negative"))
-    assert CANARY in Item.objects.first().key and Item.objects.filter(truth__note=CANARY).count() == 6
+    assert CANARY in Item.objects.first().key and Item.objects.filter(truth__note=CANARY).count() == 7
+    assert set(Task.objects.values_list("kind", flat=True)) == {Kind.JUDGE, Kind.CHECK, Kind.TRAINING}
 
 
-def test_nothing_that_an_annotator_gets_tells_the_answer(seen):
-    pictures_seen = [name for name in seen if name.startswith("GET /i/")]
-    assert len(pictures_seen) >= 20 and sum(name.startswith("POST") for name in seen) >= 8
+@pytest.mark.parametrize("annotator", PROTOCOLS, indirect=True)
+def test_nothing_that_an_annotator_gets_tells_the_answer(annotator, seen):
+    shown = [name for name in seen if name.startswith("GET /i/")]
+    assert bool(shown) == (annotator.stage.protocol != "sugarcrepe-compare")
+    assert all(b"\xff\xd8\xff" in seen[name] for name in shown)
+    assert sum(name.startswith("POST") for name in seen) >= 8
     assert leaks(seen) == []
 
 
@@ -107,7 +158,7 @@ def test_served_pictures_carry_no_metadata(annotator):
 
 
 def test_the_same_picture_under_two_names_is_served_as_the_same_bytes():
-    one, two = check_and_render(told(1)), check_and_render(pictures.draw(1))
+    one, two = check_and_render(told(1)), check_and_render(pictures.draw(1, 200, 200))
     assert one.served == two.served
 
 

@@ -1,12 +1,14 @@
 """Law 4, by measure: classifiers on what an annotator can see tell neither checks nor the right side.
 
 Here on 400 presentations a case, so that only a coarse tell shows: the limits are four standard errors of a blind guess
-(0.033 for an area under the curve with 100 checks, 0.025 for a share of 400). The suite has half as many presentations
-of checks in a pool, and one planted tell each of checks and of the right side; `make nightly` has all cases.
+(0.033 for an area under the curve with 100 checks, 0.025 for a share of 400). `make nightly` has all protocols. The
+suite compares a few screens of each protocol, which must not differ at all, and has half as many presentations of
+checks in a pool, and one planted tell each of checks and of the right side.
 The server's response times are left out, since waiting for them takes long. `make load` has 10,000 a case, those times,
 and the limits of 0.47–0.53 and 50 ± 1 % (bench/blinding.py). Every tell that is planted is found.
 """
 
+import re
 import time
 from types import SimpleNamespace
 
@@ -14,15 +16,20 @@ import pytest
 from django.utils.safestring import mark_safe
 
 from annotation.assignment import leases as assignment_leases
-from annotation.checks import attention_checks
+from annotation.checks import attention_checks, gold_items
+from annotation.checks.parsing import Known
 from annotation.judging import constant_time
 from annotation.judging import views as judging_views
-from annotation.models import Kind, Strategy
+from annotation.models import Kind, Lease, Strategy
 from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import material
 from tests.annotation.judging import visible_features
+from tests.builders import studies
+from tests.builders.every_protocol import CHECKED
 
 pytestmark = pytest.mark.django_db
-TIMES = ("_ms",)
+TIME = "_ms"
+TIMES = (TIME,)
 FOUND = 0.7
 
 
@@ -47,12 +54,75 @@ def telling(marked):
     return changed
 
 
+# Every protocol
+
+
+def looks(seen):
+    """The screens as they are received, without tokens, times and what goes with their place among others."""
+    kinds = ("picture_", "option_", "bytes", "tags", "attributes", "order", "values", "addresses", "address_shapes")
+    return {
+        frozenset((name, value) for name, value in one.features.items() if name.startswith(kinds) and TIME not in name)
+        for one in seen
+    }
+
+
+def sitting_of(protocol):
+    """Two annotators, one without script, and all their screens, checks among them where there can be any."""
+    if protocol in CHECKED:
+        stage = visible_features.stage_with_checks(Strategy.EVERYONE, items=4, known=1, protocol=protocol)
+    else:
+        stage = visible_features.stage_with_sides(protocol, items=4, annotators=2)
+    visible_features.seed(1)
+    seen = visible_features.collect(stage, 2, 10, plain=2)
+    checks = visible_features.is_check(seen)
+    assert len(set(checks)) == 1 + (protocol in CHECKED)
+    leases = Lease.objects.filter(token__in=[one.lease for one in seen])
+    assert len({(lease.task.question, *lease.shown) for lease in leases.select_related("task")}) > 1
+    return seen
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_screens_differ_in_random_names_alone(protocol):
+    """Checks and others, every question, and every order of the options: when they say the same, they are the same."""
+    assert len(looks(sitting_of(protocol))) == 1
+
+
+def test_pictures_of_their_own_size_are_found(monkeypatch):
+    monkeypatch.setattr(material, "are_alike", lambda images: True)
+    assert len(looks(sitting_of("bivlc-i2t"))) > 1
+
+
+@pytest.mark.parametrize("protocol", CHECKED)
+def test_practice_shows_the_screens_of_the_work(client, protocol):
+    """What is practice stands above it; nothing of it is in the screen, nor in the headers or in a cookie."""
+    stage = visible_features.stage_with_sides(protocol, items=1)
+    known = dict.fromkeys(visible_features.material(1).items.all(), Known((), "Well."))
+    gold_items.set_known(stage=stage, kind=Kind.TRAINING, known=known, by="test")
+    home = f"/judge/{studies.annotator(stage.study).token}/"
+    pages = []
+    while not pages or b"Practice" in pages[-1].content:
+        assert len(pages) < 9
+        pages.append(client.get(home, follow=True))
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', pages[-1].text))
+        if "place" in fields:
+            choices = re.findall(r'name="answer" value="(\w+)"', pages[-1].text)
+            client.post(f"{home}before/", fields | {"answer": choices[0]})
+            client.post(f"{home}before/", fields | {"go_on": "1"})
+    shown = [re.search(visible_features.FRAGMENT, page.text)[0] for page in pages]
+    assert len(pages) > 1 and len({re.sub(r"[0-9a-f-]{36}|training-\d-\d", "", masked(html)) for html in shown}) == 1
+    assert len({tuple(sorted(page.headers)) for page in pages}) == 1 and not client.cookies
+
+
+def masked(html):
+    return re.sub(r'src="([^"]*)"', lambda src: visible_features.shape(src[1]), html)
+
+
 # Checks
 
 
-def in_a_pool(annotators=20):
-    stage = visible_features.stage_with_checks(Strategy.POOL, items=40, known=20, quota=20)
-    seen = visible_features.collect(stage, annotators, 20)
+def in_a_pool(annotators=20, files=False, **settings):
+    stage = visible_features.stage_with_checks(Strategy.POOL, items=40, known=20, files=files, quota=20, **settings)
+    seen = visible_features.collect(stage, annotators, 20, files=files)
     assert len(seen) == 20 * annotators
     return seen, visible_features.is_check(seen)
 
@@ -64,11 +134,20 @@ def test_checks_in_a_pool_cannot_be_told(annotators, limit):
 
 
 @pytest.mark.nightly
-def test_checks_among_a_batch_cannot_be_told():
-    stage = visible_features.stage_with_checks(Strategy.EVERYONE, items=15, known=5)
+@pytest.mark.parametrize("protocol", CHECKED[1:])
+def test_checks_of_other_protocols_in_a_pool_cannot_be_told(protocol):
+    found = visible_features.auc(*in_a_pool(files=True, protocol=protocol), without=TIMES)
+    assert blind(found, 0.135), found
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("protocol", CHECKED)
+def test_checks_among_a_batch_cannot_be_told(protocol):
+    questions = visible_features.QUESTIONS.get(protocol, 1)
+    stage = visible_features.stage_with_checks(Strategy.EVERYONE, 16 // questions, 6 // questions, protocol=protocol)
     seen = visible_features.collect(stage, 20, 20)
     labels = visible_features.is_check(seen)
-    assert len(seen) == 400 and sum(labels) == 100
+    assert len(seen) == 400 and 80 <= sum(labels) <= 120
     found = visible_features.auc(seen, labels, without=TIMES)
     assert blind(found, 0.135), found
 
@@ -108,21 +187,23 @@ def test_a_quicker_answer_to_checks_is_found(monkeypatch):
 # The right side
 
 
-def right_side(protocol, annotators=10, screens=40):
-    stage = visible_features.stage_with_sides(protocol, items=screens // visible_features.QUESTIONS[protocol])
+def right_side(protocol, annotators=10, screens=40, files=False):
+    items = screens // visible_features.QUESTIONS.get(protocol, 1)
+    stage = visible_features.stage_with_sides(protocol, items, annotators, files)
     visible_features.seed(1)
-    seen = visible_features.collect(stage, annotators, screens)
+    seen = visible_features.collect(stage, annotators, screens, files=files)
     assert len(seen) == annotators * screens
-    return seen, visible_features.right_place(seen, PROTOCOLS[protocol])
+    return seen
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i", "bivlc-choose"])
-def test_the_right_side_cannot_be_told(protocol):
-    seen, places = right_side(protocol)
-    chance = 1 / (max(places) + 1)
+@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "verify"])
+def test_the_place_of_an_option_cannot_be_told(protocol):
+    """Everybody gets the same questions in the same order, so what is asked is no secret in this sense."""
+    seen = right_side(protocol, files=True)
+    places = visible_features.first_place(seen)
     found = visible_features.accuracy(seen, places, without=TIMES)
-    assert blind(found, 0.1, chance), found
+    assert blind(found, 0.1, 1 / (max(places) + 1)), found
 
 
 def test_options_that_are_not_shuffled_are_found(monkeypatch):
@@ -130,8 +211,8 @@ def test_options_that_are_not_shuffled_are_found(monkeypatch):
         key: claim.replace("ORDER BY random()", "ORDER BY option") for key, claim in assignment_leases.CLAIMS.items()
     }
     monkeypatch.setattr(assignment_leases, "CLAIMS", ordered)
-    _, places = right_side("bivlc-choose", annotators=2, screens=20)
-    assert set(places) == {1}  # nothing is left to learn
+    seen = right_side("bivlc-choose", annotators=2, screens=20)
+    assert set(visible_features.first_place(seen)) == {0}  # nothing is left to learn
 
 
 def test_another_attribute_of_the_right_option_is_found(monkeypatch):
@@ -142,6 +223,7 @@ def test_another_attribute_of_the_right_option_is_found(monkeypatch):
         return '<input type="radio"'.join([before, *options])
 
     monkeypatch.setattr(judging_views, "build_screens", telling(marked))
-    seen, places = right_side("bivlc-t2i", annotators=5, screens=12)
+    seen = right_side("bivlc-t2i", annotators=5, screens=12)
+    places = visible_features.right_place(seen, PROTOCOLS["bivlc-t2i"])
     found = visible_features.accuracy(seen, places, without=TIMES)
     assert all(one > FOUND for one in found.values()), found

@@ -52,11 +52,14 @@ def test_whatever_the_work_took_the_answer_leaves_at_the_next_step(clock, work, 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("rate", [0.5, 0])
-def test_answers_and_undo_leave_evenly_where_there_are_checks_and_at_once_elsewhere(client, clock, rate):
+def test_what_takes_answers_or_gives_screens_leaves_evenly_where_there_are_checks(client, clock, rate):
+    """And at once elsewhere."""
     stage, _ = with_checks(check_rate=rate, items=4, known=4, strategy=Strategy.EVERYONE)
     annotator = studies.annotator(stage.study)
     lease = leases.hold(annotator=annotator, stage=stage, wanted=1)[0]
     home = f"/judge/{annotator.token}"
     client.post(f"{home}/submit/", {"lease": lease.token, "key": uuid.uuid4(), "answer": "1"})
     client.post(f"{home}/undo/", {"undo_key": uuid.uuid4()})
-    assert clock.slept == (2 if rate else 0)
+    client.post(f"{home}/skip/", {"lease": lease.token})
+    client.get(f"{home}/")
+    assert clock.slept == (4 if rate else 0)

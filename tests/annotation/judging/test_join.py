@@ -96,7 +96,7 @@ def test_a_paused_studys_page_looks_again_by_itself(client):
 def test_consent_is_asked_in_the_managers_words(client):
     page = client.get(link(studies.study(consent=CONSENT), IDS)).text
     assert "<li>It takes ten minutes.</li>" in page and "&lt;b&gt;at any time&lt;/b&gt;" in page
-    assert "I agree and take part" in page and "I do not agree" in page
+    assert "I agree to take part" in page and "I do not agree" in page
 
 
 def test_whoever_agrees_takes_part_and_when_is_stored(client):
@@ -113,7 +113,7 @@ def test_without_a_consent_text_none_is_stored(client):
 def test_nobody_joins_without_agreeing(client):
     study = studies.study(consent=CONSENT)
     for sent in ({}, {"consent": "maybe"}):
-        assert "I agree and take part" in client.post(link(study), sent).text
+        assert "I agree to take part" in client.post(link(study), sent).text
     assert not Annotator.objects.exists()
 
 
@@ -205,7 +205,7 @@ def test_what_was_answered_for_one_submission_gives_no_code_for_another(client):
     assert told(shown(client, ann), study) == {"completion"}
     client.post(link(second, AGAIN), {"link": home(ann)})
     page = shown(client, ann)
-    assert "Nothing to judge just now" in page and told(page, study) == set()
+    assert "Nothing to judge right now" in page and told(page, study) == set()
 
 
 # How it ends
@@ -255,7 +255,7 @@ def test_whoever_answered_gets_the_code_though_the_next_stage_went_to_others(cli
     studies.read(other, second)
     studies.judgment(other, second)
     page = shown(client, ann)
-    assert "You answered 1 screen;" in page and told(page, study) == {"completion"}
+    assert "You answered 1 screen, and" in page and told(page, study) == {"completion"}
 
 
 def test_whoever_answered_nothing_gets_no_code(client):
@@ -263,7 +263,7 @@ def test_whoever_answered_nothing_gets_no_code(client):
     ann, other = studies.annotator(study, prolific_pid="p1"), studies.annotator(study)
     studies.judgment(other, study.stages.get())
     page = shown(client, ann)
-    assert "Nothing to judge just now" in page and told(page, study) == set()
+    assert "Nothing to judge right now" in page and told(page, study) == set()
 
 
 def test_a_closed_study_gives_the_code_to_those_who_answered(client):
@@ -281,7 +281,7 @@ def test_whoever_is_screened_out_gets_the_code_for_that(client):
     Seat.objects.update(screened_out_at=timezone.now())
     page = shown(client, ann)
     assert told(page, study) == {"screened_out"} and f"{RETURN}{study.screened_out_code}" in page
-    assert "The questions before the start" in page
+    assert "Your answers to the qualification questions" in page
 
 
 def test_whoever_failed_in_practice_reads_of_practice(client):
@@ -291,7 +291,7 @@ def test_whoever_failed_in_practice_reads_of_practice(client):
     for kind, passed in (("comprehension", True), ("training", False)):
         Attempt.objects.create(seat=seat, kind=kind, number=1, passed=passed, finished_at=now)
     Seat.objects.update(screened_out_at=now)
-    assert "The practice before the start" in shown(client, ann)
+    assert "Your practice answers" in shown(client, ann)
 
 
 def test_whoever_is_screened_out_of_a_later_stage_is_paid_for_the_earlier(client):

@@ -54,7 +54,7 @@ def test_an_invitation_says_what_is_asked_and_what_is_paid(client):
     study = studies.study(quota=1, pay_per_hour="12.00")
     page = client.get(f"/join/{study.invite}/").text
     assert "Which picture shows everything the sentence says?" in page
-    assert "12.00 USD an hour" in page
+    assert "12.00 USD per hour" in page
     assert "Up to 1 screen<" in page
 
 
@@ -84,14 +84,14 @@ def test_instructions_are_a_gate_on_first_entry(client, stage):
 def test_new_instructions_are_a_gate_again_and_old_ones_do_not_open_it(client, stage, annotator):
     study_lifecycle.revise_instructions(stage=stage, text="Look twice.", by="test")
     client.post(home(annotator) + "accept/", {"version": 1})
-    assert "The rules have changed" in client.get(home(annotator)).text
+    assert "The instructions have changed" in client.get(home(annotator)).text
     client.post(home(annotator) + "accept/", {"version": 2})
-    assert "The rules have changed" not in client.get(home(annotator)).text
+    assert "The instructions have changed" not in client.get(home(annotator)).text
 
 
 def test_the_rules_can_be_read_again_at_any_time(client, annotator):
     page = client.get(home(annotator) + "?rules").text
-    assert "Back to judging" in page and "I have read the rules" not in page
+    assert "Back to judging" in page and "I have read the instructions" not in page
 
 
 def test_the_page_shows_one_screen_and_carries_the_next(client, annotator):
@@ -217,7 +217,7 @@ def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client
     send(client, annotator, lease, "2")
     past = client.get(home(annotator) + "history/").json()["past"]
     assert [(one["lease"], one["answer"]) for one in past] == [(str(lease.token), "2")]
-    send(client, annotator, lease, "none")
+    send(client, annotator, lease, "none", seen=past[0]["seen"])
     assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
 
 
@@ -232,7 +232,7 @@ def test_while_others_hold_the_rest_the_page_says_how_many_and_until_when(client
         screen(client, first)
     studies.judgment(annotator, stage)
     page = client.get(home(annotator)).text
-    assert "2 in others' hands" in page and "frees at" in page
+    assert "Other annotators have 2 screens open" in page and "at the latest at" in page
 
 
 def test_the_last_answer_leads_to_the_code_again_and_again(client, stage, annotator):
@@ -256,7 +256,7 @@ def test_whoever_did_nothing_gets_no_code(client, stage, annotator):
         studies.judgment(annotator, stage)
     late = studies.annotator(stage.study)
     page = client.get(home(late)).text
-    assert "Nothing to judge just now" in page and stage.study.completion_code not in page
+    assert "Nothing to judge right now" in page and stage.study.completion_code not in page
     assert "data-again" in page  # it looks again: an earlier stage may send something
 
 

@@ -42,7 +42,7 @@ def test_a_failed_try_says_how_many_were_right_and_not_which(client):
     annotator = studies.annotator(stage.study)
     html = page(client, annotator).content.decode()
     after = send(client, annotator, html, **{"question-1": 1, "question-2": 2}).content.decode()
-    assert "1 of 2 was right" in after and "last try" in after
+    assert "Right answers: 1 of 2." in after and "last attempt" in after
     assert " checked" not in after
 
 
@@ -85,7 +85,7 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
     send(client, annotator, html, answer="none")
     for _ in range(2):
         html = page(client, annotator).content.decode()
-        assert f"The right answer is <b>{read_answer.place_on_screen(step.lease, 'candidate-1')}</b>" in html
+        assert f"Right answer: <b>{read_answer.place_on_screen(step.lease, 'candidate-1')}</b>" in html
 
 
 def test_nothing_tells_the_right_answer_before_it_is_given(client):

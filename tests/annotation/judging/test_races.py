@@ -6,6 +6,7 @@
 import os
 import threading
 import uuid
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -15,6 +16,7 @@ from annotation.assignment import leases as assignment_leases
 from annotation.judging import submissions
 from annotation.models import Judgment, Lease, Slot, Task
 from annotation.pipeline import promotion
+from annotation.screens import errors
 from tests.builders import studies
 
 CLIENTS = 50
@@ -81,6 +83,24 @@ def test_a_double_click_in_fifty_tabs_is_one_judgment(crowd):
     receipts = crowd(lambda _: studies.submit(ann, lease, "2", key=key))
     assert Judgment.objects.count() == 1
     assert sum(not receipt.replayed for receipt in receipts) == 1
+
+
+def test_of_two_answers_in_fifty_tabs_one_is_stored_and_the_others_are_asked_about(crowd):
+    stage = studies.stage()
+    ann = studies.annotator(stage.study)
+    [lease] = assignment_leases.hold(annotator=ann, stage=stage, wanted=1)
+    keys = {"1": uuid.uuid4(), "2": uuid.uuid4()}
+
+    def submit(number: int) -> str:
+        place = "12"[number % 2]
+        try:
+            receipt = studies.submit(ann, lease, place, key=keys[place], seen=None)
+        except errors.AnsweredElsewhere:
+            return "asked"
+        return "replayed" if receipt.replayed else "stored"
+
+    assert Counter(crowd(submit)) == {"stored": 1, "replayed": CLIENTS // 2 - 1, "asked": CLIENTS // 2}
+    assert Judgment.objects.get().key in keys.values()
 
 
 def test_two_tabs_of_one_annotator_hold_two_different_tasks(crowd):

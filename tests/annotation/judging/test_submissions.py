@@ -148,6 +148,58 @@ def test_an_edit_is_a_new_revision_and_the_slot_follows(ann, lease):
     assert Judgment.objects.count() == 2
 
 
+def counted(lease) -> str:
+    return Slot.objects.get(pk=lease.slot_id).judgment.answer
+
+
+def test_an_answer_of_another_tab_is_not_replaced_unasked(ann, lease):
+    stored = studies.submit(ann, lease, "1").judgment
+    key = uuid.uuid4()
+    with pytest.raises(errors.AnsweredElsewhere) as conflict:
+        studies.submit(ann, lease, "2", key=key, seen=None)
+    assert (conflict.value.stored, conflict.value.given.answer) == (stored, lease.shown[1])
+    assert Judgment.objects.count() == 1 and counted(lease) == lease.shown[0]
+    chosen = studies.submit(ann, lease, "2", key=key, seen=stored.key)  # the annotator has said which one counts
+    assert not chosen.replayed and counted(lease) == lease.shown[1]
+
+
+def test_a_change_from_a_page_that_shows_an_older_answer_is_not_taken_unasked(ann, lease):
+    older = studies.submit(ann, lease, "1").judgment
+    studies.submit(ann, lease, "2")
+    with pytest.raises(errors.AnsweredElsewhere):
+        studies.submit(ann, lease, "3", seen=older.key)
+    assert studies.submit(ann, lease, "2", seen=older.key).judgment.revision == 3  # it says the same
+    studies.submit(ann, lease, "1")
+    assert studies.submit(ann, lease, "3", seen=older.key).judgment.revision == 5  # what that page shows stands again
+
+
+def test_the_same_words_for_cannot_judge_are_the_same_answer(ann, lease):
+    studies.submit(ann, lease, "cannot_judge", reason="Blank.")
+    assert studies.submit(ann, lease, "cannot_judge", reason="Blank. ", seen=None)
+    with pytest.raises(errors.AnsweredElsewhere):
+        studies.submit(ann, lease, "cannot_judge", reason="Too dark.", seen=None)
+
+
+def test_an_answer_sent_again_is_no_conflict_whatever_came_after_it(ann, lease):
+    key = uuid.uuid4()
+    studies.submit(ann, lease, "1", key=key)
+    studies.submit(ann, lease, "2")
+    assert studies.submit(ann, lease, "1", key=key, seen=None).replayed
+    assert counted(lease) == lease.shown[1]
+
+
+def test_a_change_that_follows_its_answer_out_of_the_outbox_is_no_conflict(ann, lease):
+    first, second = uuid.uuid4(), uuid.uuid4()
+    studies.submit(ann, lease, "1", key=first, seen=None)
+    assert studies.submit(ann, lease, "2", key=second, seen=first).judgment.revision == 2
+
+
+def test_what_was_taken_back_in_another_tab_can_be_answered_in_this_one(ann, lease):
+    studies.submit(ann, lease, "1")
+    submissions.undo(annotator=ann, key=uuid.uuid4())
+    assert studies.submit(ann, lease, "2", seen=None).judgment.revision == 3
+
+
 def test_a_judgment_cannot_be_deleted_in_the_database(ann, lease):
     judgment = studies.submit(ann, lease).judgment
     Slot.objects.filter(judgment=judgment).update(judgment=None, held_until=timezone.now())

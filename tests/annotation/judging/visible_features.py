@@ -2,9 +2,11 @@
 
 Annotators work through a study by the real pages: some by the page's own JSON, the others by plain forms and whole
 pages. What a screen says (its words, which pictures it shows) is left out: that is what they are to judge, and a
-picture that comes to many is the same picture each time. So material for this is alike in everything that is no tell.
+picture that comes to many is the same picture each time. So material for this is alike in everything that is no tell:
+all captions in the same words, one photograph for all originals and one square for all generated images.
 """
 
+import io
 import re
 import time
 import uuid
@@ -16,6 +18,7 @@ from random import Random
 import numpy
 from django.db import connection
 from django.test import Client
+from PIL import Image as Drawing
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
@@ -26,8 +29,11 @@ from sklearn.preprocessing import StandardScaler
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, Stage, Strategy, Task
 from annotation.protocols.base import Protocol
-from benchmarks.models import Benchmark, Caption, ItemImage
-from tests.builders import studies
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.imports import frames
+from benchmarks.models import Benchmark, Caption, Image, ItemImage
+from tests.builders import every_protocol, pictures, studies
+from workers.images import check_and_render
 
 JSON = {"HTTP_ACCEPT": "application/json"}
 CYCLES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
@@ -83,11 +89,19 @@ def of_answer(answer, seconds: float, name: str) -> dict[str, float]:
     }  # fmt: skip
 
 
+def of_picture(answer, seconds: float) -> dict[str, float]:
+    """`of_answer`, and the picture's own size."""
+    width, height = Drawing.open(io.BytesIO(answer.content)).size
+    return of_answer(answer, seconds, "file") | {"width": width, "height": height}
+
+
 class Sitting:
     """One annotator's session; `seen` in the order in which the screens were in front of them."""
 
-    def __init__(self, annotator: Annotator, number: int, plain: bool):
+    def __init__(self, annotator: Annotator, number: int, plain: bool, files: bool = True):
         self.client, self.home = Client(), f"/judge/{annotator.token}/"
+        self.protocol, self.files = PROTOCOLS[annotator.stage.protocol], {}
+        self.looks_at_files = files
         self.number, self.plain, self.rng = number, plain, Random(number)
         self.seen: list[Seen] = []
         self.waiting: list[Seen] = []
@@ -100,10 +114,21 @@ class Sitting:
     def arrived(self, fragments: Iterable[str], brought: dict[str, float]) -> None:
         """New screens, and what brought them."""
         known = {one.lease for one in [*self.waiting, *self.seen]}
-        for html in fragments:
+        for html in map(str.strip, fragments):
             lease = re.search(r'data-lease="([^"]+)"', html)[1]
             if lease not in known:
-                self.waiting.append(Seen(lease, self.number, of_fragment(html, lease) | brought))
+                features = of_fragment(html, lease) | brought | self.of_pictures(html)
+                self.waiting.append(Seen(lease, self.number, features))
+
+    def of_pictures(self, html: str) -> dict[str, float]:
+        """What a browser gets of each picture but its pixels, by its place on the screen. It asks for each once."""
+        found = {}
+        addresses = re.findall(r'src="([^"]+)"', html) if self.looks_at_files else []
+        for place, address in enumerate(addresses):
+            if address not in self.files:
+                self.files[address] = of_picture(*self.ask("get", address))
+            found |= {f"picture_{place}_{name}": value for name, value in self.files[address].items()}
+        return found
 
     def page(self) -> str:
         answer, seconds = self.ask("get", self.home)
@@ -127,8 +152,9 @@ class Sitting:
 
     def answer(self, now: Seen, html: str) -> str:
         sent = {"lease": now.lease, "key": str(uuid.uuid4()), "active": 900, "elapsed": 1000}
-        sent |= {"answer": self.rng.choice("12"), "have": [one.lease for one in self.waiting]}
+        sent |= {"have": [one.lease for one in self.waiting], **self.fields(now.lease)}
         answer, seconds = self.ask("post", f"{self.home}submit/", sent, **({} if self.plain else JSON))
+        assert answer.status_code in (200, 302), answer.content
         now.features |= of_answer(answer, seconds, "submit")
         if self.plain:
             return self.page()
@@ -137,12 +163,17 @@ class Sitting:
         self.arrived([one["html"] for one in told["screens"]], brought)
         return html
 
+    def fields(self, token: str) -> dict[str, str]:
+        if self.protocol.form is None:
+            return every_protocol.pick(self.rng, self.protocol)
+        return every_protocol.answer(self.rng, Lease.objects.select_related("task").get(token=token), self.protocol)
 
-def collect(stage: Stage, annotators: int, screens: int, plain: int = 5) -> list[Seen]:
+
+def collect(stage: Stage, annotators: int, screens: int, plain: int = 5, files: bool = True) -> list[Seen]:
     """Everybody's screens; one annotator in `plain` works by plain forms."""
     found = []
     for number in range(annotators):
-        sitting = Sitting(studies.annotator(stage.study), number, plain=number % plain == 0)
+        sitting = Sitting(studies.annotator(stage.study), number, number % plain == 0, files)
         seen = sitting.work(screens)
         for place, one in enumerate(seen):
             one.features |= {"place": place, "plain": sitting.plain}
@@ -151,33 +182,41 @@ def collect(stage: Stage, annotators: int, screens: int, plain: int = 5) -> list
     return found
 
 
-QUESTIONS = {"bivlc-choose": 1, "bivlc-i2t": 2, "bivlc-t2i": 2}  # that an item makes
+QUESTIONS = {"bivlc-i2t": 2, "bivlc-t2i": 2, "verify": 2}  # that an item makes; others make one
 
 
-def alike(benchmark: Benchmark) -> None:
-    """Captions in the same words, so that no size says which item it is."""
-    Caption.objects.filter(item__benchmark=benchmark).update(text="A red cup and a blue plate.")
+def material(items: int, files: bool = True) -> Benchmark:
+    """Items that every protocol can ask about, with a known answer, and alike in everything that is no tell.
+
+    Without `files`, pictures are rows alone, and `collect` does not ask for them.
+    """
+    made = every_protocol.benchmark(items)
+    Caption.objects.filter(item__benchmark=made).update(text="A red cup and a blue plate.")
+    photograph, square = (check_and_render(pictures.draw(0, *size)) for size in ((240, 190), (200, 200)))
+    for rendered, uses in ((photograph, {"role": "positive"}), (square, {"role__in": ["negative", "candidate"]})):
+        mine = Image.objects.filter(uses__in=ItemImage.objects.filter(item__benchmark=made, **uses))
+        mine.update(width=rendered.width, height=rendered.height)
+        for image in mine if files else ():
+            pictures.put(image, rendered)
+    if files:
+        frames.make_missing(made)
+    return made
 
 
-def stage_with_checks(strategy: str, items: int, known: int, **settings) -> Stage:
-    """One screen in four is a check, from another benchmark."""
-    stage = studies.stage(items=items, overlap=50, strategy=strategy, check_rate=0.25, **settings)
-    source = studies.benchmark(items=known)
-    source.items.update(truth={"bivlc-choose": ["candidate-1"]})
-    for benchmark in (stage.study.benchmark, source):
-        alike(benchmark)
-    attention_checks.set_checks(stage=stage, answers={item: [] for item in source.items.all()}, by="test")
+def stage_with_checks(strategy: str, items: int, known: int, files: bool = True, **settings) -> Stage:
+    """One screen in four is a check, from another benchmark; so many `items` and `known` ones."""
+    source, others = material(items, files), material(known, files)
+    stage = studies.stage(benchmark=source, overlap=50, strategy=strategy, check_rate=0.25, **settings)
+    attention_checks.set_checks(stage=stage, answers={item: [] for item in others.items.all()}, by="test")
     return stage
 
 
-def stage_with_sides(protocol: str, items: int) -> Stage:
-    """Every item has two captions, two images to tell apart, and candidates of which the second is right."""
-    source = studies.benchmark(items=items)
-    source.items.update(truth={"bivlc-choose": ["candidate-1"]})
-    for item in source.items.all():
-        ItemImage.objects.create(item=item, image=studies.image(), role="negative", position=0, source_name="n.jpg")
-    alike(source)
-    return studies.stage(benchmark=source, protocol=protocol, overlap=50, strategy=Strategy.EVERYONE)
+def stage_with_sides(protocol: str, items: int, annotators: int = 50, files: bool = True) -> Stage:
+    """Everybody meets all `items`; or so many others, where an item is judged once."""
+    form = PROTOCOLS[protocol].form
+    if form and form.confirms:
+        return studies.stage(benchmark=material(items * annotators, files), protocol=protocol, quota=items)
+    return studies.stage(benchmark=material(items, files), protocol=protocol, overlap=50, strategy=Strategy.EVERYONE)
 
 
 def seed(number: int) -> None:
@@ -193,6 +232,13 @@ def is_check(seen: Sequence[Seen]) -> list[bool]:
     leases = Lease.objects.filter(token__in=[one.lease for one in seen]).select_related("task")
     kinds = {str(lease.token): lease.task.kind for lease in leases}
     return [kinds[one.lease] == Kind.CHECK for one in seen]
+
+
+def first_place(seen: Sequence[Seen]) -> list[int]:
+    """At which place on each screen the first option of its task stood: the original image, the positive caption."""
+    leases = Lease.objects.filter(token__in=[one.lease for one in seen]).select_related("task")
+    places = {str(lease.token): lease.shown.index(lease.task.options[0]) for lease in leases}
+    return [places[one.lease] for one in seen]
 
 
 def right_place(seen: Sequence[Seen], protocol: Protocol) -> list[int]:

@@ -68,7 +68,7 @@ def test_a_step_between_that_nobody_used_counts_for_weighted_kappas(table):
 
 @pytest.mark.parametrize(
     ("asked", "why"),
-    [(["--order", "bad,good,bad"], "names twice: bad"), (["--bootstrap", "-1"], "'-1' is not a whole number"),
+    [(["--order", "bad,good,bad"], "repeats bad"), (["--bootstrap", "-1"], "'-1' is not a whole number"),
      (["--seed", "-3"], "'-3' is not a whole number"), (["--seed", "x"], "'x' is not a whole number")],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_in_a_sentence(table, asked, why):
@@ -77,7 +77,7 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(table, asked, why):
 
 
 def test_one_number_in_two_spellings_is_refused(table):
-    with pytest.raises(CommandError, match=r"1 and 1\.0 are one number"):
+    with pytest.raises(CommandError, match=r"1 and 1\.0 are the same number"):
         run("agreement", "--ratings", table(HEADER + "1,x,1\n1,y,1.0\n2,x,2\n2,y,2\n"), "--json")
 
 
@@ -125,9 +125,9 @@ def test_aggregate_answers_every_key_and_knows_gold(table):
 
 def test_without_json_it_is_written_for_people(table):
     assert "Gwet's AC1" in run("agreement", "--ratings", table(RATINGS), "--bootstrap", 50)
-    assert "2: level: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
+    assert "2: tied: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
 
 
 def test_an_order_names_every_label(table):
-    with pytest.raises(CommandError, match="leaves out: b"):
+    with pytest.raises(CommandError, match="lacks b"):
         run("agreement", "--ratings", table(RATINGS), "--order", "a")

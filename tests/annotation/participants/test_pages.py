@@ -210,7 +210,7 @@ def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, stud
 def test_a_manager_marks_somebody_as_returned_and_lets_them_go_on(client, manager, study):
     ann = person(study, 1)
     client.get(f"/judge/{ann.token}/")
-    assert "has left" in act(client, ann, "left")
+    assert "has been marked as left" in act(client, ann, "left")
     assert not Slot.objects.filter(held_until__isnull=False).exists()
     act(client, ann, "back")
     assert Annotator.objects.get().left_at is None
@@ -333,13 +333,13 @@ def test_whoever_returned_or_timed_out_has_left(client, manager, study):
     shown = upload(client, study, "\ufeff" + text).text
     assert [bool(Annotator.objects.get(pk=one.pk).left_at) for one in people] == [True, True, False, False]
     assert "1 approved, 1 awaiting review, 1 returned, 1 timed-out" in shown and "Marked as left: A-01, A-02" in shown
-    assert "Nobody new has left" in upload(client, study, text).text
+    assert "No one else has left" in upload(client, study, text).text
 
 
 def test_an_earlier_submission_that_was_returned_says_nothing_about_the_newest(client, manager, study):
     person(study, 1, "p0", prolific_session="new")
     shown = upload(client, study, HEAD + "old,p0,RETURNED,\n").text
-    assert Annotator.objects.get().left_at is None and "1 of an earlier submission" in shown
+    assert Annotator.objects.get().left_at is None and "Ignored 1 earlier submission" in shown
 
 
 def test_unknown_ids_are_named(client, manager, study):

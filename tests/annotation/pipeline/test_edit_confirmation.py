@@ -183,7 +183,7 @@ def test_an_adjudicator_writes_what_stands(world):
     world.says(option="reject", why="No.")
     adopt(world, adjudication_decisions.own_words(world.task, world.stage, {"second_positive": LIES}))
     assert world.stands() == ("kept", "adjudicator", LIES)
-    with pytest.raises(adjudication_decisions.Unfit, match="the same as the sentence on top"):
+    with pytest.raises(adjudication_decisions.Unfit, match="the same as the sentence at the top"):
         adjudication_decisions.own_words(world.task, world.stage, {"second_positive": visla_items.CAT["positive"][0]})
 
 

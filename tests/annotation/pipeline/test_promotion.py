@@ -84,7 +84,7 @@ def test_who_came_by_another_stages_link_takes_nothing_back_in_the_first(pipelin
     annotator = studies.annotator(pipeline, stage=first)
     studies.judgment(annotator, first, "candidate-1")
     participant_lifecycle.arrive(annotator=annotator, stage=then, by="test")
-    with pytest.raises(errors.NothingToUndo, match="does not lead to"):
+    with pytest.raises(errors.NothingToUndo, match="does not open"):
         submissions.undo(annotator=annotator, key=uuid.uuid4())
     assert live(then).exists()
 

@@ -136,6 +136,7 @@ class Pipeline(RuleBasedStateMachine):
 
     def send(self, number: int, lease: Lease, answer: str) -> None:
         submission = {"token": lease.token, "key": uuid.uuid4(), **self.filled_in(lease, answer)}
+        submission["seen"] = studies.last_key(lease)
         try:
             receipt = submissions.submit(annotator=self.me(number), **submission)
         except errors.NotOpen:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.hard_positive_rank import PROTOCOL, is_right, ranking_label, ranks
 from tests.annotation.protocols.items import item
+from tests.annotation.protocols.phrases import in_english
 
 FORM = PROTOCOL.form
 ROLES = ("positive", "second_positive", "negative")
@@ -107,7 +108,7 @@ def test_anything_else_is_no_answer_and_says_which_sentence_is_asked_for(given, 
     if not lacking:
         assert FORM.parse(given, shown, TEXTS).label in RIGHT | WRONG
         return
-    with pytest.raises(InvalidAnswer, match=f"Put sentence {'ABC'[lacking[0] - 1]} on a step"):
+    with pytest.raises(InvalidAnswer, match=f"Rank sentence {'ABC'[lacking[0] - 1]}:"):
         FORM.parse(given, shown, TEXTS)
 
 
@@ -152,3 +153,10 @@ def test_simulated_annotators_are_mostly_right_and_tie_often():
 def test_managers_read_what_was_said():
     assert FORM.describe(Answer("positive=second_positive>negative")) == "positive and second positive, then negative"
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
+
+
+def test_annotators_read_their_answer_by_the_sentences_they_saw():
+    options = ["A dog.", "A hound.", "A cat."]
+    assert (
+        in_english(FORM.describe_fields(sent("1", "2", "1"), options)) == "Your order: “A dog.” = “A cat.” > “A hound.”"
+    )

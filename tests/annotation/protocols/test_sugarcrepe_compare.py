@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.sugarcrepe_compare import PROTOCOL
 from tests.annotation.protocols.items import item
+from tests.annotation.protocols.phrases import in_english
 
 FORM = PROTOCOL.form
 OPTIONS = ("caption-negative-0", "caption-negative-1")
@@ -99,3 +100,8 @@ def test_what_is_made_up_is_an_answer_that_does_not_hang_on_the_order_drawn(seed
 def test_managers_read_what_was_said():
     assert FORM.describe(Answer("negative-1/tie")) == "sense: negative 2, fluency: tie"
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
+
+
+def test_annotators_read_their_answer_by_the_sentences_they_saw():
+    said = FORM.describe_fields({"sense": "2", "fluency": "tie"}, ["A horse rides.", "A man rides."])
+    assert in_english(said) == "Makes more sense: “A man rides.”. More fluent: a tie."

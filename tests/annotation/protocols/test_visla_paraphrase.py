@@ -10,6 +10,7 @@ from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, Unsuitabl
 from annotation.protocols.decision_rule import EDITED, KEPT, OPEN, confirm
 from annotation.protocols.visla_paraphrase import PROTOCOL
 from tests.annotation.protocols.items import item
+from tests.annotation.protocols.phrases import in_english
 
 FORM = PROTOCOL.form
 TEXTS = {
@@ -92,7 +93,7 @@ def test_an_edit_that_comes_to_an_option_is_a_pick_of_it(option):
         ("", "is empty"),
         (" \n\0", "is empty"),
         ("x" * 1001, "longer than 1,000"),
-        ("A cat is in  the basket.", "the same as the sentence on top"),
+        ("A cat is in  the basket.", "the same as the sentence at the top"),
         ("A cat is beside the basket.", "the same as the sentence that it must not mean"),
     ],
 )
@@ -106,7 +107,7 @@ def test_a_thousand_characters_are_not_too_many():
 
 
 def test_who_rejects_says_why():
-    with pytest.raises(InvalidAnswer, match="Tick what is wrong"):
+    with pytest.raises(InvalidAnswer, match="Tick every problem"):
         read(answer="reject", same="holds", why=" ")
     ticked = read(answer="reject", same="broken", neutral="broken")
     assert ticked == Answer("reject", {"guidelines": {"same": False, "neutral": False}, "reason": ""})
@@ -141,6 +142,22 @@ def test_managers_read_what_was_said():
     assert FORM.describe(read(answer="reject", fluent="broken", why="Odd.")).endswith("or read badly. · Odd.")
     assert FORM.describe(read(answer="reject", why="Odd.")) == "rejected: Odd."
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"answer": "2"}, "Sentence 2: “Inside the basket is a cat.”"),
+        ({"answer": "2", "edit": "1", "words": "A cat lies there."}, "Sentence 2, edited: “A cat lies there.”"),
+        (
+            {"answer": "reject", "fluent": "broken", "why": "Odd."},
+            "All rejected. They make no sense or read badly. Odd.",
+        ),
+        ({"answer": "reject", "why": "Odd."}, "All rejected. Odd."),
+    ],
+)
+def test_annotators_read_their_answer_by_its_place(sent, words):
+    assert in_english(FORM.describe_fields(FORM.fill(read(**sent), SHOWN), [TEXTS[one] for one in SHOWN])) == words
 
 
 def test_only_a_rejection_drops_and_an_edit_waits():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
 from annotation.protocols.visla_triplet import GUIDELINES, PROTOCOL
 from tests.annotation.protocols.items import item
+from tests.annotation.protocols.phrases import in_english
 
 FORM = PROTOCOL.form
 TEXTS = {
@@ -96,7 +97,7 @@ def test_one_of_the_same_words_changes_nothing():
 
 
 def test_what_does_not_hold_is_mended_or_dropped():
-    with pytest.raises(InvalidAnswer, match="Mend the sentences"):
+    with pytest.raises(InvalidAnswer, match="Correct the sentences"):
         read(same="broken", first="The cat sits in the sink.")
     lines = {code: code != "same" for code in CODES}
     assert read(same="broken", drop="1", first="") == Answer(
@@ -111,8 +112,8 @@ def test_what_does_not_hold_is_mended_or_dropped():
         ({"drop": "1"}, "Mark what does not hold"),
         ({"second": "\0 "}, "Sentence B is empty"),
         ({"third": "x" * 1001}, "Sentence C is longer than 1,000"),
-        ({"third": TEXTS["caption-positive-0"]}, "the same words"),
-        ({"second": "The cat is  in the sink."}, "the same words"),
+        ({"third": TEXTS["caption-positive-0"]}, "are identical"),
+        ({"second": "The cat is  in the sink."}, "are identical"),
         ({"use": "4"}, "not one of the sentences"),
     ],
 )
@@ -142,6 +143,18 @@ def test_managers_read_what_was_said():
     assert FORM.describe(read(third="The cat left.", first="A cat.")) == "edited A to “A cat.”, C to “The cat left.”"
     assert FORM.describe(read(fluent="broken", drop="1")).endswith("All three make sense and read well.")
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({}, "All lines hold."),
+        ({"third": "The cat left."}, "All lines hold. C: “The cat left.”"),
+        ({"fluent": "broken", "drop": "1"}, "Dropped. What does not hold: All three make sense and read well."),
+    ],
+)
+def test_annotators_read_their_answer_by_the_letters_on_the_screen(sent, words):
+    assert in_english(FORM.describe_fields(FORM.fill(read(**sent), SHOWN), [TEXTS[one] for one in SHOWN])) == words
 
 
 def test_what_is_valid_or_edited_stays_and_needs_nobody_else():

@@ -55,12 +55,12 @@ def test_what_is_not_in_it_cannot_be_read(folder, name):
 @pytest.mark.parametrize(
     ("files", "problem"),
     [
-        ({"top/../../secret": ""}, "below one top folder"),
-        ({"/top/a": ""}, "below one top folder"),
-        ({"C:/a": ""}, "below one top folder"),
-        ({"top/..\\a": ""}, "below one top folder"),
-        ({"manifest.json": MANIFEST}, "below one top folder"),
-        ({"one/a": "", "two/b": ""}, "2 top folders"),
+        ({"top/../../secret": ""}, "in one top-level folder"),
+        ({"/top/a": ""}, "in one top-level folder"),
+        ({"C:/a": ""}, "in one top-level folder"),
+        ({"top/..\\a": ""}, "in one top-level folder"),
+        ({"manifest.json": MANIFEST}, "in one top-level folder"),
+        ({"one/a": "", "two/b": ""}, "2 top-level folders"),
         ({"top/a": "", "top//a": ""}, "twice"),
     ],
 )
@@ -85,8 +85,8 @@ def test_a_link_out_of_the_folder_is_refused(folder):
     [
         ('{"made_by": "Winnow"}', "Make a release of it first"),
         ('{"kind": "release"}', "does not say"),
-        ("[]", "no JSON object"),
-        ("{", "no JSON"),
+        ("[]", "not a JSON object"),
+        ("{", "not valid JSON"),
     ],
 )
 def test_what_no_release_is_says_so(folder, manifest, problem):
@@ -97,7 +97,7 @@ def test_what_no_release_is_says_so(folder, manifest, problem):
 
 def test_what_is_not_there_or_no_zip_says_so(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"no")
-    for name, problem in (("b.zip", "not there"), ("a.zip", "cannot be read as a .zip")):
+    for name, problem in (("b.zip", "does not exist"), ("a.zip", "cannot be read as a .zip")):
         with pytest.raises(NotARelease, match=problem):
             ReleaseFiles(tmp_path / name)
 

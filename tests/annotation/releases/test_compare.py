@@ -303,7 +303,7 @@ def test_another_version_of_the_same_says_so(release):
     card = [{"README.md": {"sha256": text}} for text in "ab"]
     after = release([line("1")], plan={"version": "1.1"}, content="bb", files=card[1])
     said = list(sentences(compare(release([line("1")], files=card[0]), after)))
-    assert said[1] == "Nothing differs but the name or the version, and the files that carry them: README.md."
+    assert said[1] == "Identical except for name and version and the files that contain them: README.md."
 
 
 def test_another_reason_of_an_exclusion_and_a_warning_are_told(release):
@@ -324,10 +324,10 @@ def test_it_is_told_in_sentences(release):
     after = release([line("2", decision(by="adjudicator")), line("3"), line("4", type="swap")], dropped,
                     exclusions=excluded)  # fmt: skip
     said = list(sentences(compare(before, after)))
-    assert said[1] == "Items in the data: 2 → 3; 2 added, 1 dropped, 1 changed, 0 as they were."
+    assert said[1] == "Items in the data: 2 → 3; 2 added, 1 dropped, 1 changed, 0 unchanged."
     why = "adjudicated since in choose (kept, adjudicator)"
     assert f"+ 2 (replace, obj): dropped (no_image_fits in choose) → in the data; why: {why}." in said
-    assert "~ 4 (swap, obj): type replace → swap; why: the material was imported anew." in said
+    assert "~ 4 (swap, obj): type replace → swap; why: the material was imported again." in said
     assert said[said.index("Dropped from the data:") + 1].startswith("- 1 (replace, obj): in the data → dropped (")
     short = list(sentences(compare(before, after), 1))
     assert "  … and 1 more" in short
@@ -362,6 +362,6 @@ def test_folders_and_zips_are_compared_alike_by_the_command(release, tmp_path, c
 
 
 def test_what_is_no_release_is_told_by_its_name(release, tmp_path):
-    for place, problem in ((tmp_path / "none", "is not there"), (tmp_path, "manifest.json is not in the release")):
+    for place, problem in ((tmp_path / "none", "does not exist"), (tmp_path, "manifest.json is not in the release")):
         with pytest.raises(CommandError, match=problem):
             call_command("diff_release", str(release().place), str(place))

@@ -3,7 +3,8 @@
 import pytest
 from huggingface_hub import DatasetCard
 
-from annotation.releases.documents import hub_metadata, markdown
+from annotation.exports import markdown
+from annotation.releases.documents import hub_metadata
 from tests.builders.documented_release import JUDGMENT, release
 from tests.lazy import LazyModule
 
@@ -92,7 +93,7 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
     made.written()
     card = made.text("README.md")
     assert (
-        "5 items are in the benchmark Animals; 3 were kept and 1 dropped. Not decided yet, and in no split: 1." in card
+        "5 items are in the benchmark Animals; 3 were kept and 1 dropped. Not yet decided and in no split: 1." in card
     )
     assert "| choose | 5 | 3 | 1 | 1 |" in card and "| choose | no image fits | 1 | 20.0 % |" in card
     assert "| choose | answer | 75.0 % | 4 | 0.40 | 1 | 0.50 | 0.25 to 0.75 | 3 |" in card
@@ -129,7 +130,7 @@ def test_what_people_were_measured_to_do(tmp_path):
 def test_simulated_annotators_are_a_warning_and_nobody_was_paid(tmp_path):
     made = release(tmp_path / "a", study={"name": "A", "benchmark": "B", "currency": "USD", "pay_per_hour": 12.0})
     made.written()
-    assert "**Pay.** 12.00 USD an hour of active time." in made.text("README.md") and "Warning" not in made.text(
+    assert "**Pay.** 12.00 USD per hour of active time." in made.text("README.md") and "Warning" not in made.text(
         "README.md"
     )
     path = made.folder / "annotators.jsonl"
@@ -152,7 +153,7 @@ def test_the_statement_has_what_the_figures_say_against_the_split(tmp_path):
     made = release(tmp_path / "a", WORDS)
     made.written()
     limits = made.text("data_statement.md").partition("## Limits")[2]
-    assert "1 of 5 items" in limits and "No licence is known of 2 of 4 images" in limits
+    assert "1 of 5 items" in limits and "No licence is known for 2 of 4 images" in limits
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_the_statement_has_what_the_figures_say_against_the_split(tmp_path):
 def test_yaml_reads_back_what_was_written(words):
     import yaml
 
-    assert yaml.safe_load(f"name: {hub_metadata.quoted(words)}") == {"name": words}
+    assert yaml.safe_load(f"name: {markdown.yaml_text(words)}") == {"name": words}
 
 
 @pytest.mark.parametrize(

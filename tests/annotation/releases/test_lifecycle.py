@@ -121,13 +121,13 @@ def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeyp
         release = freeze(study)
     assert release.frozen_at is None and release.job.state == "failed" and not release.file
     job = release_lifecycle.try_again(release=release, by="test")
-    with pytest.raises(CannotFreeze, match="being made"):
+    with pytest.raises(CannotFreeze, match="being built"):
         release_lifecycle.discard(release=release, by="test")
     tasks.run_release.delay(job.pk)
     release.refresh_from_db()
     assert release.frozen_at and default_storage.exists(release.file)
     for verb in (release_lifecycle.try_again, release_lifecycle.discard):
-        with pytest.raises(CannotFreeze, match="is frozen: it stays"):
+        with pytest.raises(CannotFreeze, match="is frozen and cannot change"):
             verb(release=release, by="test")
 
 
@@ -145,7 +145,7 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
         assert [stage["name"] for stage in files.manifest["stages"]] == ["choose"]
         assert {line["stage"] for line in files.lines("tasks.jsonl")} == {"choose"}
         assert {one["stage"] for line in files.lines("items.jsonl") for one in line["decisions"]} == {"choose"}
-    with pytest.raises(CannotFreeze, match="fits rests on choose"):
+    with pytest.raises(CannotFreeze, match="fits depends on choose"):
         freeze(study, "1.2", stages=[2])
 
 
@@ -262,7 +262,7 @@ def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
 def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch):
     dead = release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="command", foreground=True)
     Job.objects.filter(pk=dead.job_id).update(state="running")
-    with pytest.raises(CannotFreeze, match="not frozen: it is being made, or could not be"):
+    with pytest.raises(CannotFreeze, match="not frozen: it is being built, or its build failed"):
         release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     call_command("create_release", study.name, "cups@1.0")
     assert Release.objects.get().frozen_at

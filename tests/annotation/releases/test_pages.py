@@ -91,8 +91,8 @@ def test_what_is_sent_is_the_plan_and_its_job_is_sent(client, study, monkeypatch
         ({"name": "../cups"}, "name", "letters, digits"),
         ({"version": "one"}, "version", "two or three numbers"),
         ({"version": "0.9"}, "version", "There is already"),
-        ({"splits": "own", "train": "60"}, "splits", "make 100"),
-        ({"stages": []}, "stages", "Choose one at least."),
+        ({"splits": "own", "train": "60"}, "splits", "add up to 100"),
+        ({"stages": []}, "stages", "Choose at least one."),
         ({"shard_mb": "0"}, "shard_mb", "greater than or equal to 1"),
         ({"forms": ["pdf"]}, "forms", "pdf"),
     ],
@@ -169,7 +169,7 @@ def test_one_that_failed_says_why_and_can_be_tried_again_or_discarded(client, st
         assert "The disk is full." in client.get(url).text
     client.post(reverse("release-again", args=[release.pk]))
     told = client.post(reverse("release-discard", args=[release.pk]), follow=True)
-    assert "is being made" in told.text
+    assert "is still being built" in told.text
     Job.objects.update(state="cancelled", finished_at="2026-03-02T08:00Z")
     client.post(reverse("release-discard", args=[release.pk]))
     assert not Release.objects.exists()
@@ -199,7 +199,7 @@ def test_a_page_shows_the_files_by_form_and_the_card_as_text(client, study):
     release = releases.by_hand(study, files={**many, "other/<i>.txt": b"?"})
     shown = client.get(page(release))
     found = {group.title: (group.count, len(group.files)) for group in shown.context["groups"]}
-    assert found == {"Documents and tables": (2, 2), "Parquet": (1, 1), "Folder of images": (40, 30), "other": (1, 1)}
+    assert found == {"Documents and tables": (2, 2), "Parquet": (1, 1), "Image folder": (40, 30), "other": (1, 1)}
     assert release.content in shown.text
     assert "A &lt;b&gt;red&lt;/b&gt; cup." in shown.text
     assert "pretty_name" not in shown.text

@@ -109,14 +109,14 @@ def test_the_same_version_again_sends_nothing(there, tmp_path):
 def test_a_version_never_changes(there, tmp_path):
     pushed(release(tmp_path / "a"))
     head = there.repos[REPO].head
-    with pytest.raises(CannotPush, match=r"1\.0 with another content"):
+    with pytest.raises(CannotPush, match=r"1\.0 with different content"):
         pushed(release(tmp_path / "b", test="id\n"))
     assert there.repos[REPO].head == head
 
 
 def test_somebody_elses_files_are_not_removed(there, tmp_path):
     there.make(REPO, files={"model.bin": b"theirs"})
-    with pytest.raises(CannotPush, match=r"files of no release: model\.bin"):
+    with pytest.raises(CannotPush, match=r"files that belong to no release: model\.bin"):
         pushed(release(tmp_path / "a"))
     assert "model.bin" in at(there, "main")
 
@@ -143,7 +143,7 @@ def test_an_upload_that_broke_off_is_no_version_and_goes_on_where_it_was(there, 
 
 def test_what_arrives_damaged_is_no_version(there, tmp_path):
     there.damage = lambda name, content: content[:-1] if name in ("items.jsonl", "data/test.parquet") else content
-    with pytest.raises(CannotPush, match=r"has not what was sent: data/test\.parquet, items\.jsonl"):
+    with pytest.raises(CannotPush, match=r"does not have what was sent: data/test\.parquet, items\.jsonl"):
         pushed(release(tmp_path / "a"))
     assert there.repos[REPO].tags == {}
 
@@ -151,11 +151,11 @@ def test_what_arrives_damaged_is_no_version(there, tmp_path):
 @pytest.mark.parametrize(
     ("status", "where", "said"),
     [
-        (401, "/api/repos/create", "does not know the token"),
+        (401, "/api/repos/create", "does not accept the token"),
         (403, "/commit/", "may not write to lab/cats"),
         (404, "/refs", "has no lab/cats"),
-        (409, "/tag/", "being changed by somebody else"),
-        (412, "/commit/", "changed by somebody else meanwhile"),
+        (409, "/tag/", "Someone else is changing"),
+        (412, "/commit/", "Someone else changed"),
         (500, "/tag/", r"answered with an error \(500\)"),
         (0, "/api/repos/create", "cannot be reached"),
     ],
@@ -214,10 +214,10 @@ def test_the_command_says_where_to_and_asks(there, tmp_path, verified, monkeypat
     monkeypatch.setattr("builtins.input", lambda words: "no")
     with pytest.raises(CommandError, match="Nothing was sent"):
         call_command("push_release", str(tmp_path / "a"), "--to", REPO)
-    assert f"goes to {there.address}/datasets/{REPO} for everybody" in capsys.readouterr().out
+    assert f"will be uploaded to {there.address}/datasets/{REPO}, visible to everyone" in capsys.readouterr().out
     assert there.asked == []
     call_command("push_release", str(tmp_path / "a"), "--to", REPO, "--yes", "--private")
-    assert f"It is at {there.address}/datasets/{REPO}/tree/1.0" in capsys.readouterr().out
+    assert f"Uploaded to {there.address}/datasets/{REPO}/tree/1.0" in capsys.readouterr().out
     assert there.repos[REPO].private
 
 
@@ -233,6 +233,6 @@ def test_without_anybody_to_ask_nothing_is_sent(there, tmp_path, verified, monke
         raise EOFError
 
     monkeypatch.setattr("builtins.input", nobody)
-    with pytest.raises(CommandError, match="Say --yes"):
+    with pytest.raises(CommandError, match="Use --yes"):
         call_command("push_release", str(release(tmp_path / "a")), "--to", REPO)
     assert there.asked == []

@@ -62,13 +62,13 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
     ("stages", ITEMS, decision(votes={"none": 2}), ITEMS, "votes is"),
     ("stages", DROPPED, decision(stage_position=4), DROPPED, "stage_position"),
     ("written", ITEMS, row(negative_image="positive-0"), ITEMS, "negative_image"),
-    ("written", ITEMS, caption("changed_by", "triplet"), ITEMS, "not what the decisions say"),
-    ("written", ITEMS, caption("made_of", "caption-positive-0"), ITEMS, "not what the decisions say"),
-    ("written", ITEMS, caption("imported", "Other words."), TASKS, "the item has other words"),
+    ("written", ITEMS, caption("changed_by", "triplet"), ITEMS, "unlike the decisions"),
+    ("written", ITEMS, caption("made_of", "caption-positive-0"), ITEMS, "unlike the decisions"),
+    ("written", ITEMS, caption("imported", "Other words."), TASKS, "but the item has other texts"),
     ("written", DROPPED, kept_words, DROPPED, "by the decisions"),
     ("written", DROPPED, row(id="generic-99"), TASKS, "elsewhere position"),
     ("written", DROPPED, row(type="other"), TASKS, "elsewhere position"),
-    ("written", ITEMS, row(position=99), ITEMS, "order of positions"),
+    ("written", ITEMS, row(position=99), ITEMS, "out of order or listed twice"),
     *(("written", ITEMS, image(**{key: "other"}), IMAGES, key) for key in ("source_name", "licence", "attribution")),
     ("stages", ITEMS, image(width=1), ITEMS, "elsewhere"),
     ("stages", DROPPED, image(format="PNG"), DROPPED, "elsewhere"),
@@ -84,12 +84,12 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
     ),
     ("written", JUDGMENTS, row(revision=9), JUDGMENTS, "not numbered from 1"),
     ("written", JUDGMENTS, row(screen=9), JUDGMENTS, "not numbered from 1"),
-    ("written", JUDGMENTS, row(shown=["x"]), JUDGMENTS, "options are others"),
-    ("stages", JUDGMENTS, row(flags=["Nobody said so."]), JUDGMENTS, "flags.jsonl has not"),
+    ("written", JUDGMENTS, row(shown=["x"]), JUDGMENTS, "but the task has other options"),
+    ("stages", JUDGMENTS, row(flags=["Nobody said so."]), JUDGMENTS, "which is not in flags.jsonl"),
     ("written", TASKS, row(gold=["reject"]), TASKS, "gold"),
     ("written", TASKS, row(proposals=["edit-A-09-1-1"]), TASKS, "proposals"),
     ("written", TASKS, row(shows=["caption-negative-0", "positive-9"]), TASKS, "positive-9"),
-    ("written", TASKS, row(texts={}), TASKS, "other words"),
+    ("written", TASKS, row(texts={}), TASKS, "other texts"),
     ("written", TASKS, swapped, JUDGMENTS, "order of tasks.jsonl"),
     *(
         ("written", TEXTS, row(**{key: value}), TEXTS, key)
@@ -98,12 +98,12 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
             "created_at": "2026-03-02T08:00:00+00:00", "counted": None, "position": 99, "live": False,
         }.items()
     ),
-    ("written", TEXTS, row(annotator="A-99"), TEXTS, "is in no judgment"),
+    ("written", TEXTS, row(annotator="A-99"), TEXTS, "is not in any judgment"),
     ("written", TEXTS, row(round=9), TEXTS, "no task"),
     ("written", TEXTS, lambda rows: rows.pop(), TEXTS, "is missing"),
-    *(("stages", FLAGS, row(**{key: "x"}), FLAGS, "has not") for key in ("stage", "item", "question", "annotator")),
-    ("stages", ADJUDICATIONS, row(outcome="none"), ADJUDICATIONS, "in tasks.jsonl it did not"),
-    ("stages", ADJUDICATIONS, row(by="Jane"), ADJUDICATIONS, "who it was"),
+    *(("stages", FLAGS, row(**{key: "x"}), FLAGS, "not in") for key in ("stage", "item", "question", "annotator")),
+    ("stages", ADJUDICATIONS, row(outcome="none"), ADJUDICATIONS, "but not in tasks.jsonl"),
+    ("stages", ADJUDICATIONS, row(by="Jane"), ADJUDICATIONS, "never public"),
     ("stages", ADJUDICATIONS, lambda rows: rows.clear(), ADJUDICATIONS, "is missing"),
 ]  # fmt: skip
 
@@ -128,7 +128,7 @@ class Edited(Place):
         self.name, self.rows = name, copy.deepcopy(parsed(self.folder / name))
         change(self.rows)
 
-    def lines(self, name: str) -> Iterator[dict]:
+    def lines_as_written(self, name: str) -> Iterator[dict]:
         return iter(self.rows if name == self.name else parsed(self.folder / name))
 
     def judgments(self, columns=None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
@@ -164,7 +164,7 @@ def test_the_stage_that_had_the_last_word_is_computed(released):
     folder = released("written")
     change_lines(folder / ITEMS, row(stage="paraphrase"))
     mend(folder)
-    assert [one for one in verify(folder).problems if one.startswith(ITEMS) and "by its outcomes another" in one]
+    assert [one for one in verify(folder).problems if one.startswith(ITEMS) and "but another by its outcomes" in one]
 
 
 def test_a_reason_in_an_answer_is_found_where_comments_are_not_public(exports, tmp_path):
@@ -177,4 +177,4 @@ def test_a_reason_in_an_answer_is_found_where_comments_are_not_public(exports, t
 def test_settings_that_are_others_than_the_manifests_are_told(released):
     folder = released("written")
     change_json(folder / "manifest.json", lambda manifest: manifest["stages"][0].update(seed=99))
-    assert "release.json: stages is another than in manifest.json" in verify(folder).problems
+    assert "release.json: stages differs from manifest.json" in verify(folder).problems

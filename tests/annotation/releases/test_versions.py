@@ -48,7 +48,7 @@ def test_the_same_state_twice_differs_in_nothing_but_the_version(capsys):
     released(study, "1.1")
     capsys.readouterr()
     call_command("diff_release", "cats@1.0", "cats@1.1")
-    assert "Nothing differs but the name or the version" in capsys.readouterr().out
+    assert "Identical except for name and version" in capsys.readouterr().out
     call_command("diff_release", "cats@1.0", "cats@1.0")
     assert capsys.readouterr().out == "cats 1.0 → cats 1.0\nNothing differs.\n"
     with pytest.raises(CommandError, match=r"There are: cats@1\.1, cats@1\.0"):

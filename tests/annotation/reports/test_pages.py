@@ -153,7 +153,7 @@ def test_the_json_is_the_same_twice(client, manager, study):
 def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch):
     monkeypatch.setattr(cache, "SMALL", 0)
     asked = client.get(reverse("study-report-json", args=[study.pk]))
-    assert asked.status_code == 202 and "Ask again" in asked.json()["detail"]
+    assert asked.status_code == 202 and "Try again" in asked.json()["detail"]
     assert "The figures are being computed" in page(client, study)
     tasks.run_reckon(Job.objects.get(state="queued").pk)
     assert answer(client, study)["totals"]["annotators"] == 3 and "Download JSON" in page(client, study)
@@ -170,5 +170,5 @@ def test_the_command_writes_both_and_the_page_stands_alone(client, manager, stud
     whole = file.read_text(encoding="utf-8")
     assert json.loads(numbers_file.read_text()) == answer(client, study)
     assert "<link" not in whole and "<script" not in whole and "@media print" in whole
-    with pytest.raises(CommandError, match="Say what to write"):
+    with pytest.raises(CommandError, match="Choose what to write"):
         call_command("report", str(study.pk))

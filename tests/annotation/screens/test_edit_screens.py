@@ -96,6 +96,8 @@ def test_a_rejection_comes_back_with_its_ticks(client):
     html = collapsed(build_screens(submissions.history(annotator=who), who.stage)[0].html())
     assert re.findall(r'name="(\w+)" value="broken" checked', html) == ["same"]
     assert 'value="reject" checked' in html and ">No &lt;b&gt;.</textarea>" in html
+    asks = [html.index(words) for words in ("Tick what is wrong with all of them", 'value="broken"', "Or say why")]
+    assert asks == sorted(asks)
 
 
 def test_a_mended_triplet_comes_back_with_what_was_there(client):
@@ -131,7 +133,7 @@ def test_words_are_never_markup(client, protocol):
 @pytest.mark.parametrize(
     ("protocol", "fields", "sentence"),
     [
-        ("visla-paraphrase", {}, "Pick a sentence, edit one, or reject them all."),
+        ("visla-paraphrase", {}, "Pick a sentence, edit one or reject all."),
         ("visla-paraphrase", {"answer": "9"}, "not one of the sentences"),
         ("visla-paraphrase", {"answer": "1", "edit": "1", "words": "x" * 1001}, "longer than 1,000"),
         ("visla-triplet", {}, "every line"),

@@ -126,10 +126,10 @@ def test_a_comparison_is_stored_by_identity_and_comes_back_as_it_was_given(clien
 @pytest.mark.parametrize(
     ("made", "fields", "asks"),
     [
-        (ranking_screens.ranking, {"step-1": "1", "step-3": "2"}, "Put sentence B on a step"),
-        (ranking_screens.ranking, {"step-1": "1", "step-2": "2", "step-3": "4"}, "Put sentence C on a step"),
-        (ranking_screens.comparing, {"sense": "1"}, "Say which one is more fluent, or that it is a tie."),
-        (ranking_screens.comparing, {"fluency": "1", "sense": "none"}, "Say which one makes more sense"),
+        (ranking_screens.ranking, {"step-1": "1", "step-3": "2"}, "Rank sentence B"),
+        (ranking_screens.ranking, {"step-1": "1", "step-2": "2", "step-3": "4"}, "Rank sentence C"),
+        (ranking_screens.comparing, {"sense": "1"}, "Choose the sentence that is more fluent, or a tie."),
+        (ranking_screens.comparing, {"fluency": "1", "sense": "none"}, "Choose the sentence that makes more sense"),
     ],
 )
 def test_what_is_missing_is_asked_for_and_nothing_is_stored(client, made, fields, asks):
@@ -165,7 +165,7 @@ def test_no_answer_drops_an_item(client, made, fields):
 @pytest.mark.parametrize(
     ("made", "there"),
     [
-        (ranking_screens.ranking, ["1 2 3", "↑ ↓", "A B C", "on a step"]),
+        (ranking_screens.ranking, ["1 2 3", "↑ ↓", "A B C", "rank the marked sentence"]),
         (ranking_screens.comparing, ["1 2", "0 T", "↑ ↓", "with a tie"]),
     ],
 )

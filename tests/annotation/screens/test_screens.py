@@ -10,11 +10,12 @@ from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Lease, Stage, Task
+from annotation.models import Judgment, Lease, Stage, Task
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens, text_size
+from annotation.simulation.browser import FormReader
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies
 
@@ -57,12 +58,13 @@ def seated(who, stage: Stage) -> None:
     studies.read(who, stage)
 
 
-def answer_of(lease: Lease) -> dict[str, str]:
+def answer_of(lease: Lease, seed: int = 1) -> dict[str, str]:
     """The fields of some answer to it."""
-    form = PROTOCOLS[lease.task.stage.protocol].form
-    if form:
-        return form.simulate(Random(1), lease.shown, texts_of(lease.task, lease.shown))
-    return {"answer": "1" if lease.shown else "yes"}
+    protocol = PROTOCOLS[lease.task.stage.protocol]
+    if protocol.form:
+        return protocol.form.simulate(Random(seed), lease.shown, texts_of(lease.task, lease.shown))
+    places = [*map(str, range(1, len(lease.shown) + 1)), *(choice.identity for choice in protocol.fixed)]
+    return {"answer": places[(seed - 1) % len(places)]}
 
 
 def work(client, who) -> list[str]:
@@ -88,6 +90,28 @@ def test_no_byte_tells_which_part_is_which(client, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_which_of_two_tabs_answers_counts_is_asked_by_their_places_and_chosen_without_script(client, protocol):
+    who = annotator(protocol, items=1)
+    client.get(home(who))
+    lease, kinds = held(who), {}
+    for answer in (answer_of(lease, seed) for seed in range(1, 60)):
+        kinds.setdefault(read_answer.parse_answer(lease, protocol, answer).label, answer)
+    first, *others = [{"lease": lease.token, "key": uuid.uuid4(), **answer} for answer in kinds.values()]
+    client.post(home(who) + "submit/", first)
+    for answer in others:
+        before = Judgment.objects.latest("pk")
+        asked = client.post(home(who) + "submit/", answer)
+        assert (asked.status_code, Judgment.objects.latest("pk")) == (409, before)
+        assert "in two tabs" in asked.text
+        assert [word for word in WORDS if word in asked.text.lower()] == []
+        page = FormReader(asked.request["PATH_INFO"])
+        page.feed(asked.text)
+        [form] = page.forms
+        client.post(form.action, form.values)
+        assert Judgment.objects.filter(key=answer["key"], counted_on__isnull=False).exists()
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show(client, protocol):
     who = annotator(protocol, items=6)
     Caption.objects.update(text="The same words.")
@@ -100,11 +124,11 @@ def test_screens_of_all_questions_and_orders_are_the_same_but_for_what_they_show
 @pytest.mark.parametrize(
     ("protocol", "pictures", "sentences", "radios", "keys", "other_keys"),
     [
-        ("bivlc-choose", 4, 1, 5, ["1 – 9", "none of them"], ["both", "pick a sentence"]),
-        ("bivlc-disambiguate", 2, 1, 3, ["1 2", "<kbd>B</kbd>", "both"], ["none of them", "1 – 9"]),
-        ("bivlc-i2t", 1, 2, 2, ["1 2", "pick a sentence"], ["both", "none of them", "pick a picture"]),
-        ("bivlc-t2i", 2, 1, 2, ["1 2", "pick a picture"], ["both", "none of them"]),
-        ("verify", 1, 1, 3, ["<kbd>T</kbd>", "cannot tell", "<kbd>Y</kbd>"], ["pick a", "both", "none of them"]),
+        ("bivlc-choose", 4, 1, 5, ["1 – 9", "None of them"], ["Both", "pick a sentence"]),
+        ("bivlc-disambiguate", 2, 1, 3, ["1 2", "<kbd>B</kbd>", "Both"], ["None of them", "1 – 9"]),
+        ("bivlc-i2t", 1, 2, 2, ["1 2", "pick a sentence"], ["Both", "None of them", "pick a picture"]),
+        ("bivlc-t2i", 2, 1, 2, ["1 2", "pick a picture"], ["Both", "None of them"]),
+        ("verify", 1, 1, 3, ["<kbd>T</kbd>", "Cannot tell", "<kbd>Y</kbd>"], ["pick a", "Both", "None of them"]),
     ],
 )
 def test_a_screen_shows_its_parts_and_its_help_the_keys(
@@ -146,7 +170,7 @@ def test_the_image_that_was_chosen_is_the_one_that_is_shown():
     uses = ItemImage.objects.filter(role__in=("positive", "candidate"), position__in=(0, 2)).exclude(
         role="candidate", position=0
     )
-    assert shown == {f"/i/{use.image.opaque}.jpg" for use in uses.select_related("image")}
+    assert shown == {f"/i/{use.opaque}.jpg" for use in uses}
 
 
 @pytest.mark.parametrize("wanted", [1, 5])

@@ -101,14 +101,14 @@ def test_the_command_prints_counts(site):
 
 
 def test_where_nothing_answers_it_says_so():
-    with pytest.raises(CommandError, match="Nothing answers"):
+    with pytest.raises(CommandError, match="No server answers"):
         call_command("simulate", study(items=1).name, url="http://127.0.0.1:9")
 
 
 def test_a_closed_study_lets_nobody_join(site):
     closed = study(items=1)
     Study.objects.update(state="closed")
-    with pytest.raises(Unreachable, match="does not let anybody join"):
+    with pytest.raises(Unreachable, match="does not let anyone join"):
         run(closed, site)
 
 

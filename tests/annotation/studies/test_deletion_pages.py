@@ -1,4 +1,4 @@
-"""The pages on which a study is deleted and an annotator forgotten: typed confirmation, and by hand."""
+"""The pages on which a study has been deleted and an annotator forgotten: typed confirmation, and by hand."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -28,7 +28,7 @@ def study(owner) -> Study:
 def test_a_study_goes_when_its_name_is_typed(client, study, name, left):
     answer = client.post(reverse("study-delete", args=[study.pk]), {"name": name}, follow=True)
     assert Study.objects.count() == left
-    assert ("is deleted" in answer.text) != ("not the study’s name" in answer.text)
+    assert ("has been deleted" in answer.text) != ("not the study’s name" in answer.text)
 
 
 def test_a_large_one_goes_by_command(client, study, monkeypatch):
@@ -60,12 +60,12 @@ def test_axe_finds_nothing_and_the_keyboard_does_all(page, site, sign_in, axe_vi
         assert axe_violations(page) == [] and fits(page), window
     for key in ("Tab", *"A-01", "Tab", "Enter"):
         page.keyboard.press(key)
-    page.get_by_text("personal data is erased").wait_for()
+    page.get_by_text("personal data erased").wait_for()
     page.goto(site + reverse("study-delete", args=[study.pk]))
     for window in in_windows(page):
         assert axe_violations(page) == [] and fits(page), window
     page.locator("#name").focus()
     page.keyboard.insert_text(study.name)
     page.keyboard.press("Enter")
-    page.get_by_text("is deleted. Its benchmark").wait_for()
+    page.get_by_text("has been deleted. Its benchmark").wait_for()
     assert page.errors == []

@@ -134,7 +134,7 @@ def test_a_share_of_more_than_all_is_refused(client, manager):
 def test_a_name_that_is_taken_is_refused(client, manager):
     studies.study(name="Round 1")
     answer = client.post(NEW, start(client, protocol=ONE))
-    assert answer.status_code == 422 and "a study of this name" in answer.content.decode()
+    assert answer.status_code == 422 and "A study with this name" in answer.content.decode()
 
 
 def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
@@ -147,7 +147,7 @@ def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
 def test_a_setting_within_more_is_not_hidden_when_it_is_wrong(client, manager):
     form = start(client, protocol=ONE, benchmark=studies.benchmark().pk)
     page = client.post(NEW, form | {f"{ONE}-lease_seconds": 1}).content.decode()
-    assert "<details open><summary>More about" in page
+    assert "<details open><summary>More settings for" in page
 
 
 def test_the_page_plans_what_the_preset_needs(client, manager):
@@ -173,7 +173,7 @@ def test_practice_is_set_up_only_where_there_can_be_any(client, manager, protoco
     html = client.get(path).text
     has = [f'name="{protocol}-{field}"' in html for field in StageForm.OF_PRACTICE]
     assert has == [PROTOCOLS[protocol].form is None] * 4
-    assert ("checks, training," in html) == (NO_CHECKS not in unescape(html)) == all(has)
+    assert ("checks, practice," in html) == (NO_CHECKS not in unescape(html)) == all(has)
 
 
 def test_percents_come_back_as_they_were_typed(client, manager):
@@ -243,9 +243,9 @@ def test_the_command_changes_any_value_of_any_stage(capsys):
         (["--preset", "bivlc", "--set", "choose.overlap=51"], "less than or equal to 50"),
         (["--preset", "bivlc", "--set", "choose.strategy=lottery"], "lottery is not one of the available"),
         (["--preset", "bivlc", "--set", "overlap=2"], "write STAGE.FIELD=VALUE"),
-        (["--preset", "bivlc", "--overlap", "2"], "With --preset, say it for a stage"),
+        (["--preset", "bivlc", "--overlap", "2"], "With --preset, set it for one stage"),
         (["--preset", "verify", "--sample", "2"], "No stage of verify draws a sample"),
-        (["--protocol", ONE, "--set", f"{ONE}.strategy=batches"], "batch_size: How many items"),
+        (["--protocol", ONE, "--set", f"{ONE}.strategy=batches"], "batch_size: Enter the number of items"),
     ],
 )
 def test_the_command_refuses_with_a_sentence_and_makes_nothing(options, sentence):

@@ -90,7 +90,7 @@ def test_the_command_prints_one(client, ana):
     call_command("api_token", "ana", "--revoke", stdout=out)
     assert not Token.objects.exists()
     User.objects.create_user("guest")
-    for who, says in (("nobody", "Nobody here is called nobody"), ("guest", "may not manage here")):
+    for who, says in (("nobody", "There is no user nobody"), ("guest", "may not manage Winnow")):
         with pytest.raises(CommandError, match=says):
             call_command("api_token", who)
 

@@ -182,7 +182,7 @@ def test_images_beside_parquet_are_refused_on_the_page_and_by_command(folder, in
     client.force_login(User.objects.create_superuser("ana"))
     form = {"name": "Bad", "format": files.format, "data": uploads(files.path), "images": uploads(images)}
     answer = client.post(reverse("import-new"), form)
-    assert answer.status_code == 422 and "These files hold their images" in answer.content.decode()
-    with pytest.raises(CommandError, match="hold their images"):
+    assert answer.status_code == 422 and "These files contain their images" in answer.content.decode()
+    with pytest.raises(CommandError, match="contain their images"):
         call_command("import_benchmark", files.format, str(files.path), name="Bad", images=images)
     assert not Job.objects.filter(title="Import Bad").exists()

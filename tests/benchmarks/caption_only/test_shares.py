@@ -32,7 +32,7 @@ def test_it_warns_where_the_whole_interval_is_above_chance(capsys):
     run(benchmark, [1] * 12)
     said = told(capsys, benchmark.name)
     assert "overall 100.00" in said
-    assert "WARNING: reader, which sees no image, gets 100.0 % right in overall" in said
+    assert "WARNING: reader, which sees no images, gets 100.0 % correct in overall" in said
 
 
 def test_it_does_not_warn_within_the_interval_nor_of_who_sees(capsys):
@@ -50,7 +50,7 @@ def test_a_refined_benchmark_is_balanced_for_both(capsys, tmp_path):
     one, other = run(benchmark, [1] * 8 + [-1] * 4), run(benchmark, [1] * 8 + [-1] * 4, title="other")
     said = told(capsys, benchmark.name, refine=[one.pk, other.pk], out=tmp_path / "kept.json")
     found = json.loads((tmp_path / "kept.json").read_text())
-    assert "8 of 12 items stay" in said
+    assert "8 of 12 items are kept" in said
     assert found["after"] == [50, 50]
     assert len(found["kept"]) == 8
 

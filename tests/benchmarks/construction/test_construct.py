@@ -118,7 +118,7 @@ def test_a_manifest_goes_in_and_keeps_what_it_has(tmp_path, capsys):
     assert after.caption("second_positive") == "the crouched cat and the open door"
     assert (after.key, after.meta, after.images) == (before.key, before.meta, before.images)
     report = run("swap-positives", out, tmp_path / "again.jsonl", capsys)
-    assert report["dropped"] == [{"reason": "the item has a second positive caption", "count": 1, "rows": [1]}]
+    assert report["dropped"] == [{"reason": "the item already has a second positive caption", "count": 1, "rows": [1]}]
 
 
 def scored(count: int) -> list[dict[str, str]]:
@@ -204,9 +204,9 @@ def test_problems_name_the_row_and_nothing_is_written(tmp_path, capsys, kind, ro
     ("source", "out", "said"),
     [
         ("none.json", "out.jsonl", "There is no file"),
-        ("in.txt", "out.jsonl", "Give a file that ends in .csv, .json, .jsonl"),
-        ("in.json", "out.csv", "order writes a file that ends in .jsonl"),
-        ("in.jsonl", "in.jsonl", "Write to another file"),
+        ("in.txt", "out.jsonl", "in.txt must end in .csv, .json, .jsonl"),
+        ("in.json", "out.csv", "order writes files that end in .jsonl"),
+        ("in.jsonl", "in.jsonl", "Choose an output file other than the input file"),
         ("in.json", "none/out.jsonl", "There is no folder"),
     ],
 )

@@ -31,7 +31,7 @@ def test_swapping_twice_gives_the_caption_back(first, second, end):
     [
         ("a crouched cat and an open door", "not “the … and the …”"),
         ("the horse is eating the grass", "not “the … and the …”"),
-        ("the red cup and the blue cup and the plate", "stands more than once"),
+        ("the red cup and the blue cup and the plate", "appears more than once"),
         ("the cat and the open door", "a phrase has no attribute"),
         ("", "not “the … and the …”"),
     ],

@@ -49,7 +49,7 @@ class TestRealFiles:
             bring("visla", path)
         assert not Item.objects.exists()
         said = bring("visla", path, skip_incomplete=True)
-        assert "640 items" in said and "12 incomplete rows left out" in said
+        assert "640 items" in said and "12 incomplete rows skipped" in said
         assert said.count("note: INCOMPLETE_ROW") == 12
         lines = path.read_bytes().split(b"\r\n")
         assert out(tmp_path)[path.name].split(b"\r\n") == [line for line in lines if not line.endswith(b"\t\t")]
@@ -103,7 +103,7 @@ def test_origins_and_a_second_side_by_command(tmp_path):
     ("format", "options", "word"),
     [
         ("visla", {"second": "."}, "has no second side"),
-        ("hard-positives", {"origins": ["A", "B"]}, "no names to give"),
+        ("hard-positives", {"origins": ["A", "B"]}, "does not take names of its sides"),
         ("sugarcrepe-compare", {"origins": ["A", "A "]}, "different names"),
         ("sugarcrepe-compare", {"origins": ["A", " "]}, "1 to 60 characters"),
         ("hard-positives", {"second": "nowhere"}, "There is no nowhere"),
@@ -120,7 +120,7 @@ def test_skip_incomplete_holds_for_every_format(tmp_path):
     path = imports.manifest(tmp_path, [imports.item(0), imports.item(1, captions=gap)])
     with pytest.raises(CommandError):
         bring("jsonl", path)
-    assert "1 incomplete rows left out" in bring("jsonl", path, skip_incomplete=True)
+    assert "1 incomplete rows skipped" in bring("jsonl", path, skip_incomplete=True)
     assert [item.key for item in Item.objects.all()] == ["i0"]
 
 

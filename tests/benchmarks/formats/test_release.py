@@ -52,7 +52,7 @@ def test_its_images_are_those_of_the_shards(tmp_path):
 
 def test_images_that_are_only_told_of_are_counted(tmp_path):
     (note,) = [note for note in read(whole(tmp_path, 1, 2, 3))[1].notes if note.code == "IMAGE_ABSENT"]
-    assert note.advice.startswith("3 images are told of")
+    assert note.advice.startswith("The release lists 3 images")
 
 
 def test_loose_files_are_the_same_release(tmp_path):

@@ -172,6 +172,7 @@ def test_it_is_of_one_moment(filled, tmp_path, monkeypatch, settings):
     backup(out=tmp_path / "saved")
     assert Benchmark.objects.count() == 2
     assert installation.files(tmp_path / "saved/media") == files
+    assert (filled / "framed").exists() and not (tmp_path / "saved/media/framed").exists()
     manifest = json.loads((tmp_path / "saved/manifest.json").read_text())
     assert {name: table["rows"] for name, table in manifest["tables"].items()} == {n: len(r) for n, r in rows.items()}
 

@@ -205,7 +205,7 @@ def test_the_lists_come_out_of_the_database_with_the_same_bytes(tmp_path, media,
 def test_the_command(tmp_path, media, capsys):
     path = listed(tmp_path, [relation(number, box) for number, box in enumerate(QUARTERS.values())])
     call_command("import_benchmark", "aro", path, images=images(tmp_path), name="ARO")
-    assert "4 items, 8 captions, 4 places for images." in capsys.readouterr().out
+    assert "4 items, 8 captions, 4 uses of images." in capsys.readouterr().out
     call_command("export_source", "ARO", out=tmp_path / "out")
     assert (tmp_path / "out/visual_genome_relation.json").read_bytes() == path.read_bytes()
     with pytest.raises(CommandError, match="Nothing was imported"):

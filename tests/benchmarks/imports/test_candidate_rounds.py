@@ -53,8 +53,11 @@ def all_there() -> tuple:
     return tuple(imports.rows().values()), list(ItemImage.objects.order_by("pk").values())
 
 
-def test_they_come_after_those_that_are_there_in_a_round_of_their_own(cups, tmp_path, media):
-    job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)])
+def test_they_come_after_those_that_are_there_in_a_round_of_their_own(
+    cups, tmp_path, media, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)])
     assert job.state == JobState.DONE, job.problems
     assert candidates("i1") == [(0, 1, "1-0.jpg"), (1, 2, "x.jpg"), (2, 2, "y.jpg")]
     assert candidates("i0") == [(0, 1, "0-0.jpg"), (1, 2, "new-0.jpg")] and len(candidates("i2")) == 1
@@ -160,11 +163,15 @@ def test_the_very_image_that_an_item_has_is_named(cups, tmp_path):
 
 
 def test_captions_are_formatted_as_they_were(tmp_path, media):
-    captions = [{"role": "positive", "text": "a red cup"}, {"role": "negative", "text": "a blue cup"}]
+    """The names in them are told by all captions of the benchmark, of which the new file has few."""
+    captions = [{"role": "positive", "text": "a Red cup"}, {"role": "negative", "text": "a blue cup"}]
+    others = [
+        {"role": role, "text": f"A {size} red pot."} for role, size in (("positive", "big"), ("negative", "tall"))
+    ]
     folder = tmp_path / "one"
     folder.mkdir()
-    item = imports.item(1, captions=captions)
-    path = imports.manifest(folder, [item])
+    items = [imports.item(1, captions=captions), *(imports.item(n, captions=others, images=[]) for n in (2, 3, 4))]
+    path = imports.manifest(folder, items)
     imports.imported(path, imports.archive(folder, ["1.jpg", "1-0.jpg"]), format_captions=True)
     assert imports.codes(brought(tmp_path / "two", [line(1, captions=captions)])) == ["OTHER_CONTENT"] * 2
     assert brought(tmp_path / "two", [line(1, captions=captions)], format_captions=True).state == JobState.DONE
@@ -234,7 +241,7 @@ class TestTables:
         images = imports.archive(tmp_path, [f"spare-{n}.jpg" for n in range(10)] + [f"{n}.jpg" for n in "abcd"])
         call_command("import_benchmark", "bivlc-candidates", str(path), images=images, name="Cups", new_candidates=True)
         said = capsys.readouterr().out
-        assert "2 items got 4 new candidates." in said and "NOT_TAKEN" in said and "EXTRA_COLUMN" not in said
+        assert "2 items received 4 new candidates." in said and "NOT_TAKEN" in said and "EXTRA_COLUMN" not in said
         assert [round for _, round, _ in candidates("i1")] == [1, 2, 2]
 
     @pytest.mark.parametrize("options", [{"format": "sugarcrepe"}, {"format": "jsonl", "text_only": True}])

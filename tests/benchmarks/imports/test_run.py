@@ -237,8 +237,8 @@ def test_records_in_memory_with_pictures_made_on_demand(media):
 def test_the_command_prints_the_report(cups, media):
     out = StringIO()
     call_command("import_benchmark", "jsonl", str(cups[0]), images=cups[1], name="Cups", stdout=out)
-    assert "3 items, 6 captions, 6 places for images." in out.getvalue()
-    assert "6 image names = 6 stored + 0 stored before + 0 with the same bytes" in out.getvalue()
+    assert "3 items, 6 captions, 6 uses of images." in out.getvalue()
+    assert "6 image names = 6 stored + 0 already stored + 0 identical" in out.getvalue()
 
 
 def test_the_command_prints_a_line_for_each_problem(cups, media):
@@ -361,7 +361,7 @@ def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
     tasks.tidy_up()
     job.refresh_from_db()
     assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
-    assert "run it again" in job.problems[0]["advice"]
+    assert "Run it again" in job.problems[0]["advice"]
 
 
 @pytest.mark.parametrize(

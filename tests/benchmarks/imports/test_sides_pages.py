@@ -61,7 +61,7 @@ def test_several_files_a_side_and_the_names_of_the_origins(bring):
 @pytest.mark.parametrize(
     ("format", "fields", "word"),
     [
-        ("hard-positives", {}, "These are the original side; give the hard positive side too."),
+        ("hard-positives", {}, "These are the original side. Give the hard positive side too."),
         ("hard-positives", {"second": loose("a.tsv", "x")}, "does not take “a.tsv”"),
         ("visla", {"second": loose("a.tsv", "x"), "data": loose("a.tsv", "x")}, "has no second side"),
         ("sugarcrepe-compare", {"second": relations({}), "second_origin": "SUGARCREPE"}, "two origins different names"),
@@ -79,7 +79,7 @@ def test_incomplete_rows_are_refused_or_left_out_and_listed(client, bring):
     refused = client.get(bring("visla", loose("a.tsv", rows)).url).text
     assert "<code>INCOMPLETE_ROW</code>" in refused and not Item.objects.exists()
     report = client.get(bring("visla", loose("a.tsv", rows), skip_incomplete="on").url).text
-    assert "All whole rows are imported" in report and "items imported; 1 incomplete row left out" in report
+    assert "All complete rows were imported" in report and "items imported; 1 incomplete row skipped" in report
     assert "<code>INCOMPLETE_ROW</code>" in report
     assert Item.objects.get().key == "generic-0"
 

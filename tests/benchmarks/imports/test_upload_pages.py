@@ -38,14 +38,14 @@ class TestNewCandidates:
         with django_capture_on_commit_callbacks(execute=True):
             answer = self.bring(client, tmp_path)
         page = client.get(answer.url).text
-        assert "items got new candidates" in page and "studies ask again about the items that fell out" in page
+        assert "items with new candidates" in page and "studies ask again about items that were dropped" in page
         page = client.get(reverse("benchmark-detail", args=[cups.pk])).text
         assert "candidate 3, round 2" in page and "round 1 for 3 items, round 2 for 1 item" in page
 
     @pytest.mark.parametrize(
         ("fields", "word"),
         [
-            ({"name": "Plates"}, "There is no benchmark of this name"),
+            ({"name": "Plates"}, "There is no benchmark with this name"),
             ({"text_only": "on"}, "New candidates are images"),
             ({"format": "sugarcrepe"}, "has no candidate images"),
         ],
@@ -89,4 +89,4 @@ class TestNamesOfUploads:
     def test_several_files_of_a_format_that_takes_one(self, client, staff):
         data = [SimpleUploadedFile(f"{n}.jsonl", b"{}\n") for n in range(2)]
         answer = self.loose(client, "x.jpg", data=data)
-        assert answer.status_code == 422 and "takes one file; import one after the other" in answer.text
+        assert answer.status_code == 422 and "takes one file. Import the files one by one" in answer.text

@@ -108,5 +108,5 @@ def test_order_tasks_are_refused_in_a_sentence(scores, says):
 
 
 def test_relations_are_refused_in_a_sentence():
-    with pytest.raises(BadInput, match="'a' is there twice"):
+    with pytest.raises(BadInput, match="'a' appears twice"):
         answered([[1, 2]] * 2, keys=["a", "a"])

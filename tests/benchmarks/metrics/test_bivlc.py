@@ -67,7 +67,7 @@ ITEM = [[0.9, 0.2], [0.1, 0.8]]
         ([[[float("nan"), 0.2], [0.1, 0.8]]], {}, "s(c0,i0) is NaN at place 0"),
         ([[0.9, 0.2]], {}, "shape (n, 2, 2)"),
         ({name: [0.5] for name in SCORES[:3]}, {}, "s(c1,i1) is missing"),
-        ([ITEM, ITEM], {"keys": ["7", "7"]}, "'7' is there twice"),
+        ([ITEM, ITEM], {"keys": ["7", "7"]}, "'7' appears twice"),
         ([ITEM, ITEM], {"types": ["swap"]}, "1 types for 2 items"),
     ],
 )

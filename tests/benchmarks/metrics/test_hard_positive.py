@@ -79,9 +79,9 @@ def test_replace_is_the_mean_of_its_two_sets():
     [
         ([[1, 2]], {}, "shape (n, 3)"),
         ([[1, 2, float("nan")]], {}, "s(cn) is NaN at place 0"),
-        ([[1, 2, "high"]], {}, "no table of numbers"),
+        ([[1, 2, "high"]], {}, "not a table of numbers"),
         ({name: [1] for name in SCORES[1:]}, {}, "s(c) is missing"),
-        ([[1, 2, 3]] * 2, {"keys": ["a", "a"]}, "'a' is there twice"),
+        ([[1, 2, 3]] * 2, {"keys": ["a", "a"]}, "'a' appears twice"),
     ],
 )
 def test_what_cannot_be_computed_on_is_refused_in_a_sentence(scores, given, says):

@@ -81,7 +81,7 @@ def test_blocks_leave_no_seam(monkeypatch):
         ([0.1, 0.2], [0, 0], "images by captions"),
         ([[0.1, float("nan")]], [0, 0], "NaN at place 0, 1"),
         ([[0.1, 0.2]], [0], "for each of the 2 captions"),
-        ([[0.1, 0.2]], [0, 1], "a place that no image has"),
+        ([[0.1, 0.2]], [0, 1], "a place without an image"),
         ([[0.1, 0.2], [0.1, 0.2]], [0, 0], "image at place 1 has no caption"),
         ([[0.1, 0.2]], [0.0, 0.0], "a whole number"),
     ],

@@ -49,7 +49,7 @@ def test_order_alone_matters_and_changed_roles_turn_it_round(rows):
         ([[1, 2, 3]], {}, "shape (n, 2)"),
         ([[1, float("nan")]], {}, "s(negative) is NaN"),
         ({"s(positive)": [1]}, {}, "s(negative) is missing"),
-        ([[1, 2]] * 2, {"keys": ["a", "a"]}, "'a' is there twice"),
+        ([[1, 2]] * 2, {"keys": ["a", "a"]}, "'a' appears twice"),
     ],
 )
 def test_what_cannot_be_computed_on_is_refused_in_a_sentence(scores, given, says):

@@ -22,7 +22,28 @@ def test_the_negative_must_come_last():
     images = [[0.9, 0.8, 0.1], [0.9, 0.1, 0.5], [0.1, 0.9, 0.5], [0.1, 0.2, 0.5]]
     items = answered(texts, images)
     assert [item.t2t for item in items] == [True, False, False, False]
-    assert shares(items) == {"t2t": 0.25, "i2t": 0.25, "p1_n": 0.5, "p2_n": 0.5}
+    assert shares(items) == {
+        "t2t": 0.25, "t2t_p1_n": None, "t2t_p2_n": None, "i2t": 0.25, "p1_n": 0.5, "p2_n": 0.5,
+    }  # fmt: skip
+
+
+CUP, BOOKS, NEGATIVE = "A cup on two books.", "Two books under a cup.", "A cup on three books."
+
+
+@pytest.mark.parametrize(
+    ("captions", "texts", "halves"),
+    [
+        ((CUP, BOOKS, NEGATIVE), [0.6, 0.8, 0.1], (True, False)),  # given BOOKS, CUP is above N; given CUP, N is first
+        ((BOOKS, CUP, NEGATIVE), [0.6, 0.1, 0.8], (True, False)),  # the same, the positives in the other order
+        ((BOOKS, CUP, NEGATIVE), [0.6, 0.8, 0.1], (False, True)),
+        ((CUP, CUP, NEGATIVE), [0.6, 0.8, 0.1], (True, False)),  # equally far: as they come
+        ((CUP, BOOKS, NEGATIVE), [0.6, 0.6, 0.1], (True, False)),  # a tie is not right
+    ],
+)
+def test_halves_of_t2t_begin_with_the_positive_that_is_written_like_the_negative(captions, texts, halves):
+    (item,) = answered([texts], captions=[captions])
+    assert (item.t2t_p1_n, item.t2t_p2_n) == halves
+    assert item.t2t is all(halves)
 
 
 def test_ties_are_not_right():
@@ -43,7 +64,8 @@ def test_types_come_apart():
 
 def test_chance_is_what_random_scores_come_to():
     rng = np.random.default_rng(5)
-    found = accuracies(answered(rng.random((40_000, 3)), rng.random((40_000, 3))))
+    captions = [(CUP, BOOKS, NEGATIVE)] * 40_000
+    found = accuracies(answered(rng.random((40_000, 3)), rng.random((40_000, 3)), captions=captions))
     for name, measure in MEASURES.items():
         assert found[name].share == pytest.approx(measure.chance, abs=0.01)
 
@@ -74,8 +96,9 @@ def test_both_positives_are_right_no_more_often_than_either(rows):
         ({"texts": [[0.1, 0.2]]}, "shape (n, 3)"),
         ({"texts": [[0.1, 0.2, float("nan")]]}, "s(p2,n) is NaN"),
         ({"images": {name: [1] for name in IMAGES[:2]}}, "s(i,n) is missing"),
-        ({"texts": {name: [1] for name in TEXTS}, "images": [[1, 2, 3], [1, 2, 3]]}, "different lengths"),
-        ({"texts": [[1, 2, 3]] * 2, "keys": ["a", "a"]}, "'a' is there twice"),
+        ({"texts": {name: [1] for name in TEXTS}, "images": [[1, 2, 3], [1, 2, 3]]}, "the lengths differ"),
+        ({"texts": [[1, 2, 3]] * 2, "keys": ["a", "a"]}, "'a' appears twice"),
+        ({"texts": [[1, 2, 3]] * 2, "captions": [("a", "b", "c")]}, "1 captions for 2 items"),
     ],
 )
 def test_what_cannot_be_computed_on_is_refused_in_a_sentence(given, says):

@@ -133,6 +133,21 @@ def test_visla_of_a_text_encoder_alone(given):
     assert [found[name] for name in ("t2t", "i2t", "p1_n", "p2_n", "n")] == [50, None, None, None, 2]
 
 
+def test_halves_of_t2t_need_the_captions(given, tmp_path):
+    """From the items, or from answers that name their item by captions."""
+    texts = {
+        "positive": "A cup on two books.",
+        "second_positive": "Two books under it.",
+        "negative": "A cup on a book.",
+    }
+    said = {"p1,p2": 0.6, "p1,n": 0.8, "p2,n": 0.1}
+    captions = [{"role": role, "text": text} for role, text in texts.items()]
+    items = written(tmp_path, "items.jsonl", json.dumps({"id": "1", "captions": captions}))
+    for found in (given("visla", scores("1", said), items=items), given("visla", scores(texts, said))):
+        assert [found[name] for name in ("t2t", "t2t_p1_n", "t2t_p2_n")] == [0, 100, 0]
+    assert given("visla", scores("1", said))["t2t_p1_n"] is None
+
+
 def test_visla_with_images(given):
     found = given("visla", scores("1", {"i,p1": 0.9, "i,p2": 0.4, "i,n": 0.5}))
     assert [found[name] for name in ("t2t", "i2t", "p1_n", "p2_n", "n")] == [None, 0, 100, 0, 1]

@@ -72,6 +72,8 @@ def test_two_models_may_choose_alike_but_no_two_score_alike(benchmark, tmp_path)
         (lambda text: text.replace('"item": "', '"item": "x'), "UNKNOWN_ID"),
         (lambda text: text.partition("\n")[2], "INCOMPLETE_ROW"),
         (lambda text: text + text.partition("\n")[0], "DUPLICATE_ID"),
+        (lambda text: text.replace('"question"', '"quest\\u0000ion"'), "UNKNOWN_FIELD"),
+        (lambda text: text.replace('"question"', '"quest\\ud83dion"'), "UNKNOWN_FIELD"),
         (lambda text: "", "EMPTY_FILE"),
     ],
 )

@@ -36,8 +36,9 @@ def test_singles_bound_what_they_make_up():
             for whole, parts in (("i2t", ("i_pos2t", "i_neg2t")), ("t2i", ("t_pos2i", "t_neg2i")), ("group", ("i2t",))):
                 if whole in of and parts[0] in of:
                     assert of[whole] <= min(of[part] for part in parts), row.model
-            if "p1_n" in of:
-                assert of["p1_n"] + of["p2_n"] - 100 - 0.02 <= of["i2t"] <= min(of["p1_n"], of["p2_n"]) + 0.02
+            for both, first, second in (("i2t", "p1_n", "p2_n"), ("t2t", "t2t_p1_n", "t2t_p2_n")):
+                if first in of:
+                    assert of[first] + of[second] - 100 - 0.02 <= of[both] <= min(of[first], of[second]) + 0.02, row
 
 
 def test_every_row_is_as_a_file_of_it_would_be(tmp_path):

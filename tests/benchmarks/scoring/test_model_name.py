@@ -45,9 +45,9 @@ def test_what_kind_of_model_is_meant(model, pretrained, kind):
     ("model", "pretrained", "words"),
     [
         ("", "", "Give a model's name"),
-        ("ViT-B-32", "", "which weights ViT-B-32 has"),
-        ("hf-hub:org/model", "openai", "brings its own weights"),
-        ("sentence-transformers:", "", "comes the model's id"),
+        ("ViT-B-32", "", "the weights of ViT-B-32"),
+        ("hf-hub:org/model", "openai", "has its own weights"),
+        ("sentence-transformers:", "", "Give the model's id"),
         ("a\nb", "openai", "Give a model's name"),
     ],
 )

@@ -33,7 +33,7 @@ def test_a_request_queues_a_job(client, benchmark):
     assert answer.url == reverse("job-detail", args=[job.pk])
     assert job.params["model"] == "ViT-B-32-quickgelu"
     assert job.created_by.username == "ana"
-    assert "Waiting for a worker that scores" in client.get(answer.url).text
+    assert "Waiting for a scoring worker" in client.get(answer.url).text
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_request_queues_a_job(client, benchmark):
         ({"model": "local-dir:../secret", "pretrained": ""}, "not a path"),
         ({"model": "local-dir: /srv/a:b", "pretrained": ""}, "not a path"),
         ({"pretrained": "a/../../b"}, "not a path"),
-        ({"pretrained": ""}, "Say which weights"),
+        ({"pretrained": ""}, "Give the weights"),
         ({"device": "toaster"}, "There is no device"),
         ({"model": ""}, "required"),
     ],
@@ -62,7 +62,7 @@ def test_the_jobs_page_says_what_was_scored(client, benchmark):
     report |= {"lacking": {"negative image": {"count": 1, "keys": ["bivlc-7"]}}}
     Job.objects.update(state="done", report=report, finished_at="2026-11-21T12:00Z")
     page = client.get(reverse("job-detail", args=[Job.objects.get().pk])).text
-    assert "46 scores are stored" in page
+    assert "Stored 46 scores" in page
     assert "1 item lacks a negative image" in page
     assert "bivlc-7" in page
     assert not ScoringModel.objects.exists()

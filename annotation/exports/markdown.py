@@ -1,5 +1,8 @@
-"""Words as Markdown: what people wrote comes through as they wrote it, whatever it holds. Pure."""
+"""Words as Markdown, and in the YAML at its head: what people wrote comes through as they wrote it, whatever it holds.
+Pure; the cards of exports and the documents of releases are written with it.
+"""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -7,6 +10,8 @@ FILTERS = ("text", "paragraphs", "code", "sentence", "number", "percent", "decim
 URL = re.compile(r"(https?://[^\s<>|]*[^\s<>|.,;:!?'\")\]])")  # a full stop behind it is not part of it
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 AT_START = re.compile(r"^(\d{0,9})([-+=:.)](?=\s|[-=]|$))")  # a list, a line beneath a heading
+# Whatever a YAML reader would refuse or fold, although JSON lets it stand.
+UNSAFE_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def text(words: object) -> str:
@@ -27,6 +32,11 @@ def code(words: str, language: str = "") -> str:
     longest = max((len(run) for run in re.findall(r"`+", words)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{words.strip()}\n{fence}"
+
+
+def yaml_text(words: str) -> str:
+    """As YAML reads it back: no, 1.0, `: ` and # are words here."""
+    return UNSAFE_IN_YAML.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(words, ensure_ascii=False))
 
 
 def sentence(words: str) -> str:

@@ -1,0 +1,71 @@
+"""The question which answer is to count, where an annotator answered one screen in two tabs.
+
+Both answers are told by their places on the screen, never by identity (law 4).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from django.utils.translation import gettext
+
+from annotation.models import Judgment
+from annotation.permissions import Desk
+from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, TIE, Answer, Form
+from annotation.protocols.registry import PROTOCOLS
+from annotation.screens import material
+from annotation.screens.errors import AnsweredElsewhere
+from annotation.screens.material import Part
+from annotation.screens.read_answer import screen_fields
+from annotation.screens.screens import build_screens
+
+UNSENT = {"seen", "have"}  # what the question's own form does not repeat
+
+
+def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -> dict:
+    """The context of the question: the screen, both answers in words, and the fields that store the second after all.
+
+    `stands`: the stored answer as the script keeps it, a place or the fields of a form.
+    """
+    lease = conflict.given.lease
+    [screen] = build_screens([lease], here.stage)
+    [there] = material.parts_of_leases([lease])
+    parts = [there[identity] for identity in lease.shown]
+    fields = _fields(conflict.stored)
+    return {
+        "asked": screen.shown["question"], "captions": screen.shown["captions"],
+        "stored": _in_words(conflict.stored, parts), "given": _in_words(conflict.given, parts),
+        "fields": {name: sent[name] for name in sent if name not in UNSENT} | {"seen": conflict.stored.key},
+        "spoken": here.stage.study.language,
+        "stands": fields if _form(conflict.stored) else fields["answer"], "sentence": str(conflict),
+    }  # fmt: skip
+
+
+def _form(judgment: Judgment) -> Form | None:
+    protocol = PROTOCOLS[judgment.lease.task.stage.protocol]
+    return None if judgment.answer == CANNOT_JUDGE else protocol.form
+
+
+def _fields(judgment: Judgment) -> dict[str, str]:
+    answer = Answer(judgment.answer, judgment.content)
+    return screen_fields(judgment.lease, judgment.lease.task.stage.protocol, answer)
+
+
+def _in_words(judgment: Judgment, parts: Sequence[Part]) -> dict:
+    """`words`, and the `picture` where one was picked; `parts` are the options in the order shown."""
+    if judgment.answer == CANNOT_JUDGE:
+        return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
+    fields, form = _fields(judgment), _form(judgment)
+    if form:
+        phrases = form.describe_fields(fields, [part["text"] for part in parts])
+        return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
+    place = fields["answer"]
+    if not place.isdecimal():
+        fixed = PROTOCOLS[judgment.lease.task.stage.protocol].fixed
+        return {"words": gettext(next(choice.label for choice in fixed if choice.identity == place))}
+    part = parts[int(place) - 1]
+    if "url" in part:
+        return {"words": gettext("Picture %(place)s") % {"place": place}, "picture": part}
+    return {"words": _translated(SENTENCE, {"place": place, "sentence": part["text"]})}
+
+
+def _translated(message: str, values: Mapping[str, str]) -> str:
+    return gettext(message) % {name: gettext(value) if value == TIE else value for name, value in values.items()}

@@ -1,0 +1,102 @@
+"""Images that would tell by their size what they are, each in a frame that all images of its item have in common.
+
+Generated images are often 512 × 512, photographs are not. So where the images of an item differ in role or size,
+annotators get a variant of each: of the same width, height and number of bytes in all of the item, under a name of its
+own. Variants are made after an import; one that is asked for and not there is made then. All can be made again from
+what is served, so backups leave them out.
+"""
+
+import logging
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby, islice
+from pathlib import Path
+
+from django.contrib.postgres.functions import RandomUUID
+from django.db import transaction
+from django.db.models import CharField, QuerySet
+from django.db.models.functions import MD5, Cast
+
+from benchmarks.imports import staging
+from benchmarks.imports.images import THREADS
+from benchmarks.imports.staging import media
+from benchmarks.models import Benchmark, Item, ItemImage
+from workers import images
+
+BATCH = 200  # items
+log = logging.getLogger(__name__)
+
+
+def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
+    """Whether neither role nor size tells any of these images from the others: (role, width, height) of each."""
+    return len(set(images)) < 2
+
+
+def make_missing_everywhere() -> None:
+    """For every benchmark: those of a version without frames, and what a killed import left."""
+    for benchmark in Benchmark.objects.order_by("pk"):
+        make_missing(benchmark)
+
+
+def make_missing(benchmark: Benchmark) -> int:
+    """Make the variants of the items that lack some; for how many. An error is logged: each is made when asked for."""
+    made = 0
+    try:
+        with staging.images_stay(), ThreadPoolExecutor(THREADS, thread_name_prefix="frames") as pool:
+            wanted = _items_without(benchmark)
+            while batch := list(islice(wanted, BATCH)):
+                made += len(list(pool.map(_make, batch)))
+    except Exception:
+        log.exception("Could not frame the images of benchmark %s", benchmark.pk)
+    return made
+
+
+def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
+    """The images of each item that lacks a variant."""
+    uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image").order_by("item")
+    for _, group in groupby(uses.iterator(chunk_size=1000), key=lambda use: use.item_id):
+        one = list(group)
+        if are_alike((use.role, use.image.width, use.image.height) for use in one):
+            continue
+        if not all(media(use.framed_path).exists() for use in one):
+            yield one
+
+
+def make(opaque: str) -> bool:
+    """Make the variants of the item of which one has this name. Whether there is such an item, and its images."""
+    use = ItemImage.objects.filter(opaque=opaque).first()
+    if use is None:
+        return False
+    try:
+        _make(list(ItemImage.objects.filter(item=use.item_id).select_related("image")))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _make(uses: list[ItemImage]) -> None:
+    size = images.frame_size((use.image.width, use.image.height) for use in uses)
+    served = [media(use.image.served_path).read_bytes() for use in uses]
+    for use, content in zip(uses, images.framed(served, size), strict=True):
+        _write(media(use.framed_path), content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """The file is there whole or not at all, whoever else makes it at this moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{secrets.token_hex(8)}")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def renew(items: QuerySet[Item]) -> None:
+    """The images of these items become others: their variants get new names, and those made so far go."""
+    uses = ItemImage.objects.filter(item__in=items)
+    old = [use.framed_path for use in uses.only("opaque")]
+    uses.update(opaque=MD5(Cast(RandomUUID(), CharField())))
+    transaction.on_commit(lambda: staging.remove(old))

@@ -1,0 +1,89 @@
+"""Whatever is asked, the API answers in JSON, in a way that its description names: no HTML, no fault of its own."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Study
+from tests.annotation.api.reading import told
+from tests.builders import crowds
+
+pytestmark = pytest.mark.usefixtures("savepoint")
+
+
+def cursor(words: str) -> str:
+    return b64encode(words.encode()).decode()
+
+
+IDS = ("0", "01", "9" * 19, "9" * 30, "9" * 5000, "-1", "1_0", "A-00", "..", "1%2F1", "%00", "%D9%A1", "%FF")
+BAD_CURSORS = (
+    "0", "[]", "TRUE", "=", "cD0x\n", "é", cursor("p="), cursor("p=-1"), cursor("p=1&p=2"), cursor("p=1&q=2"),
+    cursor("p=" + "9" * 19), cursor("p=١"), cursor("p=1\0"), cursor("o=-1"), cursor("r=x"), cursor("o=" + "9" * 20),
+)  # fmt: skip
+CURSORS = (*BAD_CURSORS, "cD0x=", cursor("r=1"), cursor("p=" + "9" * 18), cursor("p=0&r=1"), cursor("o=5"))
+VALUES = (
+    "", " ", "-1", "01", "9" * 19, "9" * 1001, "1.0", "١", "null", "{}", "🐈", b"\xff", b"\xed\xa0\x80", "a" * 20_000,
+    "A-00", "A-٠١", "A-99999999", "\0", "0000-01-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00",
+)  # fmt: skip
+NAMES = ("", "colour", "stage[]", "a" * 5000)
+HEADERS = [{"accept": "text/html"}, {"accept": ""}, {"authorization": "Bearer"}, {"authorization": "Bearer é"}]
+
+
+@pytest.fixture(scope="module")
+def study(module_world) -> Study:
+    return crowds.stage(items=4, people=2, overlap=2).study
+
+
+def hostile(paths: dict, study: Study) -> Iterator[tuple[str, str, dict]]:
+    """(the described path, an address, headers): every id and filter with all values, a filter of a name once."""
+    filters = {}
+    for path, of in paths.items():
+        own = {"id": str(study.benchmark_id if "benchmarks" in path else study.pk), "position": "1"}
+        url = path.format_map(own)
+        yield from ((path, path.format_map({**own, name: one}), {}) for name in own if name in path for one in IDS)
+        yield from ((path, f"{url}?{quote(name)}=1", {}) for name in NAMES)
+        yield from ((path, url, headers) for headers in HEADERS)
+        filters |= {one["name"]: (path, url) for one in of["get"]["parameters"] if one["in"] == "query"}
+    for name, (path, url) in filters.items():
+        yield from ((path, f"{url}?{name}={quote(one)}", {}) for one in (CURSORS if name == "cursor" else VALUES))
+
+
+def test_every_answer_is_json_and_described(client, manager, study):
+    client.raise_request_exception, stranger, strange = False, Client(raise_request_exception=False), []
+    paths = client.get(reverse("api-schema")).json()["paths"]
+    asked = list(hostile(paths, study))
+    for path, url, headers in asked:
+        answer = (stranger if "authorization" in headers else client).get(url, headers=headers)
+        described = str(answer.status_code) in paths[path]["get"]["responses"]
+        json = answer["Content-Type"] == "application/json"
+        if not json or not described or not well_formed(answer.status_code, answer.json()):
+            strange.append((url[:200], headers, answer.status_code, answer.content[:200]))
+    assert strange == [] and len(asked) > 500
+
+
+def well_formed(status: int, body: dict) -> bool:
+    """As the description says of the status."""
+    if status == 400:
+        return bool(body) and all(isinstance(one, str) for why in body.values() for one in why)
+    return status == 200 or list(body) == ["detail"]
+
+
+@pytest.mark.parametrize("given", BAD_CURSORS)
+def test_a_malformed_cursor_is_refused(client, manager, study, given):
+    """The library took some of these for the first page, which a script that follows pages would read for ever."""
+    assert "no cursor" in told(client, "api-task-list", study.pk, expects=400, cursor=given)["cursor"][0]
+
+
+@pytest.mark.parametrize("number", ["1_0", "1.0", "+1", "١", "1e0", "0x1"])
+@pytest.mark.parametrize("name", ["limit", "stage"])
+def test_a_number_is_written_in_digits(client, manager, study, name, number):
+    assert "valid integer" in told(client, "api-task-list", study.pk, expects=400, **{name: number})[name][0]
+
+
+def test_figures_that_are_not_computed_yet_are_described(client, manager):
+    paths = client.get(reverse("api-schema")).json()["paths"]
+    assert [path for path, of in paths.items() if "503" in of["get"]["responses"]] == ["/api/studies/{id}/figures/"]

@@ -1,0 +1,256 @@
+"""A release verifies for ever: those that are kept in tests/frozen_releases do, whatever versions are added.
+
+What fails here is Winnow, never the release: do not make it again.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.releases import schema_versions
+from annotation.releases.archive_reader import NotARelease, ReleaseFiles
+from annotation.releases.compare import compare
+from annotation.releases.plan import FORMS, PUBLIC
+from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES, Version
+from annotation.releases.verification import recomputed
+from annotation.releases.verification.place import Place
+from annotation.releases.verification.verifying import verify
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.release import read_items
+from tests.annotation.releases.released import change_json, change_lines, mend
+
+KEPT = Path(__file__).resolve().parents[2] / "frozen_releases"
+CONTENT = {  # of each release, which is never made again
+    "1/images-1.0": "d3dadb04028a120cc21829b612f42a263427e0dd948b54c61161ab65a0038f1c",
+    "1/ratings-1.0": "dd87ca5555075bcdc0cddad5643779a6d36a3a7b949e535db709869e89124e82",
+    "1/texts-1.0": "18b943e2dc00bfe604f0bad339af19d8b078313ab7daaaa8336b70ed2a9d1915",
+    "2/images-1.0": "c0aa8d1ca4e54d23ac53091954dd1ad1f1cdca9b306b371e541d43de0298253c",
+    "2/ratings-1.0": "747fd16b5cde98b27c89d4d6d4b3a75b80515db49bd8bc5035ec5b6c2392c7c9",
+    "2/texts-1.0": "578c49697d3a56d68a0277fc74cd9b183fba8894543c4a8cca5a0a4c0c18e26b",
+}
+NEWEST = schema_versions.newest()
+NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
+NEXT = Version(
+    keys={
+        "tasks.jsonl": {"shade": "text"},
+        "notes.jsonl": {"words": "text"},
+        "items.jsonl/images": {"dpi": "int?"},
+        "dropped.jsonl/images": {"dpi": "int?"},
+        JUDGMENTS: {"device": "string"},
+        MANIFEST: {"house": "text"},
+        STAGES: {"pace": "number"},
+    },
+    meant={"tasks.jsonl": {"shade": "plain"}, MANIFEST: {"house": "ours"}, STAGES: {"pace": 1.5}},
+    dropped={"tasks.jsonl": ("shared",)},
+    figures={"figures.json": ("extra", "stages/*/extra"), "statistics.json": ("whole/extra",)},
+)
+
+
+@pytest.fixture
+def kept(tmp_path) -> Callable[[str], Path]:
+    """A copy of a frozen release, unpacked."""
+
+    def unpacked(name: str, folder: str = "release") -> Path:
+        with ReleaseFiles(KEPT / f"{name}.zip") as files:
+            files.unpack(tmp_path / folder)
+        return tmp_path / folder
+
+    return unpacked
+
+
+@pytest.fixture
+def next_version(monkeypatch) -> None:
+    """A version that comes next, with what it brings: columns, keys, figures; and a key less."""
+    monkeypatch.setattr(schema_versions, "VERSIONS", (*schema_versions.VERSIONS, NEXT))
+    parts = recomputed.parts
+
+    def with_more(rows, decided):
+        found = parts(rows, decided)
+        return found | {"extra": lambda: 7, "stages": lambda: [{**one, "extra": 7} for one in found["stages"]()]}
+
+    monkeypatch.setattr(recomputed, "parts", with_more)
+
+
+def both_settings(folder: Path, change: Callable[[dict], object]) -> None:
+    for name in (MANIFEST, "release.json"):
+        change_json(folder / name, change)
+
+
+def with_column(folder: Path, name: str, value: str | None) -> None:
+    table = pq.read_table(folder / JUDGMENTS)
+    pq.write_table(table.append_column(name, pa.array([value] * len(table), pa.string())), folder / JUDGMENTS)
+
+
+def of_next_version(folder: Path) -> Path:
+    """The same release, as a Winnow of the next version would have made it."""
+
+    def settings(found: dict) -> None:
+        found |= {KEY: NEWEST + 1, "house": "ours"}
+        for stage in found["stages"]:
+            stage["pace"] = 1.5
+
+    def tasks(rows: list[dict]) -> None:
+        for row in rows:
+            del row["shared"]
+            row["shade"] = "plain"
+
+    def images(rows: list[dict]) -> None:
+        for image in (image for row in rows for image in row["images"]):
+            image["dpi"] = None
+
+    def figures(found: dict) -> None:
+        found["extra"] = 7
+        for stage in found["stages"]:
+            stage["extra"] = 7
+
+    both_settings(folder, settings)
+    change_lines(folder / "tasks.jsonl", tasks)
+    change_lines(folder / "items.jsonl", images)
+    change_lines(folder / "dropped.jsonl", images)
+    change_json(folder / "figures.json", figures)
+    with_column(folder, "device", None)
+    (folder / "notes.jsonl").write_text('{"words": "A table that is new."}\n')
+    change_json(folder / MANIFEST, lambda found: found["files"].update({"notes.jsonl": {"rows": 1}}))
+    mend(folder)
+    return folder
+
+
+def add_new(folder: Path, place: str) -> None:
+    """The key or column that the next version has there."""
+    name = NEW[place]
+    if place == JUDGMENTS:
+        with_column(folder, name, "pen")
+    elif place == MANIFEST:
+        both_settings(folder, lambda found: found.update({name: "theirs"}))
+    elif place == STAGES:
+        both_settings(folder, lambda found: found["stages"][0].update({name: 2}))
+    elif place == "tasks.jsonl":
+        change_lines(folder / place, lambda rows: rows[0].update({name: "dark"}))
+    else:
+        change_lines(folder / "items.jsonl", lambda rows: rows[0]["images"][0].update({name: 72}))
+    mend(folder)
+
+
+# The frozen releases
+
+
+def test_every_version_has_its_frozen_releases():
+    assert sorted(path.relative_to(KEPT).with_suffix("").as_posix() for path in KEPT.rglob("*.zip")) == sorted(CONTENT)
+    assert {int(name.partition("/")[0]) for name in CONTENT} == set(range(1, schema_versions.newest() + 1))
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_a_frozen_release_is_the_same_and_verifies(kept, name):
+    folder = kept(name)
+    assert json.loads((folder / MANIFEST).read_text())["content"] == CONTENT[name]
+    report = verify(folder)
+    assert report.problems == []
+    assert report.checked["figures computed again"] > 100
+
+
+def test_a_frozen_release_can_be_imported(kept):
+    folder, log = (
+        kept("1/images-1.0"),
+        ProblemLog(),
+    )  # of the three it has most to read: chosen candidates, three splits
+    found = list(read_items(folder, log))
+    assert len(found) == len((folder / "items.jsonl").read_text().splitlines()) > 0 and log.count == 0
+
+
+def test_the_frozen_releases_have_something_of_everything(kept):
+    """Every table has rows, every form and part is in one of them, and whatever makes a release hard to verify."""
+    places = [Place(kept(name, name)) for name in CONTENT]
+    for name in schema_versions.Schema(1).keys:
+        if name.endswith(".jsonl"):
+            assert any(True for place in places for _ in place.lines(name)), name
+    assert {form for place in places for form in place.manifest["release"]["forms"]} == set(FORMS)
+    assert {place.public for place in places} >= {frozenset(), frozenset(PUBLIC)}
+    assert {len(place.splits) for place in places} == {1, 2, 3}
+    tasks = [task for place in places for task in place.lines("tasks.jsonl")]
+    assert {task["kind"] for task in tasks} >= {"judge", "check"} and {task["round"] for task in tasks} == {1, 2}
+    assert any(place.manifest["exclusions"] for place in places)
+    protocols = {stage["protocol"] for place in places for stage in place.manifest["stages"]}
+    assert protocols == {
+        "bivlc-choose", "bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "visla-paraphrase", "visla-triplet",
+        "hard-positive-rank",
+    }  # fmt: skip
+
+
+# A version is added
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_a_release_verifies_after_a_version_was_added(kept, next_version, name):
+    assert verify(kept(name)).problems == []
+
+
+def test_a_release_of_the_added_version_verifies(kept, next_version):
+    assert verify(of_next_version(kept(f"{NEWEST}/texts-1.0"))).problems == []
+
+
+@pytest.mark.parametrize("place", NEW)
+@pytest.mark.parametrize("added", [False, True], ids=["no such version", "a later version"])
+def test_a_release_of_version_one_may_not_have_what_came_later(kept, request, place, added):
+    if added:
+        request.getfixturevalue("next_version")
+    folder = kept("1/texts-1.0")
+    add_new(folder, place)
+    problems = verify(folder).problems
+    assert [one for one in problems if one.startswith(place.partition("/")[0]) and NEW[place] in one], problems
+
+
+def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):
+    place = Place(kept("1/texts-1.0"))
+    assert {task["shade"] for task in place.lines("tasks.jsonl")} == {"plain"}
+    assert {image["dpi"] for line in place.lines("items.jsonl") for image in line["images"]} == {None}
+    assert list(place.lines("notes.jsonl")) == []
+    assert place.manifest["house"] == "ours" and {stage["pace"] for stage in place.manifest["stages"]} == {1.5}
+    assert place.judgments(["stage", "device"]).__next__().column("device").null_count > 0
+    assert KEY in place.manifest_as_written and "house" not in place.manifest_as_written
+
+
+def test_releases_of_two_versions_are_compared(kept, next_version):
+    folders = kept(f"{NEWEST}/texts-1.0", "a"), of_next_version(kept(f"{NEWEST}/texts-1.0", "b"))
+    with ReleaseFiles(folders[0]) as a, ReleaseFiles(folders[1]) as b:
+        found = compare(a, b)
+        assert [len(list(one.lines("notes.jsonl"))) for one in (a, b)] == [0, 1]
+    assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [NEWEST, NEWEST + 1]}}
+    totals = found["totals"]
+    assert totals.pop("unchanged") == found["releases"][0]["kept"] > 0 and not any(totals.values())
+
+
+# The number itself
+
+
+@pytest.mark.parametrize("number", [NEWEST + 1, 99])
+def test_a_release_of_a_newer_winnow_says_what_to_do(kept, number):
+    folder = kept("1/ratings-1.0")
+    both_settings(folder, lambda found: found.update({KEY: number, "version": "9.9"}))
+    mend(folder)
+    (problem,) = verify(folder).problems
+    assert f"has schema version {number}, and this Winnow knows versions up to {NEWEST}" in problem
+    assert "A newer Winnow made it (9.9). Use that version of Winnow, or a later one." in problem
+    with pytest.raises(NotARelease, match=r"A newer Winnow made it \(9\.9\)"):
+        ReleaseFiles(folder).manifest  # noqa: B018
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.0, True, "1", None, [1]])
+def test_what_is_no_version_is_a_problem(kept, number):
+    folder = kept("1/ratings-1.0")
+    both_settings(folder, lambda found: found.update({KEY: number}))
+    mend(folder)
+    (problem,) = verify(folder).problems
+    assert problem.startswith(f"{MANIFEST}: {KEY} is {number!r}, and must be a whole number from 1.")
+
+
+def test_a_release_that_names_no_version_is_of_version_one(kept):
+    """Made before releases named one: their tables are those of version 1."""
+    folder = kept("1/ratings-1.0")
+    both_settings(folder, lambda found: found.pop(KEY))
+    mend(folder)
+    assert verify(folder).problems == []
+    assert ReleaseFiles(folder).manifest[KEY] == 1

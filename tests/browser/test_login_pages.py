@@ -1,0 +1,46 @@
+"""The pages by which managers come in, in a real browser: by keyboard, at both sizes, clean of axe's rules."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from benchmarks.accounts import views as accounts_views
+from tests.browser.looking import fits, in_windows, tab_to
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GIVEN, OWN = "given-by-somebody-else", "a-secret-of-my-own"
+
+
+def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(site, page, axe_violations, monkeypatch):
+    def look(name: str) -> None:
+        for window in in_windows(page):
+            assert (axe_violations(page), fits(page)) == ([], True), (name, window)
+
+    cache.clear()
+    monkeypatch.setattr(accounts_views, "_clock", lambda: (27_000_000, 40))
+    User.objects.create_user("ana", password=GIVEN, is_staff=True)
+    page.goto(f"{site}/login/")
+    look("login")
+
+    monkeypatch.setattr(accounts_views, "TRIES", 0)
+    page.keyboard.type("ana")  # the first field has the focus
+    page.keyboard.press("Tab")
+    page.keyboard.type(GIVEN)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Too many attempts. Try again in 20 seconds.")
+    expect(page.get_by_label("Name")).to_have_value("ana")
+    look("too many attempts")
+
+    monkeypatch.setattr(accounts_views, "TRIES", 10)
+    page.keyboard.press("Tab")
+    page.keyboard.type(GIVEN)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Choose a password")).to_be_visible()
+    look("first password")
+    for label in ("New password", "The same again"):
+        tab_to(page, page.get_by_label(label))
+        page.keyboard.type(OWN)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{site}/studies/")
+    assert [one for one in page.errors if "429" not in one] == []
