@@ -353,6 +353,8 @@ def test_somebody_excluded_cannot_come_back_by_leaving_first(client):
 def test_the_rules_lead_to_leaving(client):
     ann = studies.annotator(studies.study())
     assert f'href="{home(ann)}leave/"' in client.get(home(ann) + "?rules").text
+    _, dialog = shown(client, ann).split('<dialog id="rules-dialog"')
+    assert f'href="{home(ann)}leave/"' in dialog
 
 
 def test_pages_of_leaving_set_no_cookie(client):
