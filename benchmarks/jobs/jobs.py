@@ -211,8 +211,12 @@ def _lost_database(error: Exception) -> bool:
 
 
 def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
-    """Send again what a dead process was running, and what was queued `resend` ago: its message may be lost."""
-    waiting = Q(state=JobState.QUEUED) & (Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend))
+    """Send again what a dead process was running, and what was queued `resend` ago: its message may be lost.
+
+    What was sent by a clock that was ahead is sent again too: it would wait until the clock has caught up.
+    """
+    old = Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend) | Q(heartbeat_at__gt=Now())
+    waiting = Q(state=JobState.QUEUED) & old
     unfinished = Job.objects.filter(waiting | Q(state=JobState.RUNNING))
     return [job for job in unfinished if revive_job(job=job, by=by)]
 
