@@ -4,6 +4,7 @@ A job that runs holds a PostgreSQL advisory lock of its session. The lock goes w
 it knows that the job's process is gone; and two runs of one job exclude each other.
 """
 
+import errno
 import logging
 import threading
 import time
@@ -24,6 +25,8 @@ from benchmarks.records import Problem, Refused
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job whose worker died this often is failed: it may be what kills the worker
 RESEND = timedelta(seconds=30)  # a job that has waited so long may have been lost by the broker
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+SQL_DISK_FULL = "53100"
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
 _mine = threading.local()  # `names`: what this thread's session holds
 log = logging.getLogger(__name__)
@@ -193,6 +196,10 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
     except Refused as refusal:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
     except Exception as error:
+        if _disk_is_full(error):
+            advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room and retry."
+            fail_job(job=job, by=by, problems=[Problem("STORAGE_FULL", "", None, "", advice)])
+            return
         if _lost_database(error):
             log.warning("Job %s lost the database and will be started over: %s", job.pk, error)
             connection.close()
@@ -200,6 +207,13 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         log.exception("Job %s failed", job.pk)
         advice = "Winnow met something it did not expect; nothing was stored. The worker's log says more. Try again."
         fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
+
+
+def _disk_is_full(error: Exception) -> bool:
+    """Ours, or the database's."""
+    if isinstance(error, OSError):
+        return error.errno in DISK_FULL
+    return isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", "") == SQL_DISK_FULL
 
 
 def _lost_database(error: Exception) -> bool:
