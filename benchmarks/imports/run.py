@@ -167,6 +167,7 @@ def import_records(
     log.refuse_if_any()
     staging.sweep_staging()
     staged = staging.Staging(job.pk)
+    staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
     try:
         with staging.images_stay():
             gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
