@@ -67,7 +67,9 @@ class Manager:
 
     def finish(self) -> Summary:
         self.process.stdin.close()
-        return Summary(**self._line())
+        found = Summary(**self._line())
+        self.process.wait(30)
+        return found
 
     def close(self) -> None:
         self.process.kill()
@@ -171,6 +173,7 @@ def summary(study, folder: Path, patience: float) -> Summary:
     from django.conf import settings
 
     from benchmarks.models import Job, JobState
+    from tests.builders import imports
 
     found = Summary(stuck=stuck(Job.objects.all(), patience))
     last = order("export", 0, study, folder)
@@ -183,6 +186,7 @@ def summary(study, folder: Path, patience: float) -> Summary:
     found.failed = dict(Counter(job.problems[0]["code"] for job in failed))
     found.unexpected = [code for code in found.failed if code not in EXPECTED]
     found.torn += [f"{path} was left" for path in left_behind(Path(settings.VAR))]
+    found.torn += [f"{path} is missing" for path in imports.named_files() if not stored(path).exists()]
     last.refresh_from_db()
     if last.state == JobState.DONE:
         found.export = str(Path(settings.MEDIA_ROOT) / last.report["file"])
@@ -228,15 +232,16 @@ def whole(path: Path) -> Iterator[str]:
 
 
 def left_behind(var: Path) -> Iterator[Path]:
-    """Work folders and zips of jobs that are over and did not make them."""
+    """Work folders of jobs that are over, and stored files that no row names."""
     from annotation.models import Release
     from benchmarks.models import Job, JobState
+    from tests.builders import imports
 
     yield from (var / "work").glob("[0-9]*")
     done = Job.objects.filter(kind="export", state=JobState.DONE)
-    named = {stored(job.report["file"]) for job in done} | {stored(r.file) for r in Release.objects.exclude(file="")}
-    yield from (path for path in (var / "media").rglob("*.zip") if path not in named)
-    yield from (var / "media").rglob("*.part")
+    named = {job.report["file"] for job in done} | {release.file for release in Release.objects.exclude(file="")}
+    for path in {*imports.stored_files(var / "media")} - {*imports.named_files()} - named:
+        yield var / "media" / path
 
 
 def main() -> None:
