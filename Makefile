@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run dev test nightly load faults pictures messages coverage lint models clean
+.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
 
 run: $(VENV)/web.stamp
 	@$(BIN)/python manage.py up
@@ -36,6 +36,11 @@ load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.releases
 	@$(BIN)/python -m bench.release_kills
 	@$(BIN)/python -m bench.scoring
+
+# Annotators at work while every part is killed and paused, the network breaks, the disk fills and the clock steps.
+# ARGS="--seed 7 --judgments 3000 --faults 30" for another run.
+nemesis: $(VENV)/dev.stamp
+	@$(BIN)/python -m bench.nemesis $(ARGS)
 
 # Planted faults that the suite must catch; ARGS="07 12" runs some of them.
 faults: $(VENV)/dev.stamp

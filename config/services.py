@@ -21,6 +21,7 @@ import redis
 from config import processes
 
 POSTGRES_MAJOR = "18"
+LEAST_ROOM = 32 * 1024 * 1024  # bytes on the disk: PostgreSQL cannot recover without a new file of its log
 LONGEST_SOCKET_FOLDER = 80  # characters; a socket's full path may have about 100
 
 
@@ -145,11 +146,21 @@ class Servers:
             start()
 
     def revive(self) -> list[str]:
-        """Restart servers that have died. Returns their names. Raises CannotStart."""
-        dead = [name for name, child in self.children.items() if child.poll() is not None]
-        for name in dead:
-            self.starters[name]()
-        return dead
+        """Restart servers that have died. Returns their names.
+
+        Raises CannotStart, unless a full disk keeps a server from starting: then the next call tries again.
+        """
+        started = []
+        for name in [name for name, child in self.children.items() if child.poll() is not None]:
+            try:
+                self.starters[name]()
+            except CannotStart:
+                if shutil.disk_usage(self.var).free > LEAST_ROOM:
+                    raise
+                time.sleep(1)
+            else:
+                started.append(name)
+        return started
 
     def stop(self) -> None:
         """Valkey first; PostgreSQL by a fast shutdown."""

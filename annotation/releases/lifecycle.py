@@ -20,7 +20,6 @@ from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.plan import Plan
 from annotation.sql import fetch
 from benchmarks import audit
-from benchmarks.imports import run as run_import
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 
@@ -163,7 +162,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
         return manifest
 
     below = f"releases/{release.pk}/{job.pk}"
-    with run_import.full_disk_refused(), stored_archive(job, progress, below, release.folder, write) as made:
+    with stored_archive(job, progress, below, release.folder, write) as made:
         _freeze(release, job, made)
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from django.db import OperationalError, transaction
+from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.construction.captions import format_records
@@ -18,12 +18,11 @@ from benchmarks.formats.writing import without_images
 from benchmarks.imports import candidate_rounds, frames, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
-from benchmarks.jobs import jobs, uploads
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Image, Job, JobState
 from benchmarks.records import ItemRecord, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
-SQL_DISK_FULL = "53100"
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 LISTED = 100  # names of unused files kept in the report
@@ -168,8 +167,9 @@ def import_records(
     log.refuse_if_any()
     staging.sweep_staging()
     staged = staging.Staging(job.pk)
+    staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
     try:
-        with full_disk_refused(), staging.images_stay():
+        with staging.images_stay():
             gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
             log.refuse_if_any()
             progress.begin("storing")
@@ -302,23 +302,3 @@ def _count_files(source: Source | None, gathered: import_images.Gathered) -> dic
         "system": len(source.ignored),
         "system_names": source.ignored[:LISTED],
     }
-
-
-@contextmanager
-def full_disk_refused() -> Iterator[None]:
-    """Report a full disk, ours or the database's, as STORAGE_FULL, a problem that its owner can solve."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in uploads.DISK_FULL:
-            raise
-        raise storage_full() from error
-    except OperationalError as error:
-        if getattr(error.__cause__, "sqlstate", "") != SQL_DISK_FULL:
-            raise
-        raise storage_full() from error
-
-
-def storage_full() -> Refused:
-    advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room, then try again."
-    return Refused([Problem("STORAGE_FULL", "", None, "", advice)])

@@ -4,6 +4,7 @@ A running job holds a session-level advisory lock in PostgreSQL. The lock is rel
 can take it knows that the job's process is gone, and two runs of a job exclude each other.
 """
 
+import errno
 import logging
 import threading
 import time
@@ -24,6 +25,8 @@ from benchmarks.records import Problem, Refused
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
 RESEND = timedelta(seconds=30)  # the broker may have lost a job that has waited this long
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
+SQL_DISK_FULL = "53100"
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
 _mine = threading.local()  # `names`: locks held by this thread's session
 log = logging.getLogger(__name__)
@@ -193,6 +196,10 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
     except Refused as refusal:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
     except Exception as error:
+        if _disk_is_full(error):
+            advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room and retry."
+            fail_job(job=job, by=by, problems=[Problem("STORAGE_FULL", "", None, "", advice)])
+            return
         if _lost_database(error):
             log.warning("Job %s lost the database and will be started over: %s", job.pk, error)
             connection.close()
@@ -200,6 +207,13 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         log.exception("Job %s failed", job.pk)
         advice = "An unexpected error occurred, and nothing was stored. See the worker's log, then try again."
         fail_job(job=job, by=by, problems=[Problem("UNEXPECTED", "", None, "", advice)])
+
+
+def _disk_is_full(error: Exception) -> bool:
+    """Ours, or the database's."""
+    if isinstance(error, OSError):
+        return error.errno in DISK_FULL
+    return isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", "") == SQL_DISK_FULL
 
 
 def _lost_database(error: Exception) -> bool:
@@ -211,8 +225,12 @@ def _lost_database(error: Exception) -> bool:
 
 
 def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
-    """Resend jobs that a dead process was running, and jobs queued `resend` ago, whose message may be lost."""
-    waiting = Q(state=JobState.QUEUED) & (Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend))
+    """Resend jobs that a dead process was running, and jobs queued `resend` ago, whose message may be lost.
+
+    What a clock that was ahead has sent is sent again too: otherwise it would wait until the clock catches up.
+    """
+    old = Q(heartbeat_at=None) | Q(heartbeat_at__lte=Now() - resend) | Q(heartbeat_at__gt=Now())
+    waiting = Q(state=JobState.QUEUED) & old
     unfinished = Job.objects.filter(waiting | Q(state=JobState.RUNNING))
     return [job for job in unfinished if revive_job(job=job, by=by)]
 

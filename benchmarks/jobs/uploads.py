@@ -1,6 +1,5 @@
 """Uploaded files, kept under `var/uploads/` until the job that reads them has ended."""
 
-import errno
 import shutil
 import time
 import uuid
@@ -12,11 +11,11 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import UploadedFile
 
+from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
 UPLOADS = "uploads"
 OLD = 24 * 3600  # seconds
-DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class NoRoom(Exception):
@@ -31,7 +30,7 @@ def arriving() -> Iterator[Path]:
         yield folder
     except OSError as error:
         drop(folder)
-        if error.errno not in DISK_FULL:
+        if error.errno not in jobs.DISK_FULL:
             raise
         raise NoRoom("STORAGE_FULL: the server's disk is full. Make room, then upload again.") from None
 

@@ -26,6 +26,7 @@ def place_of(job_id: int) -> Path:
 def workplace(job: Job) -> Iterator[Path]:
     """An empty folder, for the one process that runs the job."""
     sweep()
+    clear(job.pk)  # of an earlier process; the sweep leaves it, since this one holds the job's lock
     place = place_of(job.pk)
     place.mkdir(parents=True)
     try:

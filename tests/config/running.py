@@ -7,7 +7,10 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from config.processes import leftovers
 
@@ -61,6 +64,16 @@ class Winnow:
             return None
         self.process.send_signal(signum)
         return self.process.wait(120)
+
+    def children(self, word: str) -> list[psutil.Process]:
+        """The supervisor's own that are alive with this word on their command line; one that ends meanwhile is none."""
+        found = []
+        with suppress(psutil.NoSuchProcess):
+            for process in psutil.Process(self.process.pid).children():
+                with suppress(psutil.NoSuchProcess):
+                    if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
+                        found.append(process)
+        return found
 
     def wait(self, until, seconds: float) -> None:
         deadline = time.monotonic() + seconds

@@ -3,24 +3,29 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
+from bench.nemesis import attack as nemesis
 from config.processes import leftovers
 from config.services import database_url
-from tests.config.running import Winnow
+from tests.config.running import ROOT, Winnow
 
 ANOTHER_USER = """
 INSERT INTO auth_user (username, password, is_superuser, first_name, last_name, email, is_staff, is_active, date_joined)
 SELECT 'kept', password, is_superuser, first_name, last_name, email, is_staff, is_active, date_joined FROM auth_user
 WHERE username = 'admin'
 """
+FAULTS = [
+    "kill -9 a web process", "connections reset", "clock steps forward", "kill -9 a PostgreSQL session",
+    "answers cut short + kill -9 Valkey", "clock steps back",
+]  # fmt: skip
 PARTS = ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"]
 
 
@@ -39,16 +44,6 @@ def winnow():
 def running(winnow):
     winnow.up()
     return winnow
-
-
-def children(winnow: Winnow, word: str) -> list[psutil.Process]:
-    """The supervisor's own that are alive with this word on their command line; one that ends meanwhile is none."""
-    found = []
-    for process in psutil.Process(winnow.process.pid).children():
-        with suppress(psutil.NoSuchProcess):
-            if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
-                found.append(process)
-    return found
 
 
 def user_names(winnow: Winnow) -> set[str]:
@@ -94,6 +89,24 @@ def test_a_port_that_is_no_number_is_said_in_a_sentence(running, tmp_path):
     assert (other.returncode, other.stderr) == (1, "PORT must be a number from 1 to 65535, not 'web'.\n")
 
 
+def test_no_acknowledged_answer_is_lost_whatever_fails(running):
+    """A short attack on the Winnow that runs here; `make nemesis` has one of its own, and a disk that fills."""
+    plan = nemesis.Plan(
+        seed=2, judgments=300, faults=0, names=FAULTS, within=60, held=(0.3, 0.8), calm=(0.1, 0.3), jobs_every=2
+    )
+    found = nemesis.attack(running, plan)
+    assert not any(found.counts().values()), (found.counts(), found.examples())
+    assert found.judgments >= plan.judgments and [nemesis.AND.join(one.names) for one in found.struck] == FAULTS
+    assert found.summary.ended["export done"] >= 1
+
+
+@pytest.mark.nightly
+def test_no_acknowledged_answer_is_lost_at_a_middle_length():
+    command = [sys.executable, "-m", "bench.nemesis", "--judgments=1500", "--faults=24", "--minutes=8", "--within=60"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_part_that_is_killed_is_started_again(running):
     """All at once; `make nightly` kills one after the other."""
     kill(running, *PARTS)
@@ -106,11 +119,11 @@ def test_a_killed_part_is_started_again(running, part):
 
 
 def kill(winnow: Winnow, *parts: str) -> None:
-    killed = {part: children(winnow, part)[0] for part in parts}
+    killed = {part: winnow.children(part)[0] for part in parts}
     for process in killed.values():
         process.kill()
     for part, old in killed.items():
-        winnow.wait(lambda part=part, old=old: any(new.pid != old.pid for new in children(winnow, part)), 60)
+        winnow.wait(lambda part=part, old=old: any(new.pid != old.pid for new in winnow.children(part)), 60)
     winnow.wait(lambda: answers(winnow), 60)
 
 

@@ -53,6 +53,19 @@ def test_the_next_worker_finds_nothing_half_done(study, settings, tmp_path, kind
     assert list(stored(media).values()) == [undisturbed(job)]
 
 
+def test_a_job_that_is_started_over_clears_what_its_dead_process_left(study, tmp_path):
+    """Where the worker's child alone was killed, no worker starts that would clear it."""
+    job = queued(study, "export")
+    place = work_folder.place_of(job.pk)
+    place.mkdir(parents=True)
+    (tmp_path / "media/half.zip").write_bytes(b"half")
+    work_folder.will_store(job, "half.zip")
+    study_tasks.run_export(job.pk)
+    job.refresh_from_db()
+    assert (job.state, list((tmp_path / "work").iterdir())) == (JobState.DONE, [])
+    assert list(stored(tmp_path / "media").values()) == [undisturbed(job)]
+
+
 def test_a_job_that_fails_leaves_nothing_either(study, monkeypatch, tmp_path):
     def full(*args):
         raise OSError("planted")

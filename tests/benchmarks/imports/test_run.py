@@ -182,6 +182,19 @@ def test_a_full_disk_is_said_and_its_space_given_back(cups, media, monkeypatch, 
     assert imports.tree(media) == []
 
 
+def test_an_import_that_starts_over_clears_what_its_dead_process_had_placed(cups, media):
+    """Where the worker's child alone was killed, no worker starts that would clear it."""
+    job = imports.queued(*cups)
+    placed, dead = Image(sha256="a" * 64, opaque="b" * 32), staging.Staging(job.pk)
+    for path in staging.places(placed):
+        (media / path).parent.mkdir(parents=True)
+        (media / path).write_bytes(b"placed")
+    dead.folder.mkdir(parents=True)
+    dead.journal.write_text(f"{placed.sha256} {placed.opaque}\n")
+    assert imports.run(job).state == JobState.DONE
+    assert imports.stored_files(media) == imports.named_files()
+
+
 def test_cancelled_at_half_leaves_nothing(tmp_path, media, monkeypatch):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
     job = imports.queued(*imports.small(tmp_path / "given", 20))

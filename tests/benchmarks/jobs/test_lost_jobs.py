@@ -96,6 +96,13 @@ def test_a_message_that_may_be_lost_is_sent_again_and_another_is_not(job, sent):
     assert sent == [job.pk, job.pk] and jobs.revive_jobs(by="test", resend=jobs.RESEND) == []
 
 
+def test_a_message_that_may_be_lost_does_not_wait_for_a_clock_that_was_set_back(job, sent):
+    jobs.dispatch(job)
+    Job.objects.update(heartbeat_at=Now() + timedelta(hours=2))
+    assert jobs.revive_jobs(by="test", resend=jobs.RESEND) == [job]
+    assert jobs.revive_jobs(by="test", resend=jobs.RESEND) == []
+
+
 def test_a_job_whose_message_cannot_leave_is_sent_later(job, monkeypatch):
     monkeypatch.setattr(tasks.run_import, "delay", lambda pk: (_ for _ in ()).throw(ConnectionError("no broker")))
     jobs.dispatch(job)

@@ -1,0 +1,98 @@
+"""24 annotators judge on a Winnow of their own while its parts are killed and paused, its network breaks, its disk
+fills and its clock steps. Every acknowledged answer must be there afterwards.
+
+    python -m bench.nemesis [--seed 1] [--judgments 10000] [--faults 60] [--minutes 25] [--within 15]
+
+Everything is on this machine, in a temporary place, and gone afterwards. Ends with 1 where a promise was broken.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.nemesis.attack import Findings, Plan, attack
+from bench.nemesis.small_disk import SmallDisk
+from config.processes import leftovers
+from tests.config.running import Winnow
+
+SETTLING = 600  # seconds for the start, the last jobs and the account
+
+
+def table(found: Findings) -> str:
+    """Each kind of fault: how often, and the longest recovery."""
+    lines = [f"{'fault':32} {'number':>6} {'longest recovery':>17}"]
+    alone = {kind: [one.recovery for one in found.struck if one.names == [kind]] for kind in found.kinds}
+    together = [one.recovery for one in found.struck if len(one.names) > 1]
+    for kind, hit in {**alone, "two of these together": together}.items():
+        lines.append(f"{kind:32} {len(hit):6} {f'{max(hit):.1f} s' if hit else '–':>17}")
+    return "\n".join(lines)
+
+
+def report(found: Findings) -> str:
+    struck = sum(len(one.names) for one in found.struck)
+    kinds = len({name for one in found.struck for name in one.names})
+    own = found.account
+    jobs = ", ".join(f"{count} {what}" for what, count in sorted(found.summary.ended.items()))
+    why = ", ".join(f"{count} {code}" for code, count in found.summary.failed.items())
+    refused = ", ".join(f"{count} {what}" for what, count in found.refused.items())
+    return "\n".join([
+        table(found), "",
+        f"{own.acknowledged:,} judgments acknowledged in {found.seconds:.0f} s, {own.surplus} of them surplus, and "
+        f"{own.undone} undone; {struck} faults of {kinds} kinds; at most {found.longest_gap:.1f} s without an answer.",
+        f"{found.failed_within:,} requests failed within faults. Refused: {refused or 'none'}.",
+        f"Jobs: {jobs}{f' (failed: {why})' if why else ''}.",
+        *(f"{count:6} {what}" for what, count in found.counts().items()),
+        *found.examples(),
+    ])  # fmt: skip
+
+
+def disk_for(var: Path) -> SmallDisk | None:
+    try:
+        return SmallDisk(var)
+    except OSError as error:
+        print(f"The disk will not fill: this system lets nobody mount one ({error}).")
+        return None
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--judgments", type=int, default=10_000)
+    options.add_argument("--faults", type=int, default=60)
+    options.add_argument("--minutes", type=float, default=25, help="it ends after these, whatever is left")
+    options.add_argument("--within", type=float, default=15, help="seconds in which every part is to be back")
+    options.add_argument("--logs", type=Path, help="a folder that is to have the parts' logs")
+    asked = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGALRM, lambda *_: sys.exit("Something hangs."))
+    signal.alarm(int(asked.minutes * 60) + SETTLING)
+    os.environ.setdefault("MAKELEVEL", "1")  # Winnow ends when this process does
+    plan = Plan(asked.seed, asked.judgments, asked.faults, minutes=asked.minutes, within=asked.within)
+    with tempfile.TemporaryDirectory(prefix="winnow-nemesis-", ignore_cleanup_errors=True) as folder:
+        var = Path(folder).resolve() / "var"
+        var.mkdir()
+        disk = disk_for(var)
+        winnow = Winnow(var)
+        try:
+            winnow.up()
+            found = attack(winnow, plan, disk, say=lambda line: print(line, flush=True))
+        finally:
+            if winnow.process.poll() is None:
+                winnow.down()
+            for process in leftovers(var):
+                process.kill()
+            if asked.logs:
+                shutil.copytree(var / "log", asked.logs, dirs_exist_ok=True)
+    print(report(found))
+    reached = found.judgments >= plan.judgments and sum(len(one.names) for one in found.struck) >= plan.faults
+    if not reached:
+        print("The time was over before all judgments and faults.")
+    return 0 if reached and not any(found.counts().values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""The attack: annotators, a manager and faults at once; afterwards the account.
+
+The order of faults, their lengths and every choice come from the seed; what the machine makes of it does not.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+
+from bench.nemesis import account, faults
+from bench.nemesis.account import Account
+from bench.nemesis.annotators import Annotator, Failure
+from bench.nemesis.faults import Ground, Struck
+from bench.nemesis.manager import Manager, Summary
+from bench.nemesis.proxy import Proxy
+from bench.nemesis.small_disk import SmallDisk
+from config.services import database_url
+from tests.config.running import Winnow
+
+AND = " + "
+PATIENCE = 60  # seconds after which a part that is not back is left
+TOGETHER = 0.2  # share of faults with which another one is struck
+RECOVERY = 4  # seconds, as thinking times are reckoned, so that judgments and faults end together
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`names`: the faults in their order, " + " between such as are struck together; without, every kind that the
+    machine allows, shuffled, again and again.
+    `within`: seconds in which every part is to be back.
+    """
+
+    seed: int
+    judgments: int
+    faults: int
+    annotators: int = 24
+    minutes: float = 25  # after which it ends, whatever is left
+    jobs_every: float = 5  # seconds
+    within: float = 15
+    held: tuple[float, float] = (1, 4)  # seconds that a fault lasts which does not end by itself, from and to
+    calm: tuple[float, float] = (1, 5)  # seconds from one recovery to the next fault
+    names: Sequence[str] = ()
+
+
+@dataclass
+class Findings:
+    struck: list[Struck]
+    failures: list[Failure]  # outside the faults
+    failed_within: int
+    refused: Counter
+    summary: Summary
+    account: Account
+    kinds: list[str]
+    judgments: int
+    within: float
+    seconds: float
+    longest_gap: float  # seconds without an acknowledgement
+    gave_up: list[str] = field(default_factory=list)
+    unsent: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """What must be zero."""
+        late = [one for one in self.struck if not one.recovered or one.recovery > self.within]
+        return {
+            **self.account.broken,
+            "never sent": self.unsent,
+            "answers refused": sum(count for what, count in self.refused.items() if what.startswith("answer")),
+            "jobs stuck": len(self.summary.stuck),
+            "jobs that failed unexpectedly": len(self.summary.unexpected),
+            "files torn or left behind": len(self.summary.torn),
+            "requests failed outside faults": len(self.failures),
+            f"faults after which a part was not back in {self.within:g} s": len(late),
+            "times that Winnow gave up": len(self.gave_up),
+        }
+
+    def examples(self) -> list[str]:
+        found = [
+            *self.account.examples,
+            *self.summary.stuck,
+            *self.summary.unexpected,
+            *self.summary.torn,
+            *self.gave_up,
+        ]
+        return found + [f"{one.what} outside faults" for one in self.failures[:5]]
+
+
+def deck(plan: Plan, names: Sequence[str], rng: Random) -> Iterator[list[str]]:
+    """What is struck, blow by blow: all kinds before one comes again; now and then two together."""
+    yield from (name.split(AND) for name in plan.names)
+    count, left = 0 if plan.names else plan.faults, []
+    while count > 0:
+        left = left or rng.sample(list(names), len(names))
+        blow = [left.pop(0)]
+        if count > 1 and left and rng.random() < TOGETHER:
+            blow.append(left.pop(0))
+        count -= len(blow)
+        yield blow
+
+
+def attack(
+    winnow: Winnow, plan: Plan, disk: SmallDisk | None = None, say: Callable[[str], None] = lambda line: None
+) -> Findings:
+    """Strike a running Winnow, whose folder is on `disk` if that is to fill, and settle the account."""
+    begun, rng = time.monotonic(), Random(plan.seed)
+    manager = Manager(
+        winnow, judgments=plan.judgments, annotators=plan.annotators, every=plan.jobs_every, seed=plan.seed
+    )
+    between = Proxy(winnow.port, plan.seed)
+    ground = Ground(winnow, between, rng, plan.held, disk)
+    try:
+        return _fight(plan, ground, manager, begun + plan.minutes * 60, say)
+    finally:
+        manager.close()
+        between.close()
+        ground.clear()
+
+
+def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: Callable[[str], None]) -> Findings:
+    begun, stop, hurry = time.monotonic(), threading.Event(), threading.Event()
+    lasts = (sum(plan.held) + sum(plan.calm)) / 2 + RECOVERY
+    thinks = plan.annotators * (len(plan.names) or plan.faults) * lasts / plan.judgments
+    people = {
+        token: Annotator(ground.proxy.port, token, f"{plan.seed}/{number}", _pace(thinks, hurry, plan.seed + number))
+        for number, token in enumerate(manager.tokens)
+    }
+    kinds = faults.kinds(ground)
+    struck: list[Struck] = []
+
+    def judged() -> int:
+        return sum(len(one.diary.acknowledged) for one in people.values())
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        working = [pool.submit(one.work, stop) for one in people.values()]
+        try:
+            for blow in deck(plan, list(kinds), ground.rng):
+                time.sleep(ground.rng.uniform(*plan.calm))
+                struck.append(one := faults.strike(ground, kinds, blow, PATIENCE))
+                back = f"back after {one.recovery:.1f} s" if one.recovered else f"not back after {one.recovery:.0f} s"
+                say(f"{time.monotonic() - begun:5.0f} s  {judged():6,} judgments  {AND.join(one.names)}: {back}")
+                if time.monotonic() > deadline:
+                    break
+            hurry.set()
+            while judged() < plan.judgments and time.monotonic() < deadline and not all(map(_idle, people.values())):
+                time.sleep(0.1)
+        finally:
+            stop.set()
+        for one in working:
+            one.result()
+    ground.set_clock(0)
+    seconds = time.monotonic() - begun
+    summary = manager.finish()
+    diaries = {token: one.diary for token, one in people.items()}
+    found = account.account(diaries, url=database_url(ground.winnow.var), study=manager.study, export=summary.export)
+    failures = [failure for diary in diaries.values() for failure in diary.failures]
+    outside = account.outside(failures, struck)
+    return Findings(
+        struck, outside, len(failures) - len(outside),
+        Counter(what for diary in diaries.values() for what in diary.refused),
+        summary, found, list(kinds), judged(), plan.within, seconds,
+        _longest_gap(sorted(at for diary in diaries.values() for at in diary.times)),
+        ground.gave_up, sum(len(one.outbox) for one in people.values()),
+    )  # fmt: skip
+
+
+def _idle(annotator: Annotator) -> bool:
+    return not annotator.queue and not annotator.outbox
+
+
+def _pace(mean: float, hurry: threading.Event, seed: int) -> Callable[[], float]:
+    """Thinking times, exponential around the mean; none once the faults are over."""
+    rng = Random(seed)
+    return lambda: 0 if hurry.is_set() else rng.expovariate(1 / mean)
+
+
+def _longest_gap(times: list[float]) -> float:
+    return max((later - one for one, later in pairwise(times)), default=0.0)

@@ -1,0 +1,42 @@
+"""The servers that Winnow brings along, without starting any: what is done about one that has died."""
+
+import subprocess
+from collections import namedtuple
+
+import pytest
+
+from config import services
+from config.services import CannotStart, Servers
+
+
+@pytest.fixture
+def servers(tmp_path, monkeypatch):
+    """A PostgreSQL that has died and starts only while `servers.room` is there."""
+    servers = Servers(tmp_path, valkey=False)
+    servers.room = 0
+    died = subprocess.Popen(["true"])
+    died.wait()
+    servers.children = {"postgres": died}
+
+    def start() -> None:
+        if not servers.room:
+            raise CannotStart("PostgreSQL did not start")
+        servers.children.clear()
+
+    servers.starters = {"postgres": start}
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(services.shutil, "disk_usage", lambda path: usage(servers.room))
+    monkeypatch.setattr(services.time, "sleep", lambda seconds: None)
+    return servers
+
+
+def test_a_server_that_the_full_disk_keeps_from_starting_is_started_when_there_is_room(servers):
+    assert servers.revive() == []
+    servers.room = 10**9
+    assert servers.revive() == ["postgres"]
+
+
+def test_a_server_that_cannot_start_for_another_reason_is_given_up(servers, monkeypatch):
+    monkeypatch.setattr(services, "LEAST_ROOM", -1)
+    with pytest.raises(CannotStart):
+        servers.revive()
