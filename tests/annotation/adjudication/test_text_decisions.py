@@ -78,7 +78,7 @@ def test_own_words_that_are_an_option_are_that_option(three):
 
 @pytest.mark.parametrize("words", ["", "  ", text_items.TEXTS["negative"][0], "x" * 1001])
 def test_own_words_must_pass_what_an_annotators_must(three, words):
-    with pytest.raises(adjudication_decisions.Unfit, match="sentence"):
+    with pytest.raises(adjudication_decisions.Unfit, match="Your version"):
         adjudication_decisions.own_words(three, three.stage, {"second_positive": words})
 
 
