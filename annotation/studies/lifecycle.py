@@ -189,7 +189,7 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
     stage = promotion.lock_stage(stage)
     partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
     if to not in StageState.values or (to == stage.state and not partly):
-        raise CannotMove(f"A stage that is {stage.state} cannot become {to}.")
+        raise CannotMove(f"A stage that is {stage.state} cannot change to {to}.")
     stage.state = to
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)

@@ -55,6 +55,8 @@ job-cancel              xxxxxx  ++--0L
 join                    ++++++  ++++++
 judge                   ++++++  xxxxxx
 judge-consent           xxxxxx  ++++++
+judge-language          xxxxxx  ++++++
+judge-words             ++++++  xxxxxx
 judge-accept            xxxxxx  ++++++
 judge-before            ++++++  ++++++
 judge-submit            xxxxxx  ++++++
