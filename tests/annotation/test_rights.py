@@ -195,6 +195,7 @@ def address(name: str, world: World) -> str:
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "name": "README.md",
+        "language": "es",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 
