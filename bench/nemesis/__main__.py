@@ -87,6 +87,8 @@ def main() -> int:
                 process.kill()
             if asked.logs:
                 shutil.copytree(var / "log", asked.logs, dirs_exist_ok=True)
+            if disk:
+                disk.close()
     print(report(found))
     reached = found.judgments >= plan.judgments and sum(len(one.names) for one in found.struck) >= plan.faults
     if not reached:

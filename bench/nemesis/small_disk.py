@@ -9,7 +9,7 @@ from pathlib import Path
 
 SIZE = 2 * 1024**3  # bytes that it may grow to; it takes the memory of what is written
 NEW_MOUNTS, NEW_USER = 0x00020000, 0x10000000  # CLONE_NEWNS, CLONE_NEWUSER
-RECURSIVE, PRIVATE, REMOUNT = 0x4000, 1 << 18, 32
+RECURSIVE, PRIVATE, REMOUNT, DETACH = 0x4000, 1 << 18, 32, 2
 
 
 def _call(name: str, *arguments: object) -> None:
@@ -50,3 +50,7 @@ class SmallDisk:
 
     def free(self) -> None:
         self._mount(SIZE, REMOUNT)
+
+    def close(self) -> None:
+        """Gone with all that is on it, so that the folder can go too."""
+        _call("umount2", os.fsencode(self.folder), DETACH)
