@@ -115,6 +115,21 @@ def test_the_link_is_copied(visit, open_page, study):
     assert study.invite in page.evaluate("navigator.clipboard.readText()")
 
 
+INSIDE = """name => {
+  const { left, right } = document.querySelector(name).getBoundingClientRect();
+  return left >= 0 && right <= innerWidth;
+}"""
+
+
+def test_the_boxes_of_links_open_inside_every_window(visit, page):
+    visit(page)
+    for box in ("#invite", "#stage-invite"):
+        page.click(f"{box} summary")
+        for window in in_windows(page, *((width, 800, "light") for width in (1366, 390, 1024, 1920))):
+            assert page.evaluate(INSIDE, f"{box} .card"), (box, window)
+        page.click(f"{box} summary")
+
+
 def test_it_works_without_script(visit, open_page, study):
     page = visit(open_page(java_script_enabled=False))
     assert page.locator("#series tbody tr").first.is_visible()
