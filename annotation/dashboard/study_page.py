@@ -15,6 +15,7 @@ from annotation.adjudication import answers_shown, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
+from annotation.dashboard.next_step import NextStep, Reached, next_step, waits_for_closing
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
@@ -24,7 +25,6 @@ from annotation.models import (
     STUDY_MOVES,
     DecisionRule,
     Kind,
-    Promotion,
     Slot,
     Stage,
     StageState,
@@ -54,7 +54,7 @@ SHOWN = 6  # flags
 RELEASES = 3
 FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # always current, whatever the size
 BLOCKS = (
-    *FRESH, "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
+    *FRESH, "next_step", "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
     "disagreements", "batches",
 )  # fmt: skip
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
@@ -105,7 +105,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
     study, protocol = stage.study, PROTOCOLS[stage.protocol]
-    stages = list(study.stages.order_by("position"))
+    stages = _stages_of(study)
     # The forecast, and items blocked because nobody comes, change with the clock while work continues.
     going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
     if small:
@@ -129,6 +129,16 @@ def contents(stage: Stage, small: bool = True) -> dict:
     if found.data is not None:
         shown |= _drawn(stage, stages, found.data if small else _up_to_date(stage, found.data))
     return {**shown, "blocks": _blocks(shown)}
+
+
+def _stages_of(study: Study) -> list[Stage]:
+    """In order, each with its source, by one query."""
+    stages = list(study.stages.order_by("position"))
+    known = {stage.pk: stage for stage in stages}
+    for stage in stages:
+        if stage.source_id is not None:
+            stage.source = known[stage.source_id]
+    return stages
 
 
 def _up_to_date(stage: Stage, data: dict) -> dict:
@@ -158,6 +168,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "closing": _closing(stage, stages, whole),
+        "next_step": _next_step(stage, stages, data),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(figures["outcomes"], measures(stage))),
         "plots": _plotted(stage, figures, whole),
@@ -238,7 +249,21 @@ def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
     step = steps[one.position]
     total = step.get("entered", step.get("tasks", 0))
     done = step["answered"] if "answered" in step else total - step["open"]
-    return {**named, "total": total, "done": done}
+    before = one.source if not total and waits_for_closing(one) else None
+    waits_for = before.position if before and before.state == StageState.OPEN else None
+    return {**named, "total": total, "done": done, "waits_for": waits_for}
+
+
+def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
+    whole, study = data["whole"], stage.study
+    return next_step(
+        stage,
+        [Reached(one, tab["done"], tab["total"]) for one in stages for tab in [_tab(one, stage, whole)]],
+        {one.pk: _closing(one, stages, whole) for one in stages},
+        adjudicate=data.get("stuck", {}).get("adjudicate", 0),
+        joined=study.annotators.exists(),
+        released=study.releases.exists(),
+    )
 
 
 def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
@@ -246,8 +271,7 @@ def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
     steps = {step["stage"]: step for step in whole["stages"]}
     found = []
     for taker in stages:
-        at_close = taker.promotion == Promotion.CLOSING or taker.sample is not None
-        if taker.source_id == stage.pk and at_close and stage.position in steps:
+        if taker.source_id == stage.pk and waits_for_closing(taker) and stage.position in steps:
             step = steps[stage.position]
             ready = sum(row["items"] for row in step["reasons"] if row["reason"] in taker.takes)
             ready += step["kept"] if "kept" in taker.takes else 0

@@ -1,0 +1,89 @@
+"""What a manager can do next about a study, from what its stages have reached. Nothing is read or written here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.urls import reverse
+
+from annotation.models import Promotion, Stage, StageState, StudyState
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A sentence, and where its button leads; `fields` are what a button that changes something sends."""
+
+    sentence: str
+    label: str = ""
+    url: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far a stage is: `done` of the `total` items or questions in it."""
+
+    stage: Stage
+    done: int
+    total: int
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self.total) and self.done == self.total
+
+    def __str__(self) -> str:
+        return f"Stage {self.stage.position} ({self.stage.name})"
+
+
+def waits_for_closing(stage: Stage) -> bool:
+    """Whether items come in only when the stage before closes."""
+    return stage.source_id is not None and (stage.promotion == Promotion.CLOSING or stage.sample is not None)
+
+
+def next_step(
+    shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
+    adjudicate: int, joined: bool, released: bool,
+) -> NextStep:  # fmt: skip
+    """The first thing that holds the study up, in the order of its stages.
+
+    `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: the items of the
+    stage that is `shown` that wait for a person. `joined`: the study has annotators.
+    """
+    study = shown.study
+    if study.state == StudyState.PAUSED:
+        move = reverse("study-move", args=[study.pk])
+        return NextStep("The study is paused, so nobody can judge.", "Open the study", move, {"to": StudyState.OPEN})
+    url = reverse("release-new", args=[study.pk])
+    if study.state == StudyState.CLOSED:
+        return NextStep("The study is closed. Freeze the result in a release.", "New release", url)
+    if not joined:
+        return NextStep("Nobody has joined yet. Choose Invite to copy the link for annotators.")
+    if adjudicate:
+        cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={shown.position}"
+        sentence = f"Stage {shown.position} ({shown.name}): {_items(adjudicate)} to decide by hand."
+        return NextStep(sentence, "Adjudicate", cases)
+    for one in reached:
+        if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
+            move = reverse("stage-move", args=[study.pk, one.stage.position])
+            sentence = f"{one} is done ({one.done:,} of {one.total:,}). Close it {_passed_on(went)}."
+            return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
+    under_way = (one for one in reached if one.total and not one.is_done and one.stage.state == StageState.OPEN)
+    if going := next(under_way, None):
+        return NextStep(f"{going} is under way: {going.done:,} of {going.total:,} done. Nothing to do but watch.")
+    if released:
+        return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)
+    return NextStep("All stages are done. Freeze the result in a release.", "New release", url)
+
+
+def _passed_on(went: Sequence[Mapping]) -> str:
+    """ "to draw 10 items for i2t and to move 49 items on to t2i" """
+    parts = [
+        f"to draw {_items(one['drawn'])} for {one['to'].name}"
+        if one["drawn"] is not None
+        else f"to move {_items(one['ready'])} on to {one['to'].name}"
+        for one in went
+    ]
+    return " and ".join(parts)
+
+
+def _items(count: int) -> str:
+    return f"{count:,} item{'' if count == 1 else 's'}"
