@@ -25,7 +25,10 @@ HABITS = {UNDO: 0.02, EDIT: 0.02, SKIP: 0.01, RENEW: 0.01, CLOSE: 0.02}  # share
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An answer, as the outbox keeps it. `answer` is a place on the screen, or that it cannot be judged."""
+    """An answer, as the outbox keeps it.
+
+    `answer` is a place on the screen, or that it cannot be judged; `seen` is the key of the answer that it changes.
+    """
 
     key: str
     lease: str
@@ -33,10 +36,12 @@ class Entry:
     reason: str
     active: int
     elapsed: int
+    seen: str = ""
 
     def body(self, have: list[str]) -> list[tuple[str, object]]:
         given = [("cannot_judge", 1), ("reason", self.reason)] if self.answer == CANNOT else [("answer", self.answer)]
         sent = [("key", self.key), ("lease", self.lease), *given, ("active", self.active), ("elapsed", self.elapsed)]
+        sent.append(("seen", self.seen))
         return [*sent, *(("have", lease) for lease in have)]
 
 
@@ -83,6 +88,7 @@ class Annotator:
         self.queue: list[str] = []
         self.past: list[str] = []
         self.undo_key = str(uuid.uuid4())
+        self.given: dict[str, str] = {}  # by lease: the key of the last answer
         self.connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         self.used, self.kept = 0.0, False
 
@@ -123,7 +129,9 @@ class Annotator:
         answer, reason = (str(place), "") if place else (CANNOT, f"blurred {self.rng.randrange(10**6)}")
         active = self.rng.randrange(500, 5000)
         elapsed = active + self.rng.randrange(1000)
-        self.outbox.append(Entry(str(uuid.uuid4()), lease, answer, reason, active, elapsed))
+        entry = Entry(str(uuid.uuid4()), lease, answer, reason, active, elapsed, self.given.get(lease, ""))
+        self.given[lease] = entry.key
+        self.outbox.append(entry)
 
     def _edit(self) -> None:
         if self.past:

@@ -61,7 +61,7 @@ def test_without_script(open_page, site, stage):
     for _ in range(2):
         page.locator(f"input[name=answer][value='{right_key(annotator, stage)}']").check(force=True)
         page.get_by_role("button", name="Answer").click()
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
     assert page.locator("#desk[data-done='0']").count() == 1
 
 

@@ -67,7 +67,7 @@ def test_the_marks_follow_every_letter_and_are_read_out_in_short(sit):
 
 
 REFUSED = {
-    " ": "Your sentence is empty.",
+    " ": "Your version is empty.",
     "A cat is in  the basket.": "the same as the sentence at the top",
     "A cat is beside the basket.": "the same as the sentence that it must not mean",
 }
@@ -192,9 +192,9 @@ def test_another_sentence_takes_the_place_of_the_third(sit):
 def test_by_mouse_and_put_back(sit):
     desk = sit(annotator=somebody("visla-triplet", 1))
     desk.page.get_by_role("button", name="All hold").click()
-    desk.page.get_by_label("Sentence B", exact=True).fill("A basket with a cat in it.")
-    desk.page.get_by_role("button", name="Put back sentence B").click()
-    expect(desk.page.get_by_label("Sentence B", exact=True)).to_have_value("The basket holds a cat.")
+    desk.page.get_by_role("textbox", name="Sentence B").fill("A basket with a cat in it.")
+    desk.page.get_by_role("button", name="Restore sentence B").click()
+    expect(desk.page.get_by_role("textbox", name="Sentence B")).to_have_value("The basket holds a cat.")
     desk.page.get_by_role("radiogroup", name="All three make sense").get_by_role("radio", name="broken").click()
     desk.page.get_by_role("checkbox", name="Drop all three").click()
     desk.press("Enter").says("saved")  # keys go on after a click on a box
@@ -207,7 +207,7 @@ def test_without_script_a_sentence_is_edited_all_the_same(open_page, site):
     page.goto(f"{site}/judge/{somebody('visla-paraphrase').token}/")
     expect(page.locator("[name=words]")).to_be_hidden()
     page.get_by_role("radio").first.check(force=True)
-    page.get_by_role("checkbox", name="Edit it").check(force=True)
+    page.get_by_role("checkbox", name="Edit").check(force=True)
     page.get_by_label("Your version").fill(ANOTHER)
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#done")).to_have_text("1")

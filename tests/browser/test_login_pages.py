@@ -38,7 +38,7 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Choose a password")).to_be_visible()
     look("first password")
-    for label in ("New password", "The same again"):
+    for label in ("New password", "Repeat password"):
         tab_to(page, page.get_by_label(label))
         page.keyboard.type(OWN)
     page.keyboard.press("Enter")

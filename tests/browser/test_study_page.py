@@ -104,7 +104,7 @@ def test_a_server_that_is_gone_is_said(visit, clocked):
     page.route("**/live/**", lambda route: route.abort())
     next_look(page)
     page.wait_for_selector("#freshness.bad")
-    assert "cannot be reached" in page.inner_text("#freshness")
+    assert "cannot reach the server" in page.inner_text("#freshness")
 
 
 def test_the_link_is_copied(visit, open_page, study):

@@ -202,7 +202,7 @@ def test_by_command(study, tmp_path, capsys):
     ]:
         with pytest.raises(CommandError, match=says):
             call_command(*command, out=tmp_path / "out")
-    with pytest.raises(CommandError, match=r"cups 1\.1 cannot be unpacked into .* It is frozen"):
+    with pytest.raises(CommandError, match=r"cups 1\.1 cannot be unpacked into .* The release is frozen"):
         call_command("create_release", study.name, "cups@1.1", out=words / "out")
 
 

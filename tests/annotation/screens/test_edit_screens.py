@@ -96,7 +96,7 @@ def test_a_rejection_comes_back_with_its_ticks(client):
     html = collapsed(build_screens(submissions.history(annotator=who), who.stage)[0].html())
     assert re.findall(r'name="(\w+)" value="broken" checked', html) == ["same"]
     assert 'value="reject" checked' in html and ">No &lt;b&gt;.</textarea>" in html
-    asks = [html.index(words) for words in ("Tick what is wrong with all of them", 'value="broken"', "Or say why")]
+    asks = [html.index(words) for words in ("Tick every problem", 'value="broken"', "Or explain")]
     assert asks == sorted(asks)
 
 
@@ -116,7 +116,7 @@ def test_somebody_elses_edit_is_marked_and_is_no_other(client):
     send(client, who, answer="caption-candidate-0", edit="1", words=SITS)
     other = studies.annotator(who.study)
     html = fragment(client.get(home(other)).text)
-    [marked] = re.findall(r'<span class="words" dir="auto">([^<]*)</span> <span class="by">', html)
+    [marked] = re.findall(r'<span class="words" dir="auto" lang="en">([^<]*)</span> <span class="by">', html)
     assert marked == SITS and html.count('name="answer"') == 5
     submissions.undo(annotator=who, key=uuid.uuid4())
     assert fragment(client.get(home(other)).text) == html  # what was drawn for them stays as it is
