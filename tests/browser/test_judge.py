@@ -10,7 +10,7 @@ from annotation.models import Annotator, Flag, Judgment, Slot, Stage
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from tests.browser.conftest import Sitting, refuse
-from tests.browser.looking import in_windows
+from tests.browser.looking import in_windows, tab_to
 from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
@@ -178,8 +178,7 @@ def question(tab: Sitting):
 def choose(tab: Sitting, name: str) -> None:
     """By keyboard alone."""
     expect(question(tab).get_by_role("heading")).to_be_focused()
-    while not tab.page.evaluate("name => document.activeElement.textContent === name", name):
-        tab.press("Tab")
+    tab_to(tab.page, question(tab).get_by_text(name, exact=True))
     tab.press("Enter")
 
 
@@ -209,7 +208,7 @@ def test_two_tabs_ask_which_answer_counts_and_know_of_each_other(sit, axe_violat
     two.press("ArrowLeft").picked("3").press("4", "Enter")
     expect(one.page.locator("#banner")).to_contain_text("You have changed it in another tab")
     one.press("n", "Enter")
-    choose(two, "Store the other one instead")  # either tab may say it
+    choose(two, "Store the other answer instead")  # either tab may say it
     one.says("saved")
     expect(question(one)).to_have_count(0)
     assert counted(lease) == "none"
@@ -226,13 +225,13 @@ def test_the_question_waits_for_its_answer_over_a_reload_and_at_the_end_of_the_w
     two = sit(annotator=one.annotator, page=one.page.context.new_page())
     lease = one.lease
     two.press("1", "Enter")
-    expect(two.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(two.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     one.press("2", "Enter")
     expect(question(one)).to_be_visible()
     one.page.reload()
-    choose(one, "Store the other one instead")
+    choose(one, "Store the other answer instead")
     expect(question(one)).to_have_count(0)
-    expect(one.page.get_by_role("heading", name="All done, thank you")).to_be_visible()
+    expect(one.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
     one.page.wait_for_function("() => !Object.keys(localStorage).length")
     assert [answer for _, answer in one.answers()] == ["1", "2"] and counted(lease) == "2"
 
