@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.checks import qualification
 from annotation.models import Kind
@@ -62,7 +63,7 @@ def test_without_script(open_page, site, stage):
         page.locator(f"input[name=answer][value='{right_key(annotator, stage)}']").check(force=True)
         page.get_by_role("button", name="Answer").click()
         page.get_by_role("button", name="Continue").click()
-    assert page.locator("#desk[data-done='0']").count() == 1
+    expect(page.locator("#desk[data-done='0']")).to_have_count(1)
 
 
 def test_nothing_runs_over_the_edge(page, site, stage, axe_violations):

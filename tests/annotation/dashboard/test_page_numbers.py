@@ -89,9 +89,11 @@ def of_study_page(export: Export, place: int) -> Known:
     steps = by_row([*export.funnel["stages"], *export.funnel["measuring"]], "stage", "name")
     funnel = {"": whole, **by_row(export.funnel["by_type"], "type", "subtype"), "imported": whole}
     tiles = totals | agreement | every(found["cost"], found["pace"], found["study"])
+    settled = whole | {float(step["entered"] - step["open"]) for step in export.funnel["stages"]}
     return {
         "": {"": whole | {float(len(export.stages))}},
-        "live-tabs": {"": whole | {float(step["entered"] - step["open"]) for step in export.funnel["stages"]}},
+        "live-tabs": {"": settled},
+        "live-next_step": {"": settled},
         "live-funnel": funnel,
         "funnel": {"": whole, **steps},
         "live-stage": {"": every(settings, found["study"], of_batches(export, place))},
