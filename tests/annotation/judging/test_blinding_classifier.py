@@ -175,9 +175,9 @@ def test_another_address_for_the_pictures_of_checks_is_found(monkeypatch):
 def test_a_quicker_answer_to_checks_is_found(monkeypatch):
     settle = judging_views.submissions.outcomes.settle
 
-    def slowly(task, *rest):
+    def slowly(task, *rest, **named):
         time.sleep(0.06 if task.kind == Kind.JUDGE else 0)
-        settle(task, *rest)
+        settle(task, *rest, **named)
 
     monkeypatch.setattr(judging_views.submissions.outcomes, "settle", slowly)
     found = visible_features.auc(*in_a_pool(8))
