@@ -1,7 +1,7 @@
 """What a manager can do next about a study, from what its stages have reached. Nothing is read or written here."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.urls import reverse
 
@@ -10,12 +10,12 @@ from annotation.models import Promotion, Stage, StageState, StudyState
 
 @dataclass(frozen=True)
 class NextStep:
-    """A sentence, and where its button leads; `fields` are what a button that changes something sends."""
+    """A sentence, and where its button leads; `fields` are what a button that changes something sends, else None."""
 
     sentence: str
     label: str = ""
     url: str = ""
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: int, joined: bool, released: bool,
+    adjudicate: int, reopen: int, joined: bool, released: bool,
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages.
 
     `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: the items of the
-    stage that is `shown` that wait for a person. `joined`: the study has annotators.
+    stage that is `shown` that wait for a person; `reopen`: those that it can be opened again for, once closed.
+    `joined`: the study has annotators.
     """
     study = shown.study
     if study.state == StudyState.PAUSED:
@@ -61,6 +62,10 @@ def next_step(
         cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={shown.position}"
         sentence = f"Stage {shown.position} ({shown.name}): {_items(adjudicate)} to decide by hand."
         return NextStep(sentence, "Adjudicate", cases)
+    if reopen:
+        move = reverse("stage-reopen", args=[study.pk, shown.position])
+        sentence = f"Stage {shown.position} ({shown.name}) is closed, but {_items(reopen)} came open again."
+        return NextStep(sentence, f"Reopen it for {_items(reopen)}", move, {})
     for one in reached:
         if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
             move = reverse("stage-move", args=[study.pk, one.stage.position])
@@ -71,7 +76,9 @@ def next_step(
         return NextStep(f"{going} is under way: {going.done:,} of {going.total:,} done. Nothing to do but watch.")
     if released:
         return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)
-    return NextStep("All stages are done. Freeze the result in a release.", "New release", url)
+    unsettled = sum(one.total - one.done for one in reached)
+    state = f"All stages are closed, with {_items(unsettled)} open" if unsettled else "All stages are done"
+    return NextStep(f"{state}. Freeze the result in a release.", "New release", url)
 
 
 def _passed_on(went: Sequence[Mapping]) -> str:

@@ -261,6 +261,7 @@ def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
         [Reached(one, tab["done"], tab["total"]) for one in stages for tab in [_tab(one, stage, whole)]],
         {one.pk: _closing(one, stages, whole) for one in stages},
         adjudicate=data.get("stuck", {}).get("adjudicate", 0),
+        reopen=data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         joined=study.annotators.exists(),
         released=study.releases.exists(),
     )

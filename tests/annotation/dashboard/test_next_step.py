@@ -25,7 +25,7 @@ CLOSING = {
 def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str]:
     STUDY.state = state
     reached = [Reached(one, *at) for one, at in zip((CHOOSE, FITS, ASKED), done, strict=True)]
-    found = {"adjudicate": 0, "joined": True, "released": False} | found
+    found = {"adjudicate": 0, "reopen": 0, "joined": True, "released": False} | found
     step = next_step(FITS, reached, CLOSING, **found)
     return step.sentence, step.label
 
@@ -44,6 +44,8 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((HALF, ALL, NOTHING), {}, "Stage 2 (fits) is done (60 of 60). Close it to draw 10 items for i2t.",
          "Close stage 2"),
         ((ALL, HALF, NOTHING), {"adjudicate": 1}, "Stage 2 (fits): 1 item to decide by hand.", "Adjudicate"),
+        ((ALL, HALF, NOTHING), {"reopen": 29}, "Stage 2 (fits) is closed, but 29 items came open again.",
+         "Reopen it for 29 items"),
         ((ALL, ALL, ALL), {"state": "closed"}, "The study is closed. Freeze the result in a release.", "New release"),
     ],
 )  # fmt: skip
@@ -52,9 +54,16 @@ def test_the_first_thing_that_holds_the_study_up_is_said(done, found, sentence, 
     assert said[0].startswith(sentence) and said[1] == label
 
 
-@pytest.mark.parametrize(("released", "words"), [(False, "All stages are done."), (True, "is done and released.")])
-def test_at_the_end_comes_a_release(released, words, monkeypatch):
+@pytest.mark.parametrize(
+    ("first", "released", "words"),
+    [
+        (ALL, False, "All stages are done."),
+        (HALF, False, "All stages are closed, with 30 items open."),
+        (ALL, True, "is done and released."),
+    ],
+)
+def test_at_the_end_comes_a_release(first, released, words, monkeypatch):
     for one in (CHOOSE, FITS, ASKED):
         monkeypatch.setattr(one, "state", "closed")
-    sentence, label = told(ALL, ALL, ALL, released=released)
+    sentence, label = told(first, ALL, ALL, released=released)
     assert words in sentence and label == "New release"
