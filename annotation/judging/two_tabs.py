@@ -1,6 +1,6 @@
-"""The question which answer is to count, where an annotator answered one screen in two tabs.
+"""Ask which answer should count when an annotator has answered one screen in two tabs.
 
-Both answers are told by their places on the screen, never by identity (law 4).
+Both answers are described by their places on the screen, never by identity (law 4).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,6 @@ from annotation.models import Judgment
 from annotation.permissions import Desk
 from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, TIE, Answer, Form
 from annotation.protocols.registry import PROTOCOLS
-from annotation.screens import material
 from annotation.screens.errors import AnsweredElsewhere
 from annotation.screens.material import Part
 from annotation.screens.read_answer import screen_fields
@@ -27,14 +26,13 @@ def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -
     """
     lease = conflict.given.lease
     [screen] = build_screens([lease], here.stage)
-    [there] = material.parts_of_leases([lease])
-    parts = [there[identity] for identity in lease.shown]
+    options = screen.shown["options"]
     fields = _fields(conflict.stored)
     return {
         "asked": screen.shown["question"], "captions": screen.shown["captions"],
-        "stored": _in_words(conflict.stored, parts), "given": _in_words(conflict.given, parts),
+        "stored": _in_words(conflict.stored, options), "given": _in_words(conflict.given, options),
         "fields": {name: sent[name] for name in sent if name not in UNSENT} | {"seen": conflict.stored.key},
-        "spoken": here.stage.study.language,
+        "spoken": screen.shown["spoken"],
         "stands": fields if _form(conflict.stored) else fields["answer"], "sentence": str(conflict),
     }  # fmt: skip
 
@@ -49,22 +47,22 @@ def _fields(judgment: Judgment) -> dict[str, str]:
     return screen_fields(judgment.lease, judgment.lease.task.stage.protocol, answer)
 
 
-def _in_words(judgment: Judgment, parts: Sequence[Part]) -> dict:
-    """`words`, and the `picture` where one was picked; `parts` are the options in the order shown."""
+def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
+    """`words`, and the `picture` where one was picked; `options` are in the order shown."""
     if judgment.answer == CANNOT_JUDGE:
         return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
     fields, form = _fields(judgment), _form(judgment)
     if form:
-        phrases = form.describe_fields(fields, [part["text"] for part in parts])
+        phrases = form.describe_fields(fields, [option["text"] for option in options])
         return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
     place = fields["answer"]
     if not place.isdecimal():
         fixed = PROTOCOLS[judgment.lease.task.stage.protocol].fixed
         return {"words": gettext(next(choice.label for choice in fixed if choice.identity == place))}
-    part = parts[int(place) - 1]
-    if "url" in part:
-        return {"words": gettext("Picture %(place)s") % {"place": place}, "picture": part}
-    return {"words": _translated(SENTENCE, {"place": place, "sentence": part["text"]})}
+    picked = options[int(place) - 1]
+    if "url" in picked:
+        return {"words": gettext("Picture %(place)s") % {"place": place}, "picture": picked}
+    return {"words": _translated(SENTENCE, {"place": place, "sentence": picked["text"]})}
 
 
 def _translated(message: str, values: Mapping[str, str]) -> str:

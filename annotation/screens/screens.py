@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from uuid import UUID
 
 from django.template import loader
@@ -34,7 +35,7 @@ class Screen:
 
     lease: UUID
     template: str
-    shown: Mapping[str, object]
+    shown: Mapping[str, Any]
     previous: Mapping[str, str]
 
     @property
