@@ -7,7 +7,8 @@ the long side at most 1600 (thumbnail: 320).
 
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
 
-Images that must not be told apart by their size are framed: laid on one canvas each, of one size and as many bytes.
+Images that must not be told apart by their size are framed: each gets a canvas of the same size, and all get the same
+number of bytes.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, ImageOps
 
 from workers import limits
 
@@ -209,15 +210,15 @@ def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
 
 
 def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Width and height of the smallest frame for images of these sizes in which none that is served gets smaller."""
+    """Width and height of the smallest frame in which no served image of these sizes has to shrink."""
     widths, heights = zip(*(fitted_size(size, limits.SERVED_SIDE) for size in sizes), strict=True)
     return max(widths), max(heights)
 
 
 def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
-    """Of each served JPEG another one of `size` pixels, in which it is as large as it fits, in the middle.
+    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred.
 
-    All have as many bytes: what follows the end of a JPEG is not read.
+    All have the same number of bytes: decoders ignore what follows the end of a JPEG.
     """
     found = [_in_frame(one, size) for one in served]
     longest = max(map(len, found))
@@ -226,13 +227,7 @@ def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
 
 def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:
     image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
-    scale = min(frame / length for frame, length in zip(size, image.size, strict=True))
-    width, height = (min(frame, max(1, round(length * scale))) for frame, length in zip(size, image.size, strict=True))
-    if (width, height) != image.size:
-        image = image.resize((width, height), Image.Resampling.LANCZOS)
-    canvas = Image.new("RGB", size, BARS)
-    canvas.paste(image, ((size[0] - width) // 2, (size[1] - height) // 2))
-    return jpeg(canvas)
+    return jpeg(ImageOps.pad(image, size, Image.Resampling.LANCZOS, BARS))
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
