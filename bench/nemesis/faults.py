@@ -5,7 +5,6 @@ supervisor its owner's: the next start follows at once.
 """
 
 import contextlib
-import http.client
 import signal
 import time
 from collections.abc import Callable
@@ -20,10 +19,9 @@ from bench.nemesis import proxy
 from bench.nemesis.proxy import Proxy
 from bench.nemesis.small_disk import SmallDisk
 from config.services import broker_url, database_url, redis_url
-from tests.config.running import Winnow
+from tests.config.running import PARTS, Winnow, children
 
 STEP = 2 * 3600  # seconds that the clock goes forward, longer than any lease
-PARTS = ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"]
 DEAD = {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD, psutil.STATUS_STOPPED}
 
 # now() and its like as every hand-written statement and the ORM find them. What columns have as their default stays
@@ -54,9 +52,7 @@ class Ground:
     rng: Random
     held: tuple[float, float]  # seconds that a fault lasts which does not end by itself, from and to
     disk: SmallDisk | None = None
-    parts: dict[str, int] = field(
-        default_factory=dict
-    )  # a word of its command line → how many children it has at least
+    parts: dict[str, int] = field(init=False)  # a word of its command line → how many children it has at least
     gave_up: list[str] = field(default_factory=list)  # what a supervisor said that ended by itself
 
     def __post_init__(self) -> None:
@@ -77,12 +73,9 @@ class Ground:
         return next(iter(self.winnow.children(word)), None)
 
     def child(self, word: str, of: str = "") -> psutil.Process | None:
-        """One of the children of that part, by chance."""
-        found = []
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for one in ((parent := self.part(word)) and parent.children()) or []:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    found += [one] if of in " ".join(one.cmdline()) else []
+        """One of the children of that part with `of` on its command line, by chance."""
+        part = self.part(word)
+        found = children(part.pid, of) if part else []
         return self.rng.choice(found) if found else None
 
     def set_clock(self, seconds: int) -> None:
@@ -192,18 +185,7 @@ def is_well(ground: Ground) -> bool:
                 return False
     except psutil.NoSuchProcess:
         return False
-    return _web_answers(ground.winnow.port) and _workers_answer(ground)
-
-
-def _web_answers(port: int) -> bool:
-    asked = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        asked.request("GET", "/healthz")
-        return asked.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        asked.close()
+    return ground.winnow.is_healthy() and _workers_answer(ground)
 
 
 def _workers_answer(ground: Ground) -> bool:

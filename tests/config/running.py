@@ -1,5 +1,6 @@
 """A Winnow of the test's own: `manage.py up` as a process, on a `var` and a port of its own."""
 
+import http.client
 import os
 import signal
 import socket
@@ -16,12 +17,24 @@ from config.processes import leftovers
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = "Ctrl-C stops it."
+PARTS = ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"]  # words of command lines
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def children(parent: int, word: str) -> list[psutil.Process]:
+    """Its living children with this word on their command line."""
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(parent).children():
+            with suppress(psutil.NoSuchProcess):  # it ends meanwhile
+                if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
+                    found.append(process)
+    return found
 
 
 class Winnow:
@@ -66,14 +79,7 @@ class Winnow:
         return self.process.wait(120)
 
     def children(self, word: str) -> list[psutil.Process]:
-        """The supervisor's own that are alive with this word on their command line; one that ends meanwhile is none."""
-        found = []
-        with suppress(psutil.NoSuchProcess):
-            for process in psutil.Process(self.process.pid).children():
-                with suppress(psutil.NoSuchProcess):
-                    if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
-                        found.append(process)
-        return found
+        return children(self.process.pid, word)
 
     def wait(self, until, seconds: float) -> None:
         deadline = time.monotonic() + seconds
@@ -84,6 +90,14 @@ class Winnow:
     def get(self, path: str) -> str:
         with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return answer.read().decode()
+
+    def is_healthy(self) -> bool:
+        """Whether the web server answers that it reaches its database and Redis."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=2):
+                return True
+        except (OSError, http.client.HTTPException):
+            return False
 
     def wait_until_nothing_is_left(self) -> None:
         self.wait(lambda: not leftovers(self.var), 60)

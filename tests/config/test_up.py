@@ -15,7 +15,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from bench.nemesis import attack as nemesis
 from config.processes import leftovers
 from config.services import database_url
-from tests.config.running import ROOT, Winnow
+from tests.config.running import PARTS, ROOT, Winnow
 
 ANOTHER_USER = """
 INSERT INTO auth_user (username, password, is_superuser, first_name, last_name, email, is_staff, is_active, date_joined)
@@ -26,7 +26,6 @@ FAULTS = [
     "kill -9 a web process", "connections reset", "clock steps forward", "kill -9 a PostgreSQL session",
     "answers cut short + kill -9 Valkey", "clock steps back",
 ]  # fmt: skip
-PARTS = ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"]
 
 
 @pytest.fixture(scope="module")
@@ -124,14 +123,7 @@ def kill(winnow: Winnow, *parts: str) -> None:
         process.kill()
     for part, old in killed.items():
         winnow.wait(lambda part=part, old=old: any(new.pid != old.pid for new in winnow.children(part)), 60)
-    winnow.wait(lambda: answers(winnow), 60)
-
-
-def answers(winnow: Winnow) -> bool:
-    try:
-        return winnow.get("/healthz").count("ok") == 2
-    except OSError:
-        return False
+    winnow.wait(winnow.is_healthy, 60)
 
 
 def test_kill_9_leaves_no_process_and_loses_no_row(running):
