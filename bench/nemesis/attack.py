@@ -89,16 +89,17 @@ class Findings:
         return found + [f"{one.what} outside faults" for one in self.failures[:5]]
 
 
-def deck(plan: Plan, names: Sequence[str], rng: Random) -> Iterator[list[str]]:
-    """What is struck, blow by blow: all kinds before one comes again; now and then two together."""
+def deck(plan: Plan, names: Sequence[str], rng: Random, struck: Sequence[Struck]) -> Iterator[list[str]]:
+    """The faults to strike, blow by blow, until enough are `struck`: the first of two may leave nothing for the second.
+    Each kind comes once before any comes again, and now and then two come together.
+    """
     yield from (name.split(AND) for name in plan.names)
-    count, left = 0 if plan.names else plan.faults, []
-    while count > 0:
+    left: list[str] = []
+    while not plan.names and sum(len(one.names) for one in struck) < plan.faults:
         left = left or rng.sample(list(names), len(names))
         blow = [left.pop(0)]
-        if count > 1 and left and rng.random() < TOGETHER:
+        if left and rng.random() < TOGETHER:
             blow.append(left.pop(0))
-        count -= len(blow)
         yield blow
 
 
@@ -137,7 +138,7 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
     with ThreadPoolExecutor(len(people)) as pool:
         working = [pool.submit(one.work, stop) for one in people.values()]
         try:
-            for blow in deck(plan, list(kinds), ground.rng):
+            for blow in deck(plan, list(kinds), ground.rng, struck):
                 time.sleep(ground.rng.uniform(*plan.calm))
                 struck.append(one := faults.strike(ground, kinds, blow, PATIENCE))
                 back = f"back after {one.recovery:.1f} s" if one.recovered else f"not back after {one.recovery:.0f} s"
