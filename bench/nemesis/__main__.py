@@ -90,7 +90,8 @@ def main() -> int:
             if disk:
                 disk.close()
     print(report(found))
-    reached = found.judgments >= plan.judgments and sum(len(one.names) for one in found.struck) >= plan.faults
+    struck = sum(len(one.names) for one in found.struck)
+    reached = found.account.acknowledged >= plan.judgments and struck >= plan.faults
     if not reached:
         print("The time was over before all judgments and faults.")
     return 0 if reached and not any(found.counts().values()) else 1

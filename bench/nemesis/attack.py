@@ -56,7 +56,6 @@ class Findings:
     summary: Summary
     account: Account
     kinds: list[str]
-    judgments: int
     within: float
     seconds: float
     longest_gap: float  # seconds without an acknowledgement
@@ -162,7 +161,7 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
     return Findings(
         struck, outside, len(failures) - len(outside),
         Counter(what for diary in diaries.values() for what in diary.refused),
-        summary, found, list(kinds), judged(), plan.within, seconds,
+        summary, found, list(kinds), plan.within, seconds,
         _longest_gap(sorted(at for diary in diaries.values() for at in diary.times)),
         ground.gave_up, sum(len(one.outbox) for one in people.values()),
     )  # fmt: skip

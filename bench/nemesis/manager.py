@@ -1,10 +1,10 @@
 """The study's manager, as a process of its own: imports the material, then orders exports, releases and imports as
 jobs, until its input ends; then waits for the jobs, has a last export made, and says what became of all of them.
 
-Speaks JSON lines: `{"study", "tokens"}` when the study can be judged, a `Summary` at the end.
+Takes the arguments of `Manager` as one JSON object. Prints JSON lines: `{"study", "tokens"}` when the study can be
+judged, a `Summary` at the end.
 """
 
-import argparse
 import json
 import os
 import select
@@ -45,12 +45,7 @@ class Manager:
 
     def __init__(self, winnow: Winnow, *, judgments: int, annotators: int, every: float, seed: int):
         given = {"judgments": judgments, "annotators": annotators, "every": every, "seed": seed}
-        command = [
-            sys.executable,
-            "-m",
-            "bench.nemesis.manager",
-            *(f"--{name}={value}" for name, value in given.items()),
-        ]
+        command = [sys.executable, "-m", "bench.nemesis.manager", json.dumps(given)]
         own = winnow.environment | {"DJANGO_SETTINGS_MODULE": "config.settings"}
         self.log = winnow.var / "log" / "manager.log"
         pipe = subprocess.PIPE
@@ -245,12 +240,7 @@ def left_behind(var: Path) -> Iterator[Path]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--judgments", type=int)
-    options.add_argument("--annotators", type=int)
-    options.add_argument("--every", type=float)
-    options.add_argument("--seed", type=int)
-    asked = options.parse_args()
+    given = json.loads(sys.argv[1])
     import django
 
     django.setup()
@@ -259,10 +249,10 @@ def main() -> None:
     from bench import throughput
 
     with tempfile.TemporaryDirectory(prefix="nemesis-", dir=os.environ["WINNOW_VAR"]) as folder:
-        study = study_of(asked.judgments, Path(folder))
-        tokens = throughput.annotators(study, asked.annotators)
+        study = study_of(given["judgments"], Path(folder))
+        tokens = throughput.annotators(study, given["annotators"])
         print(json.dumps({"study": study.pk, "tokens": tokens}), flush=True)
-        order_until_told(study, Random(asked.seed), asked.every, Path(folder))
+        order_until_told(study, Random(given["seed"]), given["every"], Path(folder))
         print(json.dumps(asdict(summary(study, Path(folder), patience=60))), flush=True)
 
 

@@ -95,7 +95,9 @@ def test_no_acknowledged_answer_is_lost_whatever_fails(running):
     )
     found = nemesis.attack(running, plan)
     assert not any(found.counts().values()), (found.counts(), found.examples())
-    assert found.judgments >= plan.judgments and [nemesis.AND.join(one.names) for one in found.struck] == FAULTS
+    assert (
+        found.account.acknowledged >= plan.judgments and [nemesis.AND.join(one.names) for one in found.struck] == FAULTS
+    )
     assert found.summary.ended["export done"] >= 1
 
 
