@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
-from django.utils.translation import override
+from django.utils.translation import get_language_from_request, override
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.assignment import seats
 from annotation.judging import completion, next_step
-from annotation.judging.views import at_desk, browser_language, page, private, text
+from annotation.judging.views import at_desk, page, private, text
 from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, invited
@@ -32,14 +32,14 @@ COOKIE_AGE = 180 * 24 * 3600  # seconds
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, invite: str) -> HttpResponse:
     chosen = _chosen_language(request)
-    with override(chosen or browser_language(request)):
+    with override(chosen or get_language_from_request(request)):
         return _join(request, *invited(invite), chosen)
 
 
 def _chosen_language(request: HttpRequest) -> str:
-    """The language that they picked on this page, or ""."""
-    sent = request.POST if request.method == "POST" else request.GET
-    return sent.get("language", "") if sent.get("language") in dict(settings.LANGUAGES) else ""
+    """The language that they picked on this page, or "". It is in the address, to which every form here is posted."""
+    language = request.GET.get("language", "")
+    return language if language in dict(settings.LANGUAGES) else ""
 
 
 def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str) -> HttpResponse:
@@ -53,7 +53,7 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
         return _not_agreed(study, given.get("PROLIFIC_PID", ""))
     if request.method == "POST" and (not study.consent or request.POST.get("consent") == "yes"):
         return _joined(request, study, stage, given, language)
-    return _invitation(study, stage, given, language)
+    return _invitation(study, stage, given)
 
 
 def _given(request: HttpRequest) -> dict[str, str]:
@@ -142,11 +142,11 @@ def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
     return page("no_consent", study=study, code=code, back=completion.back_to_prolific(prolific_pid, code))
 
 
-def _invitation(study: Study, stage: Stage | None, given: dict[str, str], chosen: str) -> HttpResponse:
+def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
     first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
     return page(
         "join", study=study, stage=first, protocol=PROTOCOLS[first.protocol], total=next_step.total(None, first),
-        given=given, key=uuid.uuid4(), consent=blocks(study.consent), chosen=chosen,
+        given=given, key=uuid.uuid4(), consent=blocks(study.consent),
     )  # fmt: skip
 
 

@@ -63,18 +63,13 @@ def at_desk(view: View) -> View:
     @functools.wraps(view)
     def found(request: HttpRequest, token: str) -> HttpResponse:
         here = desk(token)
-        with override(here.annotator.language or browser_language(request)):
+        with override(here.annotator.language or get_language_from_request(request)):
             try:
                 return view(request, here)
             except errors.Refused as refusal:
                 return _refused(request, here, refusal)
 
     return found
-
-
-def browser_language(request: HttpRequest) -> str:
-    """The one of ours that the browser asks for, else English."""
-    return get_language_from_request(request)
 
 
 def _refused(request: HttpRequest, here: Desk, refusal: errors.Refused) -> HttpResponse:

@@ -147,9 +147,15 @@ def test_an_invitation_changes_its_language_and_keeps_it_for_who_joins(client):
     link = f"/join/{studies.study().invite}/"
     assert language_of(client.get(link, {"language": "es"}, headers={"accept-language": "de"})) == "es"
     assert not Annotator.objects.exists()
-    client.post(link, {"language": "es"})
-    client.post(link, {"language": "?"}, headers={"accept-language": "de"})
+    client.post(f"{link}?language=es")
+    client.post(f"{link}?language=tlh", headers={"accept-language": "de"})
     assert sorted(Annotator.objects.values_list("language", flat=True)) == ["", "es"]
+
+
+def test_a_wrong_link_is_refused_in_the_language_that_was_chosen(client):
+    study = studies.annotator(studies.study(), prolific_pid="p1").study
+    refused = client.post(f"/join/{study.invite}/?PROLIFIC_PID=p1&language=es", {"link": "wrong"})
+    assert refused.status_code == 403 and language_of(refused) == "es"
 
 
 def test_an_answer_keeps_the_language_that_it_was_given_in(client, ann):
@@ -192,7 +198,7 @@ def test_own_instructions_are_shown_as_they_are_where_they_are_not_translated(cl
 
 
 def test_the_scripts_words_are_served_in_each_language_and_may_be_kept(client):
-    for code, _ in (("en", ""), ("es", "")):
+    for code in ("en", "es"):
         answer = client.get(f"/judge-words/{code}.js")
         assert answer["Content-Type"].startswith("text/javascript") and "max-age" in answer["Cache-Control"]
     assert client.get("/judge-words/tlh.js").status_code == 404
