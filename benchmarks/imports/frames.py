@@ -22,6 +22,7 @@ from django.db.models.functions import MD5, Cast
 from benchmarks.imports import staging
 from benchmarks.imports.images import THREADS
 from benchmarks.imports.staging import media
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, ItemImage
 from workers import images
 
@@ -35,9 +36,10 @@ def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
 
 
 def make_missing_everywhere() -> None:
-    """For every benchmark: those of a version without frames, and what a killed import left."""
-    for benchmark in Benchmark.objects.order_by("pk"):
-        make_missing(benchmark)
+    """Make what a version without frames or a killed import left out. Does nothing while another worker is at it."""
+    with jobs.alone("frames") as mine:
+        for benchmark in Benchmark.objects.order_by("pk") if mine else ():
+            make_missing(benchmark)
 
 
 def make_missing(benchmark: Benchmark) -> int:
