@@ -78,7 +78,7 @@ def _is_cursor(given: str) -> bool:
         words = base64.b64decode(given.encode("ascii"), validate=True).decode("ascii")
     except ValueError:
         return False
-    return bool(words and re.fullmatch("(o=[0-9]{1,4})?(&?r=1)?(&?p=[0-9]{1,18})?", words))
+    return bool(words and re.fullmatch("(?!&)(o=[0-9]{1,4})?((^|&)r=1)?((^|&)p=[0-9]{1,18})?", words))
 
 
 class Counted(LimitOffsetPagination):

@@ -167,7 +167,7 @@ def capital_first(text: str) -> str:
     found = WORD.search(text)
     if found is None or any(character.isalnum() for character in text[: found.start()]) or acronym(found.group()):
         return text
-    return text[: found.start()] + found.group()[0].upper() + text[found.start() + 1 :]
+    return text[: found.start()] + found.group()[0].title() + text[found.start() + 1 :]
 
 
 def with_full_stop(text: str) -> str:
