@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from django.core.management.base import CommandError, OutputWrapper
 
-from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.base import ProblemLog, Unreadable
 
 Read = TypeVar("Read")
 
@@ -13,12 +13,15 @@ Read = TypeVar("Read")
 def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Read:
     """Raises CommandError after printing the problems."""
     log = ProblemLog()
+    found = []
     try:
-        found = read(log)
+        found.append(read(log))
+    except Unreadable:
+        pass  # the log says why
     except OSError as error:
         raise CommandError(f"The file cannot be read: {error.strerror}.") from None
     for problem in log.problems:
         out.write(str(problem))
     if log.count:
         raise CommandError(f"{log.count:,} problem{'s' * (log.count != 1)} in the file; nothing was computed.")
-    return found
+    return found[0]

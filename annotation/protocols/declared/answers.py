@@ -1,0 +1,375 @@
+"""What a screen of a declared protocol sends, as the stored answer and back; in words; and as a simulated annotator.
+
+The page knows options by their place on the screen. A stored label has the answers in the file's order, parted by `/`:
+`positive/4`. One that was not asked, or not given where it need not be, is empty. Of free texts the label says only
+whether there is one; the words are in the content.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+
+from annotation.protocols import base, edits
+from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.values import NO, UNSURE, YES
+from annotation.wording import gettext_noop
+
+PARTING = "/"
+WRITTEN, UNCHANGED, EDITED = "written", "unchanged", "edited"
+_MISSING = gettext_noop("Answer this question: %(question)s")
+_NOT_AN_ANSWER = gettext_noop("That is not one of the answers on this screen.")
+_SHORT = gettext_noop("Write at least %(characters)s characters.")
+_LONG = gettext_noop("Write at most %(characters)s characters.")
+_TIED = gettext_noop("Give each a rank of its own.")
+
+
+def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
+    """Answer → its part of a stored label. *Cannot judge* is a part of none."""
+    names = [one.name for one in protocol.answers]
+    if label == base.CANNOT_JUDGE:
+        return {}
+    return dict(zip(names, label.split(PARTING), strict=True)) if len(names) > 1 else {names[0]: label}
+
+
+def given(label: str, address: str, protocol: ProtocolFile) -> str:
+    """One answer, or one statement of a check: `holds.same`. "" where it was not given."""
+    name, _, statement = address.partition(".")
+    said = parts_of(label, protocol).get(name, "")
+    if not statement or not said:
+        return said
+    return _by_statement(protocol, name, said)[statement]
+
+
+def _by_statement(protocol: ProtocolFile, name: str, said: str) -> dict[str, str]:
+    """Statement → what was said of it, by a check with statements of its own."""
+    return dict(zip(protocol.answer(name).statements, said.split(","), strict=True))
+
+
+def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: ProtocolFile) -> bool:
+    """Whether the answers so far (by name) bring this question."""
+    if answer.when is None:
+        return True
+
+    def met(address: str, wanted: Sequence[str]) -> bool:
+        name, _, statement = address.partition(".")
+        said = so_far.get(name, "")
+        if statement and said:
+            said = _by_statement(protocol, name, said)[statement]
+        return values.in_table(said, wanted) in wanted
+
+    return all(met(*one) for one in answer.when.all.items()) and (
+        not answer.when.any or any(met(*one) for one in answer.when.any.items())
+    )
+
+
+def parse(
+    protocol: ProtocolFile,
+    sent: base.SubmittedFields,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str = "",
+) -> base.Answer:
+    """The answer in the fields of a screen whose task is called `question`. Raises InvalidAnswer."""
+    found: dict[str, str] = {}
+    words: dict[str, str] = {}
+    for answer in protocol.answers:
+        if not is_asked(answer, found, protocol):
+            found[answer.name] = ""
+            continue
+        said = _parsed(protocol, answer, sent, shown, texts, question, words)
+        if not said and answer.required:
+            raise base.InvalidAnswer(_MISSING, question=answer.ask or protocol.ask)
+        found[answer.name] = said
+    content = base.AnswerContent(texts=words) if words else base.AnswerContent()
+    return base.Answer(PARTING.join(found.values()), content)
+
+
+def _parsed(
+    protocol: ProtocolFile,
+    answer: schema.Answer,
+    sent: base.SubmittedFields,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str,
+    words: dict[str, str],
+) -> str:
+    """The answer's part of the label; "" where nothing was given. What was written goes into `words`."""
+    name = answer.name
+    match answer:
+        case schema.Pick(many=True):
+            ticked = [one for one in _choices(protocol, answer, shown) if sent.get(f"{name}-{one}")]
+            return ",".join(_named(protocol, answer, one, shown) for one in ticked)
+        case schema.Pick() | schema.Pair():
+            return _named(protocol, answer, sent[name], shown) if sent.get(name) else ""
+        case schema.Scale():
+            return _one_of([*values.points(answer), *values.fixed_of(answer)], sent.get(name, ""))
+        case schema.Rank():
+            return _ranking(protocol, answer, sent, shown)
+        case schema.Check():
+            return _checked(answer, sent, _statements(answer, texts))
+        case schema.Words():
+            return _marked(answer, sent, _text(protocol, answer, texts, question))
+        case schema.Text():
+            typed = "\n".join(map(edits.one_line, sent.get(name, "").strip().splitlines()))
+            if not typed:
+                return ""
+            _fits(typed, answer.shortest, answer.longest)
+            words[name] = typed
+            return WRITTEN
+        case schema.Edit():
+            typed = edits.one_line(sent.get(name, ""))
+            if not typed:
+                return ""
+            _fits(typed, 1, answer.longest)
+            words[name] = typed
+            return UNCHANGED if typed == _text(protocol, answer, texts, question) else EDITED
+    raise AssertionError(answer)
+
+
+def _fits(typed: str, shortest: int, longest: int) -> None:
+    if len(typed) < shortest:
+        raise base.InvalidAnswer(_SHORT, characters=f"{shortest:,}")
+    if len(typed) > longest:
+        raise base.InvalidAnswer(_LONG, characters=f"{longest:,}")
+
+
+def _one_of(known: Iterable[str], sent: str) -> str:
+    if sent and sent not in known:
+        raise base.InvalidAnswer(_NOT_AN_ANSWER)
+    return sent
+
+
+def places(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair, shown: Sequence[str]) -> list[str]:
+    """The identities of the answer's options in the order shown, which places count from 1."""
+    if answer.of == "pair":
+        return list(shown)
+    own = {role.partition(".")[2]: role.partition(".")[0] == "images" for role in answer.of}
+    return [
+        one
+        for one in shown
+        if own.get(one.removeprefix(base.CAPTION_PREFIX).rpartition("-")[0])
+        == (not one.startswith(base.CAPTION_PREFIX))
+    ]
+
+
+def _choices(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
+    """What the page can send: places, and fixed answers."""
+    return [*map(str, range(1, len(places(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
+
+
+def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str, shown: Sequence[str]) -> str:
+    _one_of(_choices(protocol, answer, shown), sent)
+    there = places(protocol, answer, shown)
+    return values.option_name(protocol, there[int(sent) - 1]) if sent.isdecimal() else sent
+
+
+def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
+    """`positive=second_positive>negative`, each tier in the file's order. Empty steps leave no trace."""
+    there = places(protocol, answer, shown)
+    steps = {one: sent.get(f"{answer.name}-{place}", "") for place, one in enumerate(there, 1)}
+    if not all(steps.values()):
+        return ""
+    ranks = list(map(str, range(1, len(there) + 1)))
+    for step in steps.values():
+        _one_of(ranks, step)
+    used = sorted(set(steps.values()), key=int)
+    if not answer.ties and len(used) < len(steps):
+        raise base.InvalidAnswer(_TIED)
+    order = sorted(steps, key=lambda one: _in_file(answer, one))
+    tiers = [[values.option_name(protocol, one) for one in order if steps[one] == step] for step in used]
+    return ">".join("=".join(tier) for tier in tiers)
+
+
+def _in_file(answer: schema.Rank, identity: str) -> tuple[int, int]:
+    role, _, number = identity.removeprefix(base.CAPTION_PREFIX).rpartition("-")
+    return [one.partition(".")[2] for one in answer.of].index(role), int(number)
+
+
+def tiers(ranking: str) -> list[list[str]]:
+    """The names of a stored ranking, best first; those that tie stand together."""
+    return [tier.split("=") for tier in ranking.split(">")]
+
+
+def _statements(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
+    """What the fields of a check are called: its statements, or the places of a list."""
+    if answer.statements:
+        return list(answer.statements)
+    role = str(answer.of).partition(".")[2]
+    count = sum(base.caption_role(identity) == role for identity in texts)
+    return [str(place) for place in range(1, count + 1)]
+
+
+def _checked(answer: schema.Check, sent: base.SubmittedFields, statements: Sequence[str]) -> str:
+    known = [YES, NO, UNSURE] if answer.unsure else [YES, NO]
+    said = [_one_of(known, sent.get(f"{answer.name}-{one}", "")) for one in statements]
+    if not any(said):
+        return ""
+    if not all(said):
+        missing = next(one for one, value in zip(statements, said, strict=True) if not value)
+        raise base.InvalidAnswer(_MISSING, question=answer.statements.get(missing, missing))
+    return ",".join(said)
+
+
+def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
+    """`9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page sends `unmarked` where none is."""
+    typed, count = sent.get(answer.name, ""), len(text.split())
+    if typed in ("", answer.unmarked):
+        return f"{count};" if typed else ""
+    marks: dict[int, str] = {}
+    for one in typed.split(","):
+        place, _, mark = one.partition(":")
+        known = place.isascii() and place.isdecimal() and len(place) < 5 and 1 <= int(place) <= count
+        if not known or mark not in answer.marks:
+            raise base.InvalidAnswer(_NOT_AN_ANSWER)
+        marks[int(place)] = mark
+    return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks))
+
+
+def _text(
+    protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
+) -> str:
+    """The text that is marked or edited in the task of that question."""
+    wanted = answer.of.partition(".")[2]
+    match protocol.tasks:
+        case schema.Each(each=each) if answer.of in each:
+            wanted = question.split(PARTING)[list(each).index(answer.of)]
+        case schema.Rows(rows=rows) if answer.of in rows.get(question, {}):
+            wanted = rows[question][answer.of].partition(".")[2]
+    names = {values.option_name(protocol, one): text for one, text in reversed(list(texts.items()))}
+    return names.get(wanted) or names.get(f"{wanted}-0", "")
+
+
+def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `parse`, for a screen that is shown again."""
+    found: dict[str, str] = {}
+    for name, said in parts_of(answer.label, protocol).items():
+        one = protocol.answer(name)
+        if not said:
+            continue
+        match one:
+            case schema.Pick(many=True):
+                found |= {f"{name}-{_place(protocol, one, value, shown)}": "1" for value in said.split(",")}
+            case schema.Pick() | schema.Pair():
+                found[name] = _place(protocol, one, said, shown)
+            case schema.Rank():
+                steps = {option: str(step) for step, tier in enumerate(tiers(said), 1) for option in tier}
+                named = [values.option_name(protocol, identity) for identity in places(protocol, one, shown)]
+                found |= {f"{name}-{place}": steps[option] for place, option in enumerate(named, 1)}
+            case schema.Check():
+                keys = list(one.statements) or [str(place) for place in range(1, said.count(",") + 2)]
+                found |= {f"{name}-{key}": value for key, value in zip(keys, said.split(","), strict=True)}
+            case schema.Text() | schema.Edit():
+                found[name] = answer.texts.get(name, "")
+            case schema.Words():
+                found[name] = said.partition(";")[2] or one.unmarked
+            case _:
+                found[name] = said
+    return found
+
+
+def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str, shown: Sequence[str]) -> str:
+    named = [values.option_name(protocol, identity) for identity in places(protocol, answer, shown)]
+    return str(named.index(value) + 1) if value in named else value
+
+
+def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = ()) -> float | None:
+    """The answer as a number: a point of a scale, the share of statements that hold, the share of unmarked words.
+
+    `parents` are, for each statement, the places (from 1) of those that must be yes for it to count. None where there
+    is no number.
+    """
+    match answer:
+        case schema.Scale():
+            return float(said) if said in values.points(answer) else None
+        case schema.Check() if said:
+            held = [one == YES for one in said.split(",")]
+            for place, needs in enumerate(parents):
+                held[place] = held[place] and all(held[parent - 1] for parent in needs)
+            return sum(held) / len(held)
+        case schema.Words() if said:
+            count, _, marked = said.partition(";")
+            return 1 - (len(marked.split(",")) if marked else 0) / int(count)
+    return None
+
+
+def simulate(
+    protocol: ProtocolFile, rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
+) -> dict[str, str]:
+    """The fields that a simulated annotator submits: nine in ten of the right answers where there are any, else any."""
+    found: dict[str, str] = {}
+    so_far: dict[str, str] = {}
+    for answer in protocol.answers:
+        if not is_asked(answer, so_far, protocol):
+            so_far[answer.name] = ""
+            continue
+        fields = _simulated(protocol, answer, rng, shown, texts, question)
+        found |= fields
+        so_far[answer.name] = _parsed(protocol, answer, fields, shown, texts, question, {})
+    return found
+
+
+def _simulated(
+    protocol: ProtocolFile,
+    answer: schema.Answer,
+    rng: Random,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str,
+) -> dict[str, str]:
+    name = answer.name
+    match answer:
+        case schema.Pick(many=True):
+            choices = _choices(protocol, answer, shown)
+            return {f"{name}-{one}": "1" for one in rng.sample(choices, rng.randint(1, len(choices)))}
+        case schema.Pick() | schema.Pair():
+            right = right_answer(protocol, name, question)
+            if right and rng.random() < 0.9:
+                return {name: _place(protocol, answer, right, shown)}
+            return {name: rng.choice(_choices(protocol, answer, shown))}
+        case schema.Scale():
+            return {name: rng.choice(values.points(answer))}
+        case schema.Rank():
+            there = places(protocol, answer, shown)
+            steps = rng.sample(range(1, len(there) + 1), len(there))
+            return {f"{name}-{place}": str(step) for place, step in enumerate(steps, 1)}
+        case schema.Check():
+            known = [YES, YES, NO, *([UNSURE] if answer.unsure else [])]
+            return {f"{name}-{one}": rng.choice(known) for one in _statements(answer, texts)}
+        case schema.Words():
+            return {name: rng.choice([answer.unmarked, *(f"1:{mark}" for mark in answer.marks)])}
+        case schema.Text():
+            return {name: "A description that a simulated annotator wrote. " * (1 + answer.shortest // 48)}
+        case schema.Edit():
+            return {name: edits.simulated_edit(_text(protocol, answer, texts, question))[: answer.longest]}
+    raise AssertionError(answer)
+
+
+def right_answer(protocol: ProtocolFile, name: str, question: str) -> str:
+    """The right value of an answer by construction, or ""."""
+    right = protocol.right.get(name, "")
+    return right if isinstance(right, str) else right.get(question, "")
+
+
+def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
+    """The answer as managers read it."""
+    if answer.label == base.CANNOT_JUDGE:
+        return "cannot judge"
+    said = []
+    for name, value in parts_of(answer.label, protocol).items():
+        if value:
+            words = f"“{answer.texts[name]}”" if name in answer.texts else _value_in_words(protocol.answer(name), value)
+            said.append(f"{name}: {words}" if len(protocol.answers) > 1 else words)
+    return "; ".join(said)
+
+
+def _value_in_words(answer: schema.Answer, value: str) -> str:
+    match answer:
+        case schema.Rank():
+            return value.replace("_", " ").replace("=", " and ").replace(">", ", then ")
+        case schema.Check(statements=statements) if statements:
+            said = zip(statements, value.split(","), strict=True)
+            return ", ".join(f"{statement} {one}" for statement, one in said)
+        case schema.Scale(anchors=anchors) if value in anchors:
+            return f"{value} ({anchors[value]})"
+    fixed = values.fixed_of(answer)
+    return fixed[value].label if value in fixed else value.replace("_", " ")

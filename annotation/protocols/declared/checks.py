@@ -1,0 +1,446 @@
+"""What a protocol file must say beyond its form: that what it names exists, and that every answer leads somewhere."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.keys import KeysTaken, given_keys
+from annotation.protocols.declared.schema import MOST_KEYS, ProtocolFile, bounds
+from annotation.protocols.declared.values import ELSE, NUMERIC, table_values
+
+Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
+LONGEST_LABEL = 500  # characters of all answers of a screen together, as they are stored
+
+_PICTURES = ("images",)
+_TEXTS = ("captions", "texts", "lists")
+_RULES = {
+    "majority": ("pick", "pair", "scale"),
+    "dawid_skene": ("pick", "pair", "scale"),
+    "at_least": ("pick", "pair", "scale"),
+    "unanimous": ("pick", "pair", "scale"),
+    "mean": NUMERIC,
+    "median": NUMERIC,
+    "mean_rank": ("rank",),
+    "bradley_terry": ("pair", "rank"),
+    "latest": ("text", "edit"),
+}
+_AGREEMENT = {
+    "pick": ("nominal",),
+    "pair": ("nominal",),
+    "scale": ("nominal", "ordinal", "interval"),
+    "rank": ("nominal", "rank"),
+    "check": ("nominal",),
+    "words": ("nominal",),
+    "text": (),
+    "edit": (),
+}
+
+
+def problems(protocol: ProtocolFile) -> Iterator[Found]:
+    """Every problem with the path of the key that it is about."""
+    yield from _roles(protocol)
+    yield from _tasks(protocol)
+    yield from _screen(protocol)
+    yield from _answers(protocol)
+    yield from _conditions(protocol)
+    yield from _decisions(protocol)
+    yield from _measures(protocol)
+    yield from _right(protocol)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _known_role(protocol: ProtocolFile, reference: str, path: tuple[str | int, ...]) -> Iterator[Found]:
+    if reference not in protocol.roles:
+        yield "UNKNOWN_ROLE", path, f"item has no {reference}. It has: {_listed(list(protocol.roles))}."
+
+
+def _roles(protocol: ProtocolFile) -> Iterator[Found]:
+    if not protocol.roles:
+        yield "NO_ROLE", ("item",), "Say which images, captions, texts or lists an item has."
+    seen: dict[str, str] = {}
+    for reference, count in protocol.roles.items():
+        kind, _, role = reference.partition(".")
+        least, most = bounds(count)
+        if most is not None and (most < least or most == 0):
+            yield "WRONG_COUNT", ("item", kind, role), "The second number is the larger one: 2..9."
+        if kind != "images" and seen.setdefault(role, kind) != kind:
+            advice = f"{seen[role]} has this role too. Captions, texts and lists need different names."
+            yield "ROLE_TWICE", ("item", kind, role), advice
+    for reference, name in protocol.carry.items():
+        yield from _known_answer(protocol, name, ("carry", reference))
+
+
+def _known_answer(protocol: ProtocolFile, address: str, path: tuple[str | int, ...]) -> Iterator[Found]:
+    try:
+        table_values(protocol, address)
+    except KeyError:
+        names = [one.name for one in protocol.answers]
+        yield "UNKNOWN_ANSWER", path, f"There is no answer {address}. There are: {_listed(names)}."
+
+
+def _bound(protocol: ProtocolFile) -> dict[str, list[str]]:
+    """Name → the roles whose members it stands for in a task."""
+    match protocol.tasks:
+        case schema.Each(each=each):
+            return {name: list(roles) for name, roles in each.items()}
+        case schema.Rows(rows=rows):
+            found: dict[str, list[str]] = {}
+            for row in rows.values():
+                for name, role in row.items():
+                    found.setdefault(name, []).append(role)
+            return found
+    return {}
+
+
+def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
+    for name, roles in _bound(protocol).items():
+        for role in roles:
+            yield from _known_role(protocol, role, ("tasks",))
+        if len({role.partition(".")[0] == "images" for role in roles}) > 1:
+            yield "MIXED_ROLES", ("tasks",), f"{name} stands for pictures and for texts. Choose one."
+    match protocol.tasks:
+        case schema.Pairs(pairs=role, design=design, per_item=per_item):
+            yield from _known_role(protocol, role, ("tasks", "pairs"))
+            if role in protocol.roles and (bounds(protocol.roles[role])[1] or 2) < 2:
+                yield "PAIR_OF_ONE", ("tasks", "pairs"), f"A pair takes two; an item has one of {role}."
+            if (design == "all") != (per_item is None):
+                advice = "Say per_item: how many pairs of an item are drawn." if design != "all" else "Remove per_item."
+                yield "WRONG_DESIGN", ("tasks", "design"), advice
+            if not any(isinstance(one, schema.Pair) and one.of == "pair" for one in protocol.answers):
+                yield "PAIR_NOT_ASKED", ("tasks", "pairs"), "Add an answer of kind pair with of: pair."
+        case schema.Rows(rows=rows):
+            for (_, one), (name, other) in pairwise(rows.items()):
+                if one.keys() != other.keys():
+                    yield "ROWS_DIFFER", ("tasks", "rows", name), f"Every row needs the names {_listed(list(one))}."
+
+
+def _screen(protocol: ProtocolFile) -> Iterator[Found]:
+    bound = _bound(protocol)
+    options = {role for one in protocol.answers for role in _all_options(protocol, one)}
+    shown: set[str] = set()
+    for place, block in enumerate(protocol.screen):
+        key, name = next((key, value) for key, value in block if key not in ("layout", "label"))
+        path = ("screen", place, key)
+        kinds = _PICTURES if key in ("picture", "pictures", "on_request") else _TEXTS
+        roles = bound.get(name) or [f"{kind}.{name}" for kind in kinds if f"{kind}.{name}" in protocol.roles]
+        if not roles or roles[0].partition(".")[0] not in kinds:
+            there = [one.partition(".")[2] for one in protocol.roles if one.partition(".")[0] in kinds]
+            there += [one for one, of in bound.items() if of[0].partition(".")[0] in kinds]
+            yield "UNKNOWN_ROLE", path, f"There is no {name} to show here. There are: {_listed(there)}."
+            continue
+        counts = [bounds(protocol.roles[role])[1] for role in roles if role in protocol.roles]
+        if name not in bound and key in ("picture", "sentence", "on_request") and counts != [1]:
+            several = {"picture": "pictures", "sentence": "list"}.get(key, "tasks: each")
+            yield "SEVERAL", path, f"An item has several {name}. Use {several}, or make a task for each."
+        if name in shown:
+            yield "SHOWN_TWICE", path, f"{name} is on the screen already."
+        if name not in bound and options & set(roles):
+            yield "SHOWN_TWICE", path, f"{name} is among the options of an answer, which show it."
+        shown.add(name)
+    for name in bound:
+        if name not in shown and not any(getattr(one, "of", None) == name for one in protocol.answers):
+            yield "NOT_SHOWN", ("tasks",), f"The tasks go through {name}, but the screen does not show it."
+    if not protocol.screen and not options and not any(hasattr(one, "of") for one in protocol.answers):
+        yield "NOTHING_SHOWN", ("screen",), "Show something: a picture or a sentence."
+
+
+def _all_options(protocol: ProtocolFile, answer: object) -> Sequence[str]:
+    if isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
+        return values.options_of(protocol, answer)
+    if isinstance(answer, schema.Check):
+        return [answer.of] if answer.of else []
+    return []
+
+
+def _answers(protocol: ProtocolFile) -> Iterator[Found]:
+    names: set[str] = set()
+    longest = 0
+    for place, one in enumerate(protocol.answers):
+        path = ("answers", place)
+        if one.name in names:
+            yield "ANSWER_TWICE", (*path, "name"), f"Another answer is called {one.name}."
+        names.add(one.name)
+        if len(protocol.answers) > 1 and not one.ask:
+            yield "NOT_ASKED", path, "Several answers each need a line: ask."
+        for role in _all_options(protocol, one):
+            yield from _known_role(protocol, role, (*path, "of"))
+        if isinstance(one, schema.Pick | schema.Rank | schema.Pair):
+            yield from _options(protocol, one, path)
+        if isinstance(one, schema.Scale):
+            yield from _scale(one, path)
+        if isinstance(one, schema.Check):
+            yield from _check(protocol, one, path)
+        if isinstance(one, schema.Words | schema.Edit):
+            yield from _shown_text(protocol, one, path)
+        if isinstance(one, schema.Text) and one.shortest > one.longest:
+            yield "WRONG_COUNT", (*path, "shortest"), f"The shortest text is longer than the longest, {one.longest}."
+        with contextlib.suppress(KeyError):  # an unknown role, which has its own problem
+            longest += _longest(protocol, one) + 1
+    if longest > LONGEST_LABEL:
+        advice = f"Ask less on one screen: its answers take up to {longest} characters together, of {LONGEST_LABEL}."
+        yield "TOO_LONG", ("answers",), advice
+    try:
+        given_keys(protocol)
+    except KeysTaken as taken:
+        yield "SAME_KEY", ("answers", taken.place), str(taken)
+
+
+def _options(
+    protocol: ProtocolFile, one: schema.Pick | schema.Rank | schema.Pair, path: tuple[str | int, ...]
+) -> Iterator[Found]:
+    roles = [role for role in values.options_of(protocol, one) if role in protocol.roles]
+    fixed = values.fixed_of(one)
+    if one.of == "pair":
+        if not isinstance(protocol.tasks, schema.Pairs):
+            yield "PAIR_NOT_ASKED", (*path, "of"), "of: pair needs tasks: {pairs: …}."
+        least: int = 2
+        most: int | None = 2
+    else:
+        counts = [bounds(protocol.roles[role]) for role in roles]
+        least = sum(low for low, _ in counts)
+        most = None if any(high is None for _, high in counts) else sum(high or 0 for _, high in counts)
+    kinds = {role.partition(".")[0] == "images" for role in roles}
+    if len(kinds) > 1:
+        yield "MIXED_ROLES", (*path, "of"), "Options are all pictures or all texts."
+    if len(set(roles)) < len(roles):
+        yield "VALUE_TWICE", (*path, "of"), "A role is named twice."
+    if most is None or most > MOST_KEYS:
+        advice = f"There may be at most {MOST_KEYS} options, one for each key; limit the role, as in 2..{MOST_KEYS}."
+        yield "TOO_MANY_OPTIONS", (*path, "of"), advice
+    if isinstance(one, schema.Pair) and (least, most) != (2, 2):
+        yield "PAIR_OF_ONE", (*path, "of"), "A pair compares exactly two options."
+    if isinstance(one, schema.Rank) and least < 2:
+        yield "PAIR_OF_ONE", (*path, "of"), "A ranking needs at least two options."
+    if isinstance(one, schema.Pick) and least + len(fixed) < 2:
+        yield "UNREACHABLE_ANSWER", path, "An answer needs at least two values to choose from."
+    for value in fixed.keys() & {role.partition(".")[2] for role in roles}:
+        yield "VALUE_TWICE", (*path, "fixed", value), f"{value} is also the role of an option."
+    labels = [said.label.casefold() for said in fixed.values()]
+    if len(set(labels)) < len(labels):
+        yield "VALUE_TWICE", (*path, "fixed"), "Two fixed answers have the same label."
+    for value in fixed.keys() & {CANNOT_JUDGE, ELSE}:
+        yield "VALUE_TWICE", (*path, "fixed", value), f"{value} has a meaning of its own; choose another name."
+
+
+def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
+    steps = values.points(one)
+    if isinstance(one.points, list) and sorted(set(one.points)) != one.points:
+        yield "WRONG_COUNT", (*path, "points"), "List the points from low to high, each once."
+    for anchor in one.anchors:
+        if anchor not in steps:
+            yield "UNKNOWN_VALUE", (*path, "anchors", anchor), f"The scale has no point {anchor}: {_listed(steps)}."
+
+
+def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...]) -> Iterator[Found]:
+    if bool(one.of) == bool(one.statements):
+        yield "NO_STATEMENTS", path, "Give either statements, or with of the list of an item."
+    if one.of and one.of.startswith("images."):
+        yield "MIXED_ROLES", (*path, "of"), "Statements are texts."
+    if one.parents and (not one.of or one.parents not in protocol.item.attributes):
+        yield "UNKNOWN_ATTRIBUTE", (*path, "parents"), "Name one of item: attributes, which the texts of the list have."
+
+
+def _shown_text(
+    protocol: ProtocolFile, one: schema.Words | schema.Edit, path: tuple[str | int, ...]
+) -> Iterator[Found]:
+    bound = _bound(protocol)
+    if one.of in bound:
+        return
+    if one.of.startswith("images.") or one.of not in protocol.roles:
+        there = [*bound, *(role for role in protocol.roles if not role.startswith("images."))]
+        yield "UNKNOWN_ROLE", (*path, "of"), f"There is no text {one.of}. There are: {_listed(there)}."
+    elif bounds(protocol.roles[one.of]) != (1, 1):
+        yield "SEVERAL", (*path, "of"), f"An item may have several {one.of}. Make a task for each."
+    if isinstance(one, schema.Words) and one.unmarked in one.marks:
+        yield "VALUE_TWICE", (*path, "unmarked"), f"{one.unmarked} is also a mark."
+
+
+def _longest(protocol: ProtocolFile, one: object) -> int:
+    """The characters that a stored answer can take."""
+    match one:
+        case schema.Rank():
+            roles = values.options_of(protocol, one)
+            return sum((bounds(protocol.roles[role])[1] or 0) * (len(role.partition(".")[2]) + 3) for role in roles)
+        case schema.Pick(many=True):
+            names = [role.partition(".")[2] for role in values.options_of(protocol, one)]
+            return sum(len(name) + 3 for name in [*names * MOST_KEYS, *one.fixed])
+        case schema.Check():
+            most = len(one.statements) if one.statements else bounds(protocol.roles[str(one.of)])[1] or 30
+            return 7 * most
+        case schema.Words():
+            return 100  # marks are stored apart from the label where they are longer
+    return 20
+
+
+def _conditions(protocol: ProtocolFile) -> Iterator[Found]:
+    places = {one.name: place for place, one in enumerate(protocol.answers)}
+    for place, one in enumerate(protocol.answers):
+        if one.when is None:
+            continue
+        path = ("answers", place, "when")
+        for kind, listed in (("all", one.when.all), ("any", one.when.any)):
+            for address, wanted in listed.items():
+                name = address.partition(".")[0]
+                at = (*path, kind, address)
+                if name not in places:
+                    yield from _known_answer(protocol, address, at)
+                elif places[name] >= place:
+                    cycle = any(name == other.name and _asks_for(other, one.name) for other in protocol.answers)
+                    code = "CYCLE" if cycle or name == one.name else "ASKED_LATER"
+                    yield code, at, f"{one.name} waits for {name}, which comes later. Wait for earlier answers."
+                else:
+                    yield from _known_values(protocol, address, wanted, at)
+        if not one.when.all and not one.when.any:
+            yield "UNREACHABLE_ANSWER", path, "Say which answers bring this question."
+        yield from _reachable(protocol, one, path)
+
+
+def _asks_for(answer: schema._Asked, name: str) -> bool:
+    return answer.when is not None and any(
+        address.partition(".")[0] == name for address in [*answer.when.all, *answer.when.any]
+    )
+
+
+def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int, ...]) -> Iterator[Found]:
+    """A question that waits for a question which, whenever it is asked, has another answer than is waited for."""
+    needed: dict[str, set[str]] = {}
+    todo, seen = [one], {one.name}
+    while todo:
+        asked = todo.pop()
+        for address, wanted in (asked.when.all if asked.when else {}).items():
+            needed[address] = needed.get(address, set(wanted)) & set(wanted)
+            name = address.partition(".")[0]
+            todo += [other for other in protocol.answers if other.name == name and name not in seen]
+            seen.add(name)
+    for address, left in needed.items():
+        if not left:
+            yield "UNREACHABLE_ANSWER", path, f"{one.name} never comes: no value of {address} meets all its conditions."
+
+
+def _known_values(
+    protocol: ProtocolFile, address: str, wanted: Sequence[str], path: tuple[str | int, ...], *more: str
+) -> Iterator[Found]:
+    try:
+        known = table_values(protocol, address)
+    except KeyError:
+        yield from _known_answer(protocol, address, path)
+        return
+    if known is None:
+        yield "NO_VALUES", path, f"{address} has no list of values to name here."
+        return
+    for value in wanted:
+        if value not in (*known, CANNOT_JUDGE, *more):
+            yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It has: {_listed(known)}."
+
+
+def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
+    seen: set[str] = set()
+    for place, one in enumerate(protocol.decide):
+        path = ("decide", place)
+        unknown = list(_known_answer(protocol, one.answer, (*path, "answer")))
+        yield from unknown
+        if unknown:
+            continue
+        if one.answer in seen:
+            yield "DECIDED_TWICE", (*path, "answer"), f"There is a rule for {one.answer} already."
+        seen.add(one.answer)
+        answer = protocol.answer(one.answer.partition(".")[0])
+        fits = "." in one.answer and one.rule in ("majority", "dawid_skene", "at_least", "unanimous")
+        if not fits and answer.kind not in _RULES[one.rule]:
+            code = "BOUND_ON_NOMINAL" if one.rule in ("mean", "median") else "RULE_DOES_NOT_FIT"
+            kinds = _listed(_RULES[one.rule])
+            yield code, (*path, "rule"), f"{one.rule} needs an answer of kind {kinds}; {one.answer} is {answer.kind}."
+            continue
+        if isinstance(one, schema._Table):
+            yield from _table(protocol, one, path)
+        if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
+            yield "M_OUT_OF_K", (*path, "m"), f"A task has {protocol.judgments} judgments, fewer than m."
+        if isinstance(one, schema.BradleyTerry) and one.over not in protocol.item.attributes:
+            there = _listed(protocol.item.attributes)
+            yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {one.over}. It has: {there}."
+
+
+def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ...]) -> Iterator[Found]:
+    known = table_values(protocol, one.answer)
+    if known is None:
+        yield "NO_VALUES", (*path, "answer"), f"{one.answer} has no list of values to decide by."
+        return
+    more = (ELSE,) if isinstance(one, schema.AtLeast | schema.Unanimous) else ()
+    yield from _known_values(protocol, one.answer, one.keep, (*path, "keep"))
+    yield from _known_values(protocol, one.answer, list(one.drop), (*path, "drop"), *more)
+    for value in set(one.keep) & one.drop.keys():
+        yield "KEPT_AND_DROPPED", (*path, "drop", value), f"{value} is kept too. Choose one."
+    if isinstance(one, schema.AtLeast):
+        yield from _known_values(protocol, one.answer, [one.of], (*path, "of"))
+        if one.of in one.drop:
+            yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
+    decided = {*one.keep, *one.drop, *([one.of] if isinstance(one, schema.AtLeast) else [])}
+    if missing := [value for value in (*known, *more) if value not in decided]:
+        advice = f"Say what happens to {_listed(missing)}: list each in keep, or in drop with its reason."
+        yield "DROP_NOT_TOTAL", (*path, "drop"), advice
+
+
+def _measures(protocol: ProtocolFile) -> Iterator[Found]:
+    for address, one in protocol.measure.items():
+        path = ("measure", address)
+        unknown = list(_known_answer(protocol, address, path))
+        yield from unknown
+        if unknown:
+            continue
+        kind = "pick" if "." in address else protocol.answer(address).kind
+        if one.agreement and one.agreement not in _AGREEMENT[kind]:
+            fitting = _listed(_AGREEMENT[kind])
+            advice = f"{address} is a {kind}; agreement on it is: {fitting}."
+            yield "AGREEMENT_DOES_NOT_FIT", (*path, "agreement"), advice
+        known = table_values(protocol, address)
+        for name, view in one.views.items():
+            at = (*path, "views", name)
+            yield from _known_values(protocol, address, list(view), at, ELSE)
+            if known is not None and ELSE not in view and (missing := [value for value in known if value not in view]):
+                yield "VIEW_NOT_TOTAL", at, f"Say what {_listed(missing)} become, or add else."
+        if one.score == "mean" and kind not in NUMERIC:
+            yield "BOUND_ON_NOMINAL", (*path, "score"), f"{address} has no number to take the mean of."
+        elif one.score and one.score != "mean":
+            yield from _known_values(protocol, address, [one.score], (*path, "score"))
+    bound = _bound(protocol)
+    for name, over in protocol.group.items():
+        for through in over:
+            if through not in bound:
+                there = _listed(list(bound))
+                yield "UNKNOWN_ROLE", ("group", name), f"The tasks have no {through}. They have: {there}."
+
+
+def _right(protocol: ProtocolFile) -> Iterator[Found]:
+    if protocol.group and not protocol.right:
+        yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers: say which are right."
+    for name, said in protocol.right.items():
+        path = ("right", name)
+        if isinstance(said, str):
+            yield from _known_values(protocol, name, [said], path)
+            continue
+        tasks = _task_names(protocol)
+        for task, value in said.items():
+            if task not in tasks:
+                yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. There are: {_listed(tasks)}."
+            yield from _known_values(protocol, name, [value], (*path, task))
+
+
+def _task_names(protocol: ProtocolFile) -> list[str]:
+    """The names that tasks can have: of rows their own, of others those of the members that they go through."""
+    match protocol.tasks:
+        case schema.Rows(rows=rows):
+            return list(rows)
+        case schema.Each(each=each):
+            found = [""]
+            for roles in each.values():
+                names = [role.partition(".")[2] for role in roles]
+                several = any(bounds(protocol.roles.get(role, "1"))[1] != 1 for role in roles)
+                members = [f"{name}-{place}" for name in names for place in range(MOST_KEYS)] if several else names
+                found = [f"{one}/{name}" if one else name for one in found for name in members]
+            return found
+    return []

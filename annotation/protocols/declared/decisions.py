@@ -1,0 +1,182 @@
+"""What the answers to a declared protocol decide: each rule of its file on its own answer, then the item by all rules.
+
+An item is kept where every rule keeps it. The first rule of the file that drops it says why; where a rule waits, for
+judgments, an estimate or an adjudicator, the item is open.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
+
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.values import ELSE
+
+_AWAITING_ESTIMATE = "awaiting_estimate"
+_FIRST, _DROP = "first", "drop"
+
+
+def decide_item(
+    protocol: ProtocolFile,
+    labels: Sequence[str],
+    judgments: int | None = None,
+    posteriors: Mapping[str, Posterior] | None = None,
+    parents: Sequence[Sequence[int]] = (),
+) -> Decision:
+    """The decision from the stored labels of a task, in the order given.
+
+    `judgments` is how many the task needs, by default as many as the file says. Dawid and Skene's rule needs
+    `posteriors` (answer → value → probability). `outcome` is that of the first rule.
+    """
+    if len(labels) < (judgments or protocol.judgments):
+        return Decision(OPEN)
+    found = [_by_rule(protocol, rule, labels, posteriors or {}, parents) for rule in protocol.decide]
+    if not found:  # it measures
+        return _unanimous_or_not(labels)
+    for state in (DROPPED, OPEN):
+        for one in found:
+            if one.state == state:
+                return one
+    return found[0]
+
+
+def _unanimous_or_not(labels: Sequence[str]) -> Decision:
+    winner, count = Counter(labels).most_common(1)[0]
+    if count * 2 <= len(labels):
+        return Decision(KEPT, by="no_majority")
+    by = "only_answer" if len(labels) == 1 else "unanimous" if count == len(labels) else "majority"
+    return Decision(KEPT, winner, by=by)
+
+
+def _by_rule(
+    protocol: ProtocolFile,
+    rule: schema.Decision,
+    labels: Sequence[str],
+    posteriors: Mapping[str, Posterior],
+    parents: Sequence[Sequence[int]],
+) -> Decision:
+    unable = sum(label == CANNOT_JUDGE for label in labels)
+    said = [CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, rule.answer, protocol) for label in labels]
+    said = [one for one in said if one]  # who was not asked has no say
+    if not said:
+        return Decision(KEPT, by="not_asked")
+    match rule:
+        case schema.AtLeast() | schema.Unanimous():
+            return _by_table(protocol, rule, said)
+        case schema.Majority():
+            return _by_votes(protocol, rule, said)
+        case schema.DawidSkene():
+            if (posterior := posteriors.get(rule.answer)) is None:
+                return Decision(OPEN, reason=_AWAITING_ESTIMATE)
+            return _by_votes(protocol, rule, said, posterior)
+    if unable * 2 > len(labels):
+        return Decision(DROPPED, CANNOT_JUDGE, CANNOT_JUDGE, "majority")
+    said = [one for one in said if one != CANNOT_JUDGE]
+    match rule:
+        case schema.Mean() | schema.Median():
+            return _by_bound(protocol, rule, said, parents)
+        case schema.MeanRank():
+            return _by_mean_rank(rule, said)
+        case schema.Latest():
+            return Decision(KEPT, said[-1], by="latest")
+    return Decision(KEPT, by="measured")
+
+
+def _by_votes(
+    protocol: ProtocolFile,
+    rule: schema.Majority | schema.DawidSkene,
+    said: Sequence[str],
+    posterior: Posterior | None = None,
+) -> Decision:
+    alike, reason = _alike(protocol, rule, said), _reasons(protocol, rule)
+    return decide(said, overlap=1, tie_rule=rule.tie, reason=reason, alike=alike, posterior=posterior)
+
+
+def kinds_of(protocol: ProtocolFile, rule: schema.DawidSkene, said: Sequence[str]) -> list[str]:
+    """What an estimate tells apart: options that are alike are of one kind."""
+    alike = _alike(protocol, rule, said)
+    return ["any" if one in alike else one for one in said]
+
+
+def _alike(protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str]) -> set[str]:
+    answer = protocol.answer(rule.answer.partition(".")[0])
+    if not (isinstance(answer, schema.Pick) and answer.alike):
+        return set()
+    return {one for one in said if one not in answer.fixed and one != CANNOT_JUDGE}
+
+
+def _reasons(protocol: ProtocolFile, rule: schema._Table) -> Callable[[str], str]:
+    """Outcome → why it drops the item, or ""."""
+    names = values.table_values(protocol, rule.answer) or []
+
+    def reason(outcome: str) -> str:
+        value = values.in_table(outcome, names)
+        if value in rule.keep:
+            return ""
+        return rule.drop.get(value, CANNOT_JUDGE if value == CANNOT_JUDGE else "")
+
+    return reason
+
+
+def _by_table(protocol: ProtocolFile, rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> Decision:
+    names = values.table_values(protocol, rule.answer) or []
+    counts = Counter(values.in_table(one, names) for one in said)
+    (leader, most), *others = counts.most_common()
+    by = "only_answer" if len(said) == 1 else "unanimous" if not others else "majority"
+    if isinstance(rule, schema.AtLeast):
+        if counts[rule.of] >= rule.m:
+            return Decision(KEPT, rule.of, by=by)
+        unclear = leader == rule.of or any(count == most for _, count in others)
+    else:
+        unclear = bool(others)
+    if unclear:
+        kept = ELSE in rule.keep
+        return Decision(KEPT if kept else DROPPED, "", "" if kept else rule.drop[ELSE], "no_agreement")
+    why = _reasons(protocol, rule)(leader)
+    return Decision(DROPPED if why else KEPT, leader, why, by)
+
+
+def _by_bound(
+    protocol: ProtocolFile, rule: schema.Mean | schema.Median, said: Sequence[str], parents: Sequence[Sequence[int]]
+) -> Decision:
+    answer = protocol.answer(rule.answer)
+    numbers = [answers.number(answer, one, parents) for one in said]
+    there = [one for one in numbers if one is not None]
+    if len(there) * 2 <= len(numbers):
+        return Decision(DROPPED, "", rule.no_value, rule.rule)
+    level = (fmean if rule.rule == "mean" else median)(there)
+    outcome = format(level, ".6g")
+    if level >= rule.at_least - 1e-9:  # a mean of thirds is not less than a third for its last bit
+        return Decision(KEPT, outcome, by=rule.rule)
+    return Decision(DROPPED, outcome, rule.below, rule.rule)
+
+
+def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:
+    """Option → its rank from 1 on average; options that tie share the mean of their ranks."""
+    found: dict[str, list[float]] = {}
+    for ranking in rankings:
+        passed = 0
+        for tier in answers.tiers(ranking):
+            for option in tier:
+                found.setdefault(option, []).append(passed + (len(tier) + 1) / 2)
+            passed += len(tier)
+    return {option: fmean(ranks) for option, ranks in found.items()}
+
+
+def _by_mean_rank(rule: schema.MeanRank, said: Sequence[str]) -> Decision:
+    ranks = mean_ranks(said)
+    best = min(ranks.values())
+    leaders = [option for option, rank in ranks.items() if rank - best < 1e-9]
+    if len(leaders) == 1 or rule.tie == _FIRST:
+        return Decision(KEPT, leaders[0], by="mean_rank" if len(leaders) == 1 else "tie_rule")
+    if rule.tie == _DROP:
+        return Decision(DROPPED, reason="tie_unresolved", by="tie_rule")
+    return Decision(OPEN, reason="awaiting_adjudication")
+
+
+def outcome_value(protocol: ProtocolFile, decision: Decision) -> str:
+    """The outcome as tables name it."""
+    rule = protocol.decide[0].answer if protocol.decide else protocol.answers[0].name
+    return values.in_table(decision.outcome, values.table_values(protocol, rule) or [])

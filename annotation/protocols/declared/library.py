@@ -1,0 +1,45 @@
+"""The protocols that come as files, and protocols from files of one's own."""
+
+from functools import cache
+from pathlib import Path
+
+from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.declared.schema import ProtocolFile
+from benchmarks.formats.base import ProblemLog, Unreadable
+
+FOLDER = Path(__file__).resolve().parents[1] / "library"
+ENDINGS = (".yaml", ".yml", ".json")
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def text_of(name: str) -> str:
+    """The file's text. KeyError if the library has no such protocol."""
+    if name not in names():
+        raise KeyError(name)
+    return (FOLDER / f"{name}.yaml").read_text()
+
+
+@cache
+def shipped(name: str) -> ProtocolFile:
+    """KeyError if the library has no such protocol."""
+    return read_protocol(text_of(name), f"{name}.yaml", ProblemLog())
+
+
+def named_or_file(given: str, log: ProblemLog) -> ProtocolFile:
+    """A protocol of the library by its name, or the one in the file at that path. Raises Unreadable."""
+    path = Path(given)
+    if path.suffix not in ENDINGS and given in names():
+        return shipped(given)
+    if not path.is_file():
+        advice = f"Give the path of a file, or one of the library: {', '.join(names())}."
+        log.error("NO_SUCH_PROTOCOL", given, None, "", advice)
+        raise Unreadable
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        log.error("WRONG_ENCODING", path.name, None, "", "Save the file as UTF-8.")
+        raise Unreadable from None
+    return read_protocol(text, path.name, log)

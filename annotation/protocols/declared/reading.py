@@ -1,0 +1,236 @@
+"""From the text of a protocol file, YAML or JSON, to the protocol, or to every problem with its line and what to do."""
+
+import json
+import re
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from annotation.protocols.declared import checks
+from annotation.protocols.declared.schema import VERSION, ProtocolFile, json_schema
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.table import nearest
+
+LONGEST = 100_000  # characters of a file
+_DEEPEST = 30
+
+Path = tuple[str | int, ...]
+
+
+class _Core(yaml.SafeLoader):
+    """YAML 1.2's core types: `yes` and `no` are texts, as in JSON, and so are dates."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for tag, pattern, starts in (
+    ("bool", r"true|false", "tf"),
+    ("null", r"null|~|", ["n", "~", ""]),
+    ("int", r"[-+]?[0-9]+", "-+0123456789"),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
+):
+    _Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z"), list(starts))
+
+
+def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
+    """The protocol in the text. Raises Unreadable where it has problems, which are then in the log: `row` is the line,
+    `column` the path of the key, such as `answers.0.of`.
+    """
+    data, lines = _parse(text, file, log)
+    try:
+        protocol = ProtocolFile.model_validate(data)
+    except ValidationError as error:
+        told: set[Path] = set()  # a value that may have several forms has an error for each
+        for one in error.errors(include_url=False):
+            path = _path_in(data, one["loc"])
+            if one["type"] == "union_tag_invalid":
+                path = (*path, one["ctx"]["discriminator"].strip("'"))
+            if path not in told:
+                told.add(path)
+                code = _CODES.get(one["type"], "WRONG_VALUE")
+                log.error(code, file, _line(lines, path), _dotted(path), _advice(one))
+        raise Unreadable from None
+    before = log.count
+    for code, path, advice in checks.problems(protocol):
+        log.error(code, file, _line(lines, path), _dotted(path), advice)
+    if log.count > before:
+        raise Unreadable
+    return protocol
+
+
+def canonical(protocol: ProtocolFile) -> str:
+    """The protocol as JSON: the same text for the same protocol, however its file was written."""
+    said = protocol.model_dump(mode="json", exclude_defaults=True)
+    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[Path, int]]:
+    """The data, and the line of each path. Raises Unreadable."""
+    if len(text) > LONGEST:
+        log.error("TOO_LONG", file, None, "", f"A protocol may have {LONGEST:,} characters; this has {len(text):,}.")
+        raise Unreadable
+    try:
+        node = yaml.compose(text.replace("\t", "  ") if text.lstrip().startswith("{") else text, Loader=_Core)
+        lines: dict[Path, int] = {}
+        before = log.count
+        data = _build(node, (), lines, file, log)
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark or error.context_mark
+        advice = f"This is no YAML: {error.problem or error.context}. Check indentation, colons and quotes."
+        log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
+        raise Unreadable from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        log.error("NOT_YAML", file, None, "", f"This is no YAML: {str(error)[:200]}.")
+        raise Unreadable from None
+    if log.count > before:
+        raise Unreadable
+    if not isinstance(data, dict):
+        advice = "Write keys and values, beginning with winnow: protocol/1."
+        log.error("NOT_A_PROTOCOL", file, 1, "", advice)
+        raise Unreadable
+    if (version := data.get("winnow")) != VERSION:
+        advice = f"Begin the file with winnow: {VERSION}" + (f" instead of {version}." if version else ".")
+        log.error("WRONG_VERSION", file, lines.get(("winnow",), 1), "winnow", advice)
+        raise Unreadable
+    return data, lines
+
+
+def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str, log: ProblemLog) -> Any:
+    """The node's value. Every path has its line in `lines`; keys that come twice are in the log."""
+    if node is None:
+        return None
+    if len(path) > _DEEPEST or path in lines:  # an alias of a part that stands elsewhere has a path of its own
+        raise ValueError("it is nested too deeply")
+    lines[path] = node.start_mark.line + 1
+    if len(lines) > LONGEST:
+        raise ValueError("it has too many parts")
+    if isinstance(node, yaml.SequenceNode):
+        return [_build(one, (*path, place), lines, file, log) for place, one in enumerate(node.value)]
+    if not isinstance(node, yaml.MappingNode):
+        return _Core("").construct_object(node)
+    found: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise ValueError("a key is a list or an object")
+        key = key_node.value
+        if key in found:
+            log.error("KEY_TWICE", file, key_node.start_mark.line + 1, _dotted((*path, key)), "Keep one of the two.")
+            continue
+        found[key] = _build(value_node, (*path, key), lines, file, log)
+        lines[(*path, key)] = key_node.start_mark.line + 1
+    return found
+
+
+def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:
+    """The steps of an error's location that are keys of the data. The others name the form that was tried."""
+    path: list[int | str] = []
+    for place, step in enumerate(location):
+        if isinstance(data, dict) and step in data:
+            path.append(step)
+            data = data[str(step)]
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            path.append(step)
+            data = data[step]
+        elif place == len(location) - 1 and isinstance(data, dict) and isinstance(step, str):
+            path.append(step)  # a missing key
+    return tuple(path)
+
+
+_CODES = {
+    "extra_forbidden": "UNKNOWN_KEY",
+    "missing": "MISSING_KEY",
+    "union_tag_not_found": "MISSING_KEY",
+    "string_too_long": "TOO_LONG",
+    "too_long": "TOO_LONG",
+}
+_WANTED = {
+    "a valid dictionary": "keys with values",
+    "a valid list": "a list",
+    "a valid string": "a text",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid boolean": "true or false",
+}
+_PATTERNS = {
+    r"^[a-z][a-z0-9_]*$": "Use small letters, digits and _, beginning with a letter.",
+    r"^[a-z][a-z0-9-]*$": "Use small letters, digits and -, beginning with a letter.",
+    r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$": "Name a role with its kind, such as images.scene.",
+    r"^\d+(\.\.\d*)?$": "Write how many there are: 2, 2..9, or 1.. for one or more.",
+    r"^[^\r\n]*$": "Write this on one line.",
+    r"^[a-z0-9]$": "A key is one small letter or digit.",
+}
+
+
+def _advice(error: ErrorDetails) -> str:
+    context = error.get("ctx", {})
+    match error["type"]:
+        case "extra_forbidden":
+            known = _keys_at(error["loc"][:-1])
+            near = nearest(str(error["loc"][-1]), known)
+            return "There is no such key here. " + (f"Did you mean “{near}”?" if near else f"Use {', '.join(known)}.")
+        case "missing":
+            return "Add this key."
+        case "union_tag_not_found":
+            by = str(context["discriminator"]).strip("'")
+            keys = f"one of the keys {', '.join(_keys_at(error['loc']))}" if "(" in by else f"the key {by}"
+            return f"Say what this is by {keys}."
+        case "union_tag_invalid":
+            return f"There is no {context['tag']!r} here. Use one of {context['expected_tags']}.".replace("'", "")
+        case "string_pattern_mismatch":
+            return _PATTERNS[context["pattern"]]
+        case "string_too_long":
+            return f"Write at most {context['max_length']:,} characters."
+        case "too_long":
+            return f"List at most {context['max_length']:,} here."
+        case _:
+            wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
+            return f"Write {_WANTED.get(wanted, wanted)} here."
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    """The keys that the schema knows at an error's location; where there are several forms, one that each has."""
+    schema = json_schema()
+    node: dict[str, Any] = schema
+    for step in location:
+        node = _resolved(node, schema)
+        one_of = [node, *(_resolved(one, schema) for one in node.get("anyOf", []) + node.get("oneOf", []))]
+        node = next(
+            (
+                found
+                for one in one_of
+                for found in [
+                    one.get("properties", {}).get(step) or schema["$defs"].get(step) or _tagged(one, step, schema)
+                    or (one.get("items") if isinstance(step, int) else one.get("additionalProperties"))
+                ]
+                if found
+            ),
+            {},
+        )  # fmt: skip
+    node = _resolved(node, schema)
+    forms = [_resolved(one, schema) for one in node.get("oneOf", []) + node.get("anyOf", [])] or [node]
+    if len(forms) > 1:
+        return [next(iter(one["properties"])) for one in forms if "properties" in one]
+    return list(forms[0].get("properties", {}))
+
+
+def _tagged(node: dict[str, Any], step: int | str, schema: dict[str, Any]) -> dict[str, Any] | None:
+    reference = node.get("discriminator", {}).get("mapping", {}).get(step)
+    return _resolved({"$ref": reference}, schema) if reference else None
+
+
+def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    return schema["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node
+
+
+def _line(lines: dict[Path, int], path: Path) -> int:
+    """The line of the path, or of what it is in. Steps that a short form leaves out are passed over."""
+    found: Path = ()
+    for step in path:
+        found = (*found, step) if (*found, step) in lines else found
+    return lines.get(found, 1)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))

@@ -1,0 +1,440 @@
+"""The protocol file, `winnow: protocol/1`, as types: what keys there are, and of what kind their values are.
+
+The JSON Schema in docs/reference is made from these types (`manage.py protocol_schema`). What a file says beyond its
+form, such as a role that does not exist, is checked in `checks`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+
+VERSION = "protocol/1"
+MOST_KEYS = 9  # options are picked with the keys 1 to 9
+
+T = TypeVar("T")
+
+
+class Strict(BaseModel):
+    """No further keys, and no value that would first have to be converted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _one_or_more(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def as_value(value: object) -> object:
+    """Values of answers are texts; a file may write the points of a scale as numbers: 1, 0.5."""
+    return format(value, "g") if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _count(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[Any], str | None]:
+    """Which of several forms a value has, by the key that only this form has."""
+
+    def form(value: Any) -> str | None:
+        if isinstance(value, Strict):
+            return type(value).__name__
+        return next((forms[key] for key in forms if isinstance(value, dict) and key in value), other)
+
+    return form
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=16)]
+ProtocolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=32)]
+Reference = Annotated[str, StringConstraints(pattern=r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$")]
+Count = Annotated[
+    str, BeforeValidator(_count, json_schema_input_type=int | str), StringConstraints(pattern=r"^\d+(\.\.\d*)?$")
+]
+Value = Annotated[str, BeforeValidator(as_value, json_schema_input_type=str | float), StringConstraints(max_length=40)]
+Values = Annotated[list[Value], BeforeValidator(_one_or_more, json_schema_input_type=list[Value] | Value)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
+Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$")]
+
+
+class Item(Strict):
+    """What an item must have, by role: `2`, `2..9` or `1..` members. A list is the texts of one role in their order.
+
+    `attributes` are what its parts say of themselves (an image its `model`), for rules that go over one.
+    """
+
+    images: dict[Name, Count] = Field(default_factory=dict)
+    captions: dict[Name, Count] = Field(default_factory=dict)
+    texts: dict[Name, Count] = Field(default_factory=dict)
+    lists: dict[Name, Count] = Field(default_factory=dict)
+    attributes: list[Name] = Field(default_factory=list)
+
+
+References = Annotated[
+    list[Reference], BeforeValidator(_one_or_more, json_schema_input_type=list[Reference] | Reference)
+]
+
+
+class Each(Strict):
+    """A task for each member of a role, or for each combination of members of several. Names stand for the member."""
+
+    each: Annotated[dict[Name, References], Field(min_length=1)]
+
+
+class Pairs(Strict):
+    """Tasks that compare two members of a role: all pairs, or `per_item` of them, drawn by the item's key.
+
+    In a balanced design, every member comes equally often, give or take one.
+    """
+
+    pairs: Reference
+    design: Literal["all", "random", "balanced"] = "all"
+    per_item: Annotated[int, Field(ge=1, le=200)] | None = None
+
+
+class Rows(Strict):
+    """Named tasks, each with the parts that its names stand for. An item that lacks a part has no such task."""
+
+    rows: Annotated[dict[Name, dict[Name, Reference]], Field(min_length=1)]
+
+
+Tasks = Annotated[
+    Annotated[Literal["item"], Tag("item")]
+    | Annotated[Each, Tag("Each")]
+    | Annotated[Pairs, Tag("Pairs")]
+    | Annotated[Rows, Tag("Rows")],
+    Discriminator(_form_of({"each": "Each", "pairs": "Pairs", "rows": "Rows"}, "item")),
+]
+
+
+class Picture(Strict):
+    """One picture, with the zoom."""
+
+    picture: Name
+
+
+class Pictures(Strict):
+    """All pictures of a role."""
+
+    pictures: Name
+    layout: Literal["row", "grid"] = "row"
+
+
+class Sentence(Strict):
+    """A caption or another text; `label` stands before it."""
+
+    sentence: Name
+    label: Line | None = None
+
+
+class Listed(Strict):
+    """All texts of a role, one below the other."""
+
+    list: Name
+    label: Line | None = None
+
+
+class OnRequest(Strict):
+    """A picture that is shown when the annotator asks for it."""
+
+    on_request: Name
+
+
+Block = Annotated[
+    Annotated[Picture, Tag("Picture")]
+    | Annotated[Pictures, Tag("Pictures")]
+    | Annotated[Sentence, Tag("Sentence")]
+    | Annotated[Listed, Tag("Listed")]
+    | Annotated[OnRequest, Tag("OnRequest")],
+    Discriminator(
+        _form_of(
+            {"picture": "Picture", "pictures": "Pictures", "sentence": "Sentence", "list": "Listed",
+             "on_request": "OnRequest"}
+        )
+    ),
+]  # fmt: skip
+
+
+class Fixed(Strict):
+    """An answer that is not shuffled. Without keys, it gets the first free letter of its label."""
+
+    label: Line
+    keys: list[Key] = Field(default_factory=list)
+
+
+def _label_alone(value: object) -> object:
+    return {"label": value} if isinstance(value, str) else value
+
+
+Choice = Annotated[Fixed, BeforeValidator(_label_alone, json_schema_input_type=Fixed | str)]
+
+
+class When(Strict):
+    """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values."""
+
+    all: dict[str, Values] = Field(default_factory=dict)
+    any: dict[str, Values] = Field(default_factory=dict)
+
+
+def _all_of(value: object) -> object:
+    known = isinstance(value, dict) and value.keys() <= {"all", "any"}
+    return value if known or not isinstance(value, dict) else {"all": value}
+
+
+Condition = Annotated[When, BeforeValidator(_all_of, json_schema_input_type=When | dict[str, Values])]
+
+
+class _Asked(Strict):
+    """`ask` is the line above the answer; one answer alone may leave it to the protocol's `ask`."""
+
+    name: Name
+    ask: Line | None = None
+    when: Condition | None = None
+    required: bool = True
+
+
+class Pick(_Asked):
+    """One of the shuffled options or fixed answers, or with `many` any number of them.
+
+    If the options are `alike`, each is a vote that some option fits: first it is decided whether one does, then which.
+    """
+
+    kind: Literal["pick"]
+    of: References = Field(default_factory=list)
+    fixed: dict[Name, Choice] = Field(default_factory=dict)
+    many: bool = False
+    alike: bool = False
+
+
+class Scale(_Asked):
+    """A point of a scale: of `points` from 1, or of those listed. `anchors` are words for some points."""
+
+    kind: Literal["scale"]
+    points: Annotated[int, Field(ge=2, le=10)] | Annotated[list[float], Field(min_length=2, max_length=10)]
+    anchors: dict[Value, Line] = Field(default_factory=dict)
+    not_applicable: Line | None = None
+
+
+class Rank(_Asked):
+    """The options in order, best first."""
+
+    kind: Literal["rank"]
+    of: References
+    ties: bool = True
+
+
+class Pair(_Asked):
+    """The better of two options. `of: pair` are those that the task compares."""
+
+    kind: Literal["pair"]
+    of: Literal["pair"] | References
+    tie: Choice | None = None
+    both_bad: Choice | None = None
+
+
+class Check(_Asked):
+    """Yes or no to each of the `statements`, or of the texts of a list.
+
+    `parents` names the attribute of a text that lists the places (from 1) of those that must be answered yes for it to
+    count: otherwise it counts as no.
+    """
+
+    kind: Literal["check"]
+    of: Reference | None = None
+    statements: dict[Name, Line] = Field(default_factory=dict)
+    unsure: bool = False
+    parents: Name | None = None
+
+
+class Words(_Asked):
+    """A mark on some words of a text; the others count as `unmarked`."""
+
+    kind: Literal["words"]
+    of: Name | Reference
+    marks: Annotated[dict[Name, Choice], Field(min_length=1, max_length=4)]
+    unmarked: Name = "fits"
+
+
+class Text(_Asked):
+    """Free text, in characters."""
+
+    kind: Literal["text"]
+    shortest: Annotated[int, Field(ge=0, le=2000)] = 1
+    longest: Annotated[int, Field(ge=1, le=5000)] = 2000
+
+
+class Edit(_Asked):
+    """A text of the item, which may be changed."""
+
+    kind: Literal["edit"]
+    of: Name | Reference
+    longest: Annotated[int, Field(ge=1, le=5000)] = 2000
+
+
+Answer = Annotated[Pick | Scale | Rank | Pair | Check | Words | Text | Edit, Field(discriminator="kind")]
+
+
+class _Decided(Strict):
+    """What the judgments of a task make of its item. `answer` may name one statement of a check: `holds.same`."""
+
+    answer: str
+
+
+class _Table(_Decided):
+    """Every value is kept or dropped with a reason; `cannot_judge` is dropped as such unless the table says else."""
+
+    keep: Values = Field(default_factory=list)
+    drop: dict[Value, Reason] = Field(default_factory=dict)
+
+
+class _Tied(_Table):
+    tie: Literal["drop", "adjudicate", "first"] = "drop"
+
+
+class Majority(_Tied):
+    """The value with the most answers."""
+
+    rule: Literal["majority"]
+
+
+class DawidSkene(_Tied):
+    """The most probable value, by how reliable each annotator is over all tasks."""
+
+    rule: Literal["dawid_skene"]
+
+
+class AtLeast(_Table):
+    """Kept where at least `m` gave the value `of`. Otherwise the answer given most says why it is dropped, `else` where
+    none is given most.
+    """
+
+    rule: Literal["at_least"]
+    of: Value
+    m: Annotated[int, Field(ge=1, le=99)]
+
+
+class Unanimous(_Table):
+    """The value that all gave; `else` where they differ."""
+
+    rule: Literal["unanimous"]
+
+
+class _Bounded(_Decided):
+    """Kept from `at_least` on. `below` is the reason for the others, `no_value` for those without a number."""
+
+    at_least: float
+    below: Reason
+    no_value: Reason = "not_applicable"
+
+
+class Mean(_Bounded):
+    rule: Literal["mean"]
+
+
+class Median(_Bounded):
+    rule: Literal["median"]
+
+
+class MeanRank(_Decided):
+    """The option that is best on average. It drops nothing but what cannot be judged."""
+
+    rule: Literal["mean_rank"]
+    tie: Literal["drop", "adjudicate", "first"] = "first"
+
+
+class BradleyTerry(_Decided):
+    """The strength of each value of an attribute, over all items. It drops nothing but what cannot be judged."""
+
+    rule: Literal["bradley_terry"]
+    over: Name
+
+
+class Latest(_Decided):
+    """The text that was given last."""
+
+    rule: Literal["latest"]
+
+
+Decision = Annotated[
+    Majority | DawidSkene | AtLeast | Unanimous | Mean | Median | MeanRank | BradleyTerry | Latest,
+    Field(discriminator="rule"),
+]
+
+
+class Measure(Strict):
+    """How agreement on an answer is computed, and its score.
+
+    `views` are tables from values to coarser ones, with `else` for the rest. `score` is `mean`, or the share of a
+    value.
+    """
+
+    agreement: Literal["nominal", "ordinal", "interval", "rank"] | None = None
+    views: dict[Line, dict[Value, Value]] = Field(default_factory=dict)
+    score: Value | None = None
+
+
+class ProtocolFile(Strict):
+    """A whole file. `right` are the right answers by construction, which never leave the server: a value, or for each
+    task by its name a value. `group` says which tasks of an item must all be right: those with the same `member`, or
+    the whole `item`. `leaks` are protocols that an annotator must not have met on the same material.
+    """
+
+    winnow: Literal["protocol/1"]
+    name: ProtocolName
+    title: Annotated[str, StringConstraints(min_length=1, max_length=60)]
+    source: Annotated[str, StringConstraints(max_length=500)] = ""
+    ask: Line
+    shown: Line | None = None
+    instructions: Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+    item: Item
+    tasks: Tasks = "item"
+    screen: Annotated[list[Block], Field(max_length=12)] = Field(default_factory=list)
+    answers: Annotated[list[Answer], Field(min_length=1, max_length=12)]
+    judgments: Annotated[int, Field(ge=1, le=99)] = 1
+    decide: list[Decision] = Field(default_factory=list)
+    carry: dict[Reference, Name] = Field(default_factory=dict)
+    measure: dict[str, Measure] = Field(default_factory=dict)
+    group: dict[Name, list[Name]] = Field(default_factory=dict)
+    right: dict[Name, Value | dict[str, Value]] = Field(default_factory=dict)
+    leaks: list[ProtocolName] = Field(default_factory=list)
+
+    def answer(self, name: str) -> Any:
+        """The answer of that name. KeyError."""
+        return {one.name: one for one in self.answers}[name]
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """`images.scene` → its count."""
+        item = self.item
+        kinds = {"images": item.images, "captions": item.captions, "texts": item.texts, "lists": item.lists}
+        return {f"{kind}.{role}": count for kind, roles in kinds.items() for role, count in roles.items()}
+
+
+_COUNT = re.compile(r"(\d+)(?:(\.\.)(\d*))?")
+
+
+def bounds(count: str) -> tuple[int, int | None]:
+    """The least and the most members of a role; None: any number. `2..9` → (2, 9)."""
+    least, dots, most = _COUNT.fullmatch(count).groups()  # type: ignore[union-attr]
+    return int(least), (int(most) if most else None) if dots else int(least)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of protocol files; no object allows further keys."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ProtocolFile.model_json_schema()}
+    _close(schema)
+    return schema
+
+
+def _close(schema: Any) -> None:
+    """Forbid the keys that do not have the pattern of names, which pydantic refuses without saying so in the schema."""
+    if isinstance(schema, dict):
+        if "patternProperties" in schema:
+            schema["additionalProperties"] = False
+        for value in schema.values():
+            _close(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            _close(value)

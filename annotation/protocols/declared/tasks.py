@@ -1,0 +1,123 @@
+"""The tasks that an item makes under a declared protocol.
+
+The `question` of a task names it among the tasks of its item: the row, the role or member that it is about, or the pair
+that it compares. Like every identity, it never reaches an annotator.
+"""
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+
+from annotation.protocols import base
+from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+from benchmarks.records import ItemRecord
+
+Bound = Mapping[str, str]  # a name in the file → the identity that it stands for in this task
+
+
+def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
+    """Raises UnsuitableItem, naming what the item lacks or has too much of."""
+    rows = isinstance(protocol.tasks, schema.Rows)
+    parts = {}
+    for role, count in protocol.roles.items():
+        parts[role] = members(item, carried, role)
+        if not rows:
+            _require(protocol, item, role, len(parts[role]), count)
+    found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
+    if not found:
+        raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
+    return found
+
+
+def members(item: ItemRecord, carried: base.Carried, role: str) -> list[str]:
+    """The identities of a role's members (`images.candidate`): what an earlier stage chose, else those of the item's
+    last round.
+    """
+    kind, _, name = role.partition(".")
+    if kind != "images":
+        return item.captions_as(name)
+    return [carried[name]] if name in carried else item.latest(name)
+
+
+def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, count: str) -> None:
+    least, most = bounds(count)
+    if least <= there and (most is None or there <= most):
+        return
+    kind, _, name = role.partition(".")
+    wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+    raise base.UnsuitableItem(f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {wanted}")
+
+
+def _bindings(
+    protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Bound]]:
+    """The question and the names of each task."""
+    match protocol.tasks:
+        case schema.Each(each=each):
+            through = [[one for role in roles for one in parts[role]] for roles in each.values()]
+            for combination in itertools.product(*through):
+                names = [values.option_name(protocol, identity) for identity in combination]
+                yield "/".join(names), dict(zip(each, combination, strict=True))
+        case schema.Pairs():
+            for pair in _pairs(protocol.tasks, item.key, parts[protocol.tasks.pairs]):
+                yield "/".join(values.option_name(protocol, one) for one in pair), dict(zip("ab", pair, strict=True))
+        case schema.Rows(rows=rows):
+            for name, row in rows.items():
+                if all(parts[role] for role in row.values()):
+                    yield name, {bound: parts[role][0] for bound, role in row.items()}
+        case _:
+            yield "", {}
+
+
+def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[str, ...]]:
+    """The same pairs for the same item, whenever they are drawn."""
+    every: list[tuple[str, ...]] = list(itertools.combinations(there, 2))
+    if tasks.per_item is None or tasks.per_item >= len(every):
+        return every
+    Random(hashlib.sha256(key.encode()).digest()).shuffle(every)
+    if tasks.design == "random":
+        return sorted(every[: tasks.per_item])
+    drawn: list[tuple[str, ...]] = []
+    often: Counter[str] = Counter()
+    for _ in range(tasks.per_item):  # the pair whose members came least often, first by the one that came more
+        drawn.append(min((pair for pair in every if pair not in drawn), key=lambda pair: _so_far(pair, often)))
+        often.update(drawn[-1])
+    return sorted(drawn)
+
+
+def _so_far(pair: Sequence[str], often: Mapping[str, int]) -> tuple[int, int]:
+    counts = [often.get(one, 0) for one in pair]
+    return max(counts), sum(counts)
+
+
+def _task(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]], question: str, bound: Bound) -> base.TaskSpec:
+    shown = [identity for block in protocol.screen for identity in shown_by(block, parts, bound)]
+    options: list[str] = []
+    for one in protocol.answers:
+        match one:
+            case schema.Pair(of="pair"):
+                options += bound.values()
+            case schema.Pick() | schema.Rank() | schema.Pair():
+                options += [identity for role in one.of for identity in parts[role]]
+            case schema.Check(of=str(role)):
+                shown += parts[role]
+            case schema.Words() | schema.Edit():
+                shown.append(bound.get(one.of) or parts[one.of][0])
+    return base.TaskSpec(
+        shows=tuple(dict.fromkeys(shown)), options=tuple(dict.fromkeys(options)), question=question
+    )  # fmt: skip
+
+
+def shown_by(block: schema.Block, parts: Mapping[str, Sequence[str]], bound: Bound) -> list[str]:
+    """The identities that a block of the screen shows."""
+    match block:
+        case schema.Picture(picture=name) | schema.OnRequest(on_request=name) | schema.Pictures(pictures=name):
+            kinds: tuple[str, ...] = ("images",)
+        case schema.Sentence(sentence=name) | schema.Listed(list=name):
+            kinds = ("captions", "texts", "lists")
+    if name in bound:
+        return [bound[name]]
+    return [one for kind in kinds for one in parts.get(f"{kind}.{name}", ())]

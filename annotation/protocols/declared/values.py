@@ -1,0 +1,75 @@
+"""The values that an answer of a declared protocol can have, and what its options are called.
+
+An option is called by its role, and where the role may have more members, by role and place: `positive`, `candidate-2`.
+Tables of a file name roles: `candidate` stands for all its members.
+"""
+
+from collections.abc import Sequence
+
+from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX
+from annotation.protocols.declared import schema
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+
+TIE, BOTH_BAD, NOT_APPLICABLE = "tie", "both_bad", "not_applicable"
+YES, NO, UNSURE = "yes", "no", "unsure"
+ELSE = "else"
+NUMERIC = ("scale", "check", "words")  # kinds of answers that have a number
+
+
+def options_of(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> Sequence[str]:
+    """The roles whose members are the options: `images.candidate`."""
+    if answer.of == "pair":
+        return [protocol.tasks.pairs] if isinstance(protocol.tasks, schema.Pairs) else []
+    return [one for one in answer.of if one != "pair"]
+
+
+def points(scale: schema.Scale) -> list[str]:
+    """The points of a scale from low to high, as they are stored."""
+    if isinstance(scale.points, int):
+        return [str(point) for point in range(1, scale.points + 1)]
+    return [str(schema.as_value(point)) for point in scale.points]
+
+
+def fixed_of(answer: object) -> dict[str, schema.Fixed]:
+    """The answers that are not shuffled, by value."""
+    match answer:
+        case schema.Pick():
+            return answer.fixed
+        case schema.Pair():
+            return {name: one for name, one in ((TIE, answer.tie), (BOTH_BAD, answer.both_bad)) if one}
+        case schema.Scale(not_applicable=str(label)):
+            return {NOT_APPLICABLE: schema.Fixed(label=label)}
+    return {}
+
+
+def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
+    """What tables may name: roles, fixed answers, points. None if the values are not finite. KeyError: no such answer.
+
+    The address is an answer's name, or for one statement of a check `holds.same`.
+    """
+    name, _, statement = address.partition(".")
+    answer = protocol.answer(name)
+    if statement:
+        if not isinstance(answer, schema.Check) or statement not in answer.statements:
+            raise KeyError(address)
+        return [YES, NO, UNSURE] if answer.unsure else [YES, NO]
+    match answer:
+        case schema.Pick(many=False) | schema.Pair():
+            return [*(one.partition(".")[2] for one in options_of(protocol, answer)), *fixed_of(answer)]
+        case schema.Scale():
+            return [*points(answer), *fixed_of(answer)]
+    return None
+
+
+def option_name(protocol: ProtocolFile, identity: str) -> str:
+    """`positive` of `caption-positive-0` where an item has one such caption, else `positive-0`."""
+    kinds = ("captions", "texts", "lists") if identity.startswith(CAPTION_PREFIX) else ("images",)
+    name = identity.removeprefix(CAPTION_PREFIX)
+    role = name.rpartition("-")[0]
+    counts = [protocol.roles[f"{kind}.{role}"] for kind in kinds if f"{kind}.{role}" in protocol.roles]
+    return role if counts and bounds(counts[0]) == (1, 1) else name
+
+
+def in_table(value: str, table_names: Sequence[str]) -> str:
+    """The value as tables name it: `candidate` of `candidate-2`."""
+    return value if value in table_names or value == CANNOT_JUDGE else value.rpartition("-")[0] or value
