@@ -97,8 +97,10 @@ def _parsed(
     name = answer.name
     match answer:
         case schema.Pick(many=True):
-            ticked = [one for one in _choices(protocol, answer, shown) if sent.get(f"{name}-{one}")]
-            return ",".join(_named(protocol, answer, one, shown) for one in ticked)
+            known = _choices(protocol, answer, shown)
+            prefix = f"{name}-"
+            ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
+            return ",".join(sorted(_named(protocol, answer, one, shown) for one in ticked))
         case schema.Pick() | schema.Pair():
             return _named(protocol, answer, sent[name], shown) if sent.get(name) else ""
         case schema.Scale():
@@ -338,7 +340,7 @@ def _simulated(
         case schema.Words():
             return {name: rng.choice([answer.unmarked, *(f"1:{mark}" for mark in answer.marks)])}
         case schema.Text():
-            return {name: "A description that a simulated annotator wrote. " * (1 + answer.shortest // 48)}
+            return {name: ("A simulated annotator wrote this. " * 150)[: max(answer.shortest, min(60, answer.longest))]}
         case schema.Edit():
             return {name: edits.simulated_edit(_text(protocol, answer, texts, question))[: answer.longest]}
     raise AssertionError(answer)

@@ -15,6 +15,7 @@ from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord
 
+_TRIES = 100  # draws of a balanced design, of which most are balanced
 Bound = Mapping[str, str]  # a name in the file → the identity that it stands for in this task
 
 
@@ -77,20 +78,28 @@ def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[st
     every: list[tuple[str, ...]] = list(itertools.combinations(there, 2))
     if tasks.per_item is None or tasks.per_item >= len(every):
         return every
-    Random(hashlib.sha256(key.encode()).digest()).shuffle(every)
+    dice = Random(hashlib.sha256(key.encode()).digest())
     if tasks.design == "random":
-        return sorted(every[: tasks.per_item])
+        return sorted(dice.sample(every, tasks.per_item))
+    tried = (_balanced(dice.sample(every, len(every)), tasks.per_item) for _ in range(_TRIES))
+    return sorted(next((drawn for drawn in tried if _imbalance(drawn, there) <= 1), _balanced(every, tasks.per_item)))
+
+
+def _balanced(pairs: Sequence[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
+    """`count` of the pairs, each time one whose members came least often so far. It may end in a corner."""
     drawn: list[tuple[str, ...]] = []
     often: Counter[str] = Counter()
-    for _ in range(tasks.per_item):  # the pair whose members came least often, first by the one that came more
-        drawn.append(min((pair for pair in every if pair not in drawn), key=lambda pair: _so_far(pair, often)))
+    for _ in range(count):
+        left = [pair for pair in pairs if pair not in drawn]
+        drawn.append(min(left, key=lambda pair: sorted((often[one] for one in pair), reverse=True)))
         often.update(drawn[-1])
-    return sorted(drawn)
+    return drawn
 
 
-def _so_far(pair: Sequence[str], often: Mapping[str, int]) -> tuple[int, int]:
-    counts = [often.get(one, 0) for one in pair]
-    return max(counts), sum(counts)
+def _imbalance(drawn: Sequence[Sequence[str]], members: Sequence[str]) -> int:
+    often = Counter(one for pair in drawn for one in pair)
+    counts = [often[one] for one in members]
+    return max(counts) - min(counts)
 
 
 def _task(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]], question: str, bound: Bound) -> base.TaskSpec:

@@ -1,0 +1,96 @@
+"""Agreement on a declared protocol's answers, on the scale of each, against independent libraries."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.measures.declared import agreement
+from annotation.measures.rank_agreement import mean_tau_b, tau_b
+from tests.annotation.protocols.declared.files import changed, problems, read
+
+RNG = np.random.default_rng(3)
+ITEMS, PEOPLE = 60, 3
+RANKED = ["captions.positive", "captions.negative"]
+
+
+def protocol(*answers: dict, **measure: dict):
+    data = changed(("decide", []), ("answers", list(answers)), ("measure", measure))
+    assert problems(data) == []
+    return read(data)
+
+
+def rows(labels: np.ndarray) -> list[tuple]:
+    """Of an items × people table of labels; empty ones are left out."""
+    return [(f"i{i}", f"p{p}", label) for (i, p), label in np.ndenumerate(labels) if label]
+
+
+def test_a_scale_is_ordinal_and_who_cannot_judge_has_no_part_in_it():
+    points = RNG.integers(1, 6, (ITEMS, 1)).clip(1, 5)
+    said = (points + RNG.integers(-1, 2, (ITEMS, PEOPLE))).clip(1, 5)
+    labels = said.astype(str).astype(object)
+    labels[0, 0], labels[1, 1], labels[2, 2] = "cannot_judge", "not_applicable", ""
+    of = protocol({"name": "fit", "kind": "scale", "points": 5, "not_applicable": "No"})
+    found = agreement(of, rows(labels))["fit"]
+    values = np.where(np.isin(labels, list("12345")), said, np.nan).astype(float)
+    expected = krippendorff.alpha(values.T, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5])
+    assert found["level"] == "ordinal" and found["alpha_ordinal"] == pytest.approx(expected, abs=1e-9)
+    kappas = []
+    for one, other in itertools.combinations(values.T, 2):
+        both = ~np.isnan(one) & ~np.isnan(other)
+        weighted = cohen_kappa_score(
+            one[both].astype(int), other[both].astype(int), weights="quadratic", labels=[1, 2, 3, 4, 5]
+        )
+        kappas.append(weighted)
+    assert found["quadratic_kappa_mean"] == pytest.approx(np.mean(kappas), abs=1e-9)
+
+
+def test_the_file_may_say_interval_with_uneven_steps():
+    labels = np.array(["0", "0.1", "1"], dtype=object)[RNG.integers(0, 3, (ITEMS, PEOPLE))]
+    of = protocol({"name": "fit", "kind": "scale", "points": [0, 0.1, 1]}, fit={"agreement": "interval"})
+    expected = krippendorff.alpha(labels.astype(float).T, level_of_measurement="interval")
+    assert agreement(of, rows(labels))["fit"]["alpha_interval"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_each_answer_each_view_and_a_statement_have_figures_of_their_own():
+    check = {"name": "ok", "ask": "?", "kind": "check", "statements": {"same": "S", "reads": "R"}}
+    pick = {"name": "fit", "ask": "?", "kind": "pick", "of": RANKED, "fixed": {"both": "Both"}}
+    of = protocol(pick, check, fit={"views": {"valid": {"positive": "valid", "else": "not"}}}, **{"ok.same": {}})
+    labels = np.array(["positive/yes,no", "both/no,no", "negative/yes,yes"], dtype=object)[
+        RNG.integers(0, 3, (ITEMS, 2))
+    ]
+    found = agreement(of, rows(labels))
+
+    def alpha(project) -> float:
+        codes = np.vectorize(project)(labels)
+        return krippendorff.alpha(np.unique(codes, return_inverse=True)[1].reshape(codes.shape).T.astype(float),
+                                  level_of_measurement="nominal")  # fmt: skip
+
+    assert found["fit"]["alpha_nominal"] == pytest.approx(alpha(lambda label: label.split("/")[0]), abs=1e-9)
+    valid = alpha(lambda label: label.startswith("positive"))
+    assert found["fit"]["views"]["valid"]["alpha_nominal"] == pytest.approx(valid, abs=1e-9)
+    assert found["ok.same"]["alpha_nominal"] == pytest.approx(alpha(lambda label: "yes," in label), abs=1e-9)
+
+
+def test_rankings_agree_by_kendalls_tau_b():
+    pairs = [(RNG.integers(1, 4, 6), RNG.integers(1, 4, 6)) for _ in range(200)]
+    for one, other in pairs:
+        ours = tau_b(one.tolist(), other.tolist())
+        assert (np.nan if ours is None else ours) == pytest.approx(kendalltau(one, other).statistic, abs=1e-9, nan_ok=True)
+    assert tau_b([1, 1], [1, 2]) is None
+    found = mean_tau_b(
+        [("i", {"a": 1, "b": 2}), ("i", {"a": 1, "b": 2}), ("i", {"a": 1, "b": 1}), ("j", {"a": 1, "b": 2})]
+    )
+    assert (found.value, found.n, found.left_out) == (1, 1, 2)
+    of = protocol({"name": "order", "kind": "rank", "of": RANKED})
+    labels = np.array(
+        [["positive>negative", "negative>positive"], ["positive>negative", "positive>negative"]], dtype=object
+    )
+    assert agreement(of, rows(labels))["order"] == {"level": "rank", "tau_b": 0, "n_pairs": 2, "n_items": 2}
+
+
+def test_texts_have_no_agreement():
+    assert agreement(protocol({"name": "said", "kind": "text"}), [("i", "p", "written")]) == {}

@@ -1,0 +1,96 @@
+"""Which tasks an item makes, and what each shows and offers."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.declared import library
+from annotation.protocols.declared.tasks import tasks_of
+from tests.annotation.protocols.declared.files import changed, problems, read
+from tests.annotation.protocols.items import item
+
+BETTER = {"name": "better", "kind": "pair", "of": "pair", "tie": "Tie"}
+YES = {"name": "holds", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}
+
+
+def protocol(*changes: tuple):
+    data = changed(("decide", []), *changes)
+    assert problems(data) == []
+    return read(data)
+
+
+def made(of, record, carried=None) -> list[tuple]:
+    return [(one.question, one.shows, one.options) for one in tasks_of(of, record, carried or {})]
+
+
+def test_one_task_for_an_item():
+    record = item(images=["positive"])
+    options = ("caption-positive-0", "caption-negative-0")
+    assert made(library.shipped("image-caption-foil"), record) == [("", ("positive-0",), options)]
+
+
+def test_a_task_for_each_combination():
+    of = protocol(
+        ("item", {"images": {"pictures": 2}, "captions": {"said": "1.."}}), ("answers", [YES]),
+        ("tasks", {"each": {"picture": "images.pictures", "sentence": "captions.said"}}),
+        ("screen", [{"picture": "picture"}, {"sentence": "sentence"}]),
+    )  # fmt: skip
+    record = item(captions=["said", "said"], images=["pictures"] * 2)
+    assert [(question, shows) for question, shows, _ in made(of, record)] == [
+        (f"pictures-{one}/said-{other}", (f"pictures-{one}", f"caption-said-{other}"))
+        for one in (0, 1)
+        for other in (0, 1)
+    ]
+
+
+def test_rows_that_an_item_lacks_a_part_for_make_no_task():
+    of = protocol(
+        ("item", {"images": {"positive": 1, "negative": 1}, "captions": {"positive": 1, "negative": 1}}),
+        ("tasks", {"rows": {role: {"picture": f"images.{role}", "sentence": f"captions.{role}"}
+                            for role in ("positive", "negative")}}),
+        ("screen", [{"picture": "picture"}, {"sentence": "sentence"}]), ("answers", [YES]),
+    )  # fmt: skip
+    assert [question for question, *_ in made(of, item(images=["positive"]))] == ["positive"]
+    assert [question for question, *_ in made(of, item(images=["positive", "negative"]))] == ["positive", "negative"]
+
+
+def pairs(design: str, per_item: int | None, members: int, key: str = "7") -> list[tuple]:
+    tasks = {"pairs": "images.outputs", "design": design} | ({"per_item": per_item} if per_item else {})
+    of = protocol(("item", {"images": {"outputs": "2.."}}), ("tasks", tasks), ("screen", []), ("answers", [BETTER]))
+    record = replace(item(captions=[], images=["outputs"] * members), key=key)
+    return [options for _, _, options in made(of, record)]
+
+
+def test_pairs_are_drawn_by_the_items_key():
+    assert len(pairs("all", None, 5)) == 10
+    drawn = [pairs("random", 4, 5, key) for key in ("a", "a", "b", "c", "d")]
+    assert drawn[0] == drawn[1] and len({*map(str, drawn)}) > 2 and all(len(set(one)) == 4 for one in drawn)
+
+
+@pytest.mark.parametrize(("members", "per_item"), [(4, 2), (5, 5), (6, 3), (7, 9), (9, 12)])
+def test_in_a_balanced_design_each_comes_equally_often(members, per_item):
+    for key in "abcde":
+        often = Counter(one for pair in pairs("balanced", per_item, members, key) for one in pair)
+        counts = [often.get(f"outputs-{number}", 0) for number in range(members)]
+        assert sum(counts) == 2 * per_item and max(counts) - min(counts) <= 1
+
+
+def test_what_an_earlier_stage_chose_is_the_role_and_later_rounds_replace_earlier_ones():
+    of = protocol(("item", {"images": {"negative": 1, "candidate": "2..9"}}), ("screen", [{"picture": "negative"}]),
+                  ("answers", [{"name": "best", "kind": "rank", "of": "images.candidate"}]))  # fmt: skip
+    record = item(images=["candidate"] * 4, rounds=[1, 1, 2, 2])
+    assert made(of, record, {"negative": "candidate-1"}) == [("", ("candidate-1",), ("candidate-2", "candidate-3"))]
+
+
+@pytest.mark.parametrize(
+    ("captions", "images", "words"),
+    [
+        (["positive"], ["positive"], "0 captions as negative; image-caption-foil needs 1"),
+        (["positive", "negative"], ["positive", "positive"], "2 images as positive; image-caption-foil needs 1"),
+    ],
+)
+def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images, words):
+    with pytest.raises(UnsuitableItem, match=words):
+        made(library.shipped("image-caption-foil"), item(captions, images))
