@@ -13,6 +13,7 @@ from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.decisions import decide_item, kinds_of
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.values import ELSE, in_table
 
 _BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 _OF_LEVEL = {
@@ -31,18 +32,35 @@ def level_of(protocol: ProtocolFile, address: str) -> str:
 
 def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
     """JSON-able: for each answer its `level`, the figures of that level and of its views, null where not defined, and
-    `n_items`. `rows` are (item, annotator, stored label). Who was not asked, or cannot judge, has no part in a scale.
+    `n_items`. Of checks and marked words, each statement and each word is an item. `rows` are (item, annotator, stored
+    label). Who was not asked, or cannot judge, has no part in a scale.
     """
     found: Figures = {}
     for address in [one.name for one in protocol.answers] + [one for one in protocol.measure if "." in one]:
         level = level_of(protocol, address)
         said = [(item, who, value) for item, who, label in rows if (value := _value(label, address, protocol))]
+        if "." not in address and isinstance(answer := protocol.answer(address), schema.Check | schema.Words):
+            said = [part for one in said for part in _each_part(answer, one)]
         if level == "rank":
-            found[address] = {"level": level, **_on_ranks(said)}
+            found[address] = {"level": level, **_on_ranks(said), **_views(protocol, address, said)}
         elif level:
             on_labels = _on_labels(protocol, address, level, said)
             found[address] = {"level": level, **on_labels, **_views(protocol, address, said)}
     return found
+
+
+def _each_part(answer: schema.Check | schema.Words, said: Rating) -> Iterator[Rating]:
+    """What was said of each statement, or of each word, as if each were an item."""
+    item, who, value = said
+    if value == CANNOT_JUDGE:
+        return
+    if isinstance(answer, schema.Check):
+        parts = dict(enumerate(value.split(","), 1))
+    else:
+        count, _, marked = value.partition(";")
+        marks = dict(one.split(":") for one in marked.split(",") if one)
+        parts = {place: marks.get(str(place), answer.unmarked) for place in range(1, int(count) + 1)}
+    yield from ((f"{item}#{place}", who, one) for place, one in parts.items())
 
 
 def _value(label: str, address: str, protocol: ProtocolFile) -> str:
@@ -74,21 +92,32 @@ def _on_labels(protocol: ProtocolFile, address: str, level: str, said: Sequence[
 
 def _views(protocol: ProtocolFile, address: str, said: Sequence[Rating]) -> Figures:
     views = protocol.measure[address].views if address in protocol.measure else {}
-    names = values.table_values(protocol, address) or []
-    found = {
-        name: _on_labels(protocol, address, "nominal", [*_through(view, said, names)]) for name, view in views.items()
-    }
+    found = {name: _on_labels(protocol, address, "nominal", [*_through(view, said)]) for name, view in views.items()}
     return {"views": found} if found else {}
 
 
-def _through(view: dict[str, str], said: Iterable[Rating], names: Sequence[str]) -> Iterator[Rating]:
-    return ((item, who, seen_through(view, value, names)) for item, who, value in said)
+def _through(view: Mapping[str, str], said: Iterable[Rating]) -> Iterator[Rating]:
+    return ((item, who, seen_through(view, value)) for item, who, value in said)
 
 
-def seen_through(view: dict[str, str], value: str, names: Sequence[str]) -> str:
-    """A value as a view has it. *Cannot judge* stays, unless the view names it."""
-    known = values.in_table(value, names)
-    return view.get(known, value if known == CANNOT_JUDGE else view.get(values.ELSE, value))
+def seen_through(view: Mapping[str, str], value: str) -> str:
+    """A value as a view has it; of a ranking, the first whose orders all hold. *Cannot judge* stays, unless named."""
+    if value == CANNOT_JUDGE:
+        return view.get(value, value)
+    if ">" in value or "=" in value:
+        ranks = _ranks(value)
+        return next((seen for orders, seen in view.items() if orders != ELSE and _hold(orders, ranks)), view[ELSE])
+    return view.get(in_table(value, view), view.get(ELSE, value))
+
+
+def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
+    """Whether a ranking has all these orders: `positive>negative, other>=negative`."""
+    for order in orders.split(","):
+        sign = next(one for one in (">=", ">", "=") if one in order)
+        one, other = (ranks[name.strip()] for name in order.split(sign))
+        if not (one < other if sign == ">" else one == other if sign == "=" else one <= other):
+            return False
+    return True
 
 
 def decided(protocol: ProtocolFile, rows: Sequence[Rated]) -> dict[str, Decision]:

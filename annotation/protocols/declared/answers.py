@@ -112,20 +112,21 @@ def _parsed(
         case schema.Words():
             return _marked(answer, sent, _text(protocol, answer, texts, question))
         case schema.Text():
-            typed = "\n".join(map(edits.one_line, sent.get(name, "").strip().splitlines()))
-            if not typed:
-                return ""
-            _fits(typed, answer.shortest, answer.longest)
-            words[name] = typed
-            return WRITTEN
+            if typed := _cleaned(sent.get(name, "")):
+                _fits(typed, answer.shortest, answer.longest)
+                words[name] = typed
+            return WRITTEN if typed else ""
         case schema.Edit():
-            typed = edits.one_line(sent.get(name, ""))
-            if not typed:
-                return ""
-            _fits(typed, 1, answer.longest)
-            words[name] = typed
-            return UNCHANGED if typed == _text(protocol, answer, texts, question) else EDITED
+            if typed := _cleaned(sent.get(name, "")):
+                _fits(typed, 1, answer.longest)
+                words[name] = typed
+            same = typed == _cleaned(_text(protocol, answer, texts, question))
+            return "" if not typed else UNCHANGED if same else EDITED
     raise AssertionError(answer)
+
+
+def _cleaned(typed: str) -> str:
+    return "\n".join(map(edits.one_line, typed.strip().splitlines()))
 
 
 def _fits(typed: str, shortest: int, longest: int) -> None:
@@ -141,50 +142,59 @@ def _one_of(known: Iterable[str], sent: str) -> str:
     return sent
 
 
-def places(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair, shown: Sequence[str]) -> list[str]:
-    """The identities of the answer's options in the order shown, which places count from 1."""
+Choosing = schema.Pick | schema.Rank | schema.Pair
+
+
+def option_names(protocol: ProtocolFile, answer: Choosing, shown: Sequence[str]) -> dict[str, str]:
+    """Identity → name of the answer's options, in the order shown, in which places count from 1.
+
+    An image that an earlier stage chose is called by the role that it stands for.
+    """
     if answer.of == "pair":
-        return list(shown)
-    own = {role.partition(".")[2]: role.partition(".")[0] == "images" for role in answer.of}
-    return [
-        one
-        for one in shown
-        if own.get(one.removeprefix(base.CAPTION_PREFIX).rpartition("-")[0])
-        == (not one.startswith(base.CAPTION_PREFIX))
-    ]
+        return {one: values.option_name(protocol, one) for one in shown}
+    roles = {role: [one for one in shown if _has_role(one, role)] for role in answer.of}
+    own = {one: values.option_name(protocol, one) for found in roles.values() for one in found}
+    chosen = [one for one in shown if not one.startswith(base.CAPTION_PREFIX) and not _is_known(protocol, one)]
+    empty = [role for role, found in roles.items() if role.startswith("images.") and not found]
+    own |= {one: role.partition(".")[2] for one, role in zip(chosen, empty, strict=False)}
+    return {one: own[one] for one in shown if one in own}
+
+
+def _has_role(identity: str, role: str) -> bool:
+    kind, _, name = role.partition(".")
+    is_text = identity.startswith(base.CAPTION_PREFIX)
+    return is_text == (kind != "images") and values.role_of(identity.removeprefix(base.CAPTION_PREFIX)) == name
+
+
+def _is_known(protocol: ProtocolFile, image: str) -> bool:
+    return f"images.{values.role_of(image)}" in protocol.roles
 
 
 def _choices(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
     """What the page can send: places, and fixed answers."""
-    return [*map(str, range(1, len(places(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
+    return [*map(str, range(1, len(option_names(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
 
 
 def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str, shown: Sequence[str]) -> str:
     _one_of(_choices(protocol, answer, shown), sent)
-    there = places(protocol, answer, shown)
-    return values.option_name(protocol, there[int(sent) - 1]) if sent.isdecimal() else sent
+    return [*option_names(protocol, answer, shown).values()][int(sent) - 1] if sent.isdecimal() else sent
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
     """`positive=second_positive>negative`, each tier in the file's order. Empty steps leave no trace."""
-    there = places(protocol, answer, shown)
-    steps = {one: sent.get(f"{answer.name}-{place}", "") for place, one in enumerate(there, 1)}
+    names = list(option_names(protocol, answer, shown).values())
+    steps = {name: sent.get(f"{answer.name}-{place}", "") for place, name in enumerate(names, 1)}
     if not all(steps.values()):
         return ""
-    ranks = list(map(str, range(1, len(there) + 1)))
+    ranks = list(map(str, range(1, len(names) + 1)))
     for step in steps.values():
         _one_of(ranks, step)
     used = sorted(set(steps.values()), key=int)
     if not answer.ties and len(used) < len(steps):
         raise base.InvalidAnswer(_TIED)
-    order = sorted(steps, key=lambda one: _in_file(answer, one))
-    tiers = [[values.option_name(protocol, one) for one in order if steps[one] == step] for step in used]
+    in_file = [name for role in answer.of for name in values.member_names(protocol, role)]
+    tiers = [[name for name in in_file if steps.get(name) == step] for step in used]
     return ">".join("=".join(tier) for tier in tiers)
-
-
-def _in_file(answer: schema.Rank, identity: str) -> tuple[int, int]:
-    role, _, number = identity.removeprefix(base.CAPTION_PREFIX).rpartition("-")
-    return [one.partition(".")[2] for one in answer.of].index(role), int(number)
 
 
 def tiers(ranking: str) -> list[list[str]]:
@@ -255,7 +265,7 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
                 found[name] = _place(protocol, one, said, shown)
             case schema.Rank():
                 steps = {option: str(step) for step, tier in enumerate(tiers(said), 1) for option in tier}
-                named = [values.option_name(protocol, identity) for identity in places(protocol, one, shown)]
+                named = option_names(protocol, one, shown).values()
                 found |= {f"{name}-{place}": steps[option] for place, option in enumerate(named, 1)}
             case schema.Check():
                 keys = list(one.statements) or [str(place) for place in range(1, said.count(",") + 2)]
@@ -270,7 +280,7 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
 
 
 def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str, shown: Sequence[str]) -> str:
-    named = [values.option_name(protocol, identity) for identity in places(protocol, answer, shown)]
+    named = list(option_names(protocol, answer, shown).values())
     return str(named.index(value) + 1) if value in named else value
 
 
@@ -331,8 +341,8 @@ def _simulated(
         case schema.Scale():
             return {name: rng.choice(values.points(answer))}
         case schema.Rank():
-            there = places(protocol, answer, shown)
-            steps = rng.sample(range(1, len(there) + 1), len(there))
+            count = len(option_names(protocol, answer, shown))
+            steps = rng.sample(range(1, count + 1), count)
             return {f"{name}-{place}": str(step) for place, step in enumerate(steps, 1)}
         case schema.Check():
             known = [YES, YES, NO, *([UNSURE] if answer.unsure else [])]
@@ -373,5 +383,15 @@ def _value_in_words(answer: schema.Answer, value: str) -> str:
             return ", ".join(f"{statement} {one}" for statement, one in said)
         case schema.Scale(anchors=anchors) if value in anchors:
             return f"{value} ({anchors[value]})"
+        case schema.Words():
+            marked = [one.split(":") for one in value.partition(";")[2].split(",") if one]
+            words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
+            return ", ".join(words) or "no word marked"
     fixed = values.fixed_of(answer)
-    return fixed[value].label if value in fixed else value.replace("_", " ")
+    return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in value.split(","))
+
+
+def _part_in_words(value: str) -> str:
+    """`candidate 3` of `candidate-2`."""
+    role, _, place = value.rpartition("-")
+    return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")

@@ -1,7 +1,8 @@
 """What a protocol file must say beyond its form: that what it names exists, and that every answer leads somewhere."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from annotation.protocols.base import CANNOT_JUDGE
@@ -122,7 +123,7 @@ def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
 def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     bound = _bound(protocol)
     options = {role for one in protocol.answers for role in _all_options(protocol, one)}
-    shown: set[str] = set()
+    shown: set[tuple[tuple[str, ...], str]] = set()
     for place, block in enumerate(protocol.screen):
         key, name = next((key, value) for key, value in block if key not in ("layout", "label"))
         path = ("screen", place, key)
@@ -137,16 +138,21 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if name not in bound and key in ("picture", "sentence", "on_request") and counts != [1]:
             several = {"picture": "pictures", "sentence": "list"}.get(key, "tasks: each")
             yield "SEVERAL", path, f"An item has several {name}. Use {several}, or make a task for each."
-        if name in shown:
+        if (kinds, name) in shown:
             yield "SHOWN_TWICE", path, f"{name} is on the screen already."
         if name not in bound and options & set(roles):
             yield "SHOWN_TWICE", path, f"{name} is among the options of an answer, which show it."
-        shown.add(name)
+        shown.add((kinds, name))
+    names = {name for _, name in shown}
     for name in bound:
-        if name not in shown and not any(getattr(one, "of", None) == name for one in protocol.answers):
+        if name not in names and not any(_works_on(one, name) for one in protocol.answers):
             yield "NOT_SHOWN", ("tasks",), f"The tasks go through {name}, but the screen does not show it."
     if not protocol.screen and not options and not any(hasattr(one, "of") for one in protocol.answers):
         yield "NOTHING_SHOWN", ("screen",), "Show something: a picture or a sentence."
+
+
+def _works_on(answer: object, name: str) -> bool:
+    return isinstance(answer, schema.Words | schema.Edit) and answer.of == name
 
 
 def _all_options(protocol: ProtocolFile, answer: object) -> Sequence[str]:
@@ -333,9 +339,27 @@ def _known_values(
     if known is None:
         yield "NO_VALUES", path, f"{address} has no list of values to name here."
         return
+    members = _members(protocol, address)
     for value in wanted:
-        if value not in (*known, CANNOT_JUDGE, *more):
+        if value not in (*known, CANNOT_JUDGE, *more, *(one for of in members.values() for one in of)):
             yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It has: {_listed(known)}."
+
+
+def _members(protocol: ProtocolFile, address: str) -> dict[str, list[str]]:
+    """Role → what tables may name instead of all of it."""
+    answer = protocol.answer(address.partition(".")[0])
+    if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
+        return {}
+    roles = [role for role in values.options_of(protocol, answer) if role in protocol.roles]
+    return {role.partition(".")[2]: values.member_names(protocol, role) for role in roles}
+
+
+def _unsaid(protocol: ProtocolFile, address: str, known: Sequence[str], said: Container[str]) -> list[str]:
+    """The values that a table leaves out: of roles, where neither they nor all their members are there."""
+    members = _members(protocol, address)
+    return [
+        value for value in known if value not in said and not all(one in said for one in members.get(value, [value]))
+    ]
 
 
 def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
@@ -358,6 +382,8 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             continue
         if isinstance(one, schema._Table):
             yield from _table(protocol, one, path)
+        if getattr(one, "tie", "") == "none" and "none" not in values.fixed_of(answer):
+            yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer none."
         if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
             yield "M_OUT_OF_K", (*path, "m"), f"A task has {protocol.judgments} judgments, fewer than m."
         if isinstance(one, schema.BradleyTerry) and one.over not in protocol.item.attributes:
@@ -380,7 +406,7 @@ def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ..
         if one.of in one.drop:
             yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
     decided = {*one.keep, *one.drop, *([one.of] if isinstance(one, schema.AtLeast) else [])}
-    if missing := [value for value in (*known, *more) if value not in decided]:
+    if missing := _unsaid(protocol, one.answer, [*known, *more], decided):
         advice = f"Say what happens to {_listed(missing)}: list each in keep, or in drop with its reason."
         yield "DROP_NOT_TOTAL", (*path, "drop"), advice
 
@@ -400,19 +426,36 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         known = table_values(protocol, address)
         for name, view in one.views.items():
             at = (*path, "views", name)
+            if kind == "rank":
+                yield from _orders(protocol, address, view, at)
+                continue
             yield from _known_values(protocol, address, list(view), at, ELSE)
-            if known is not None and ELSE not in view and (missing := [value for value in known if value not in view]):
+            if known is not None and ELSE not in view and (missing := _unsaid(protocol, address, known, view)):
                 yield "VIEW_NOT_TOTAL", at, f"Say what {_listed(missing)} become, or add else."
         if one.score == "mean" and kind not in NUMERIC:
             yield "BOUND_ON_NOMINAL", (*path, "score"), f"{address} has no number to take the mean of."
-        elif one.score and one.score != "mean":
+        elif one.score and one.score not in ("mean", *(seen for view in one.views.values() for seen in view.values())):
             yield from _known_values(protocol, address, [one.score], (*path, "score"))
-    bound = _bound(protocol)
+    bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(_bound(protocol))
     for name, over in protocol.group.items():
         for through in over:
             if through not in bound:
-                there = _listed(list(bound))
+                there = _listed(bound)
                 yield "UNKNOWN_ROLE", ("group", name), f"The tasks have no {through}. They have: {there}."
+
+
+def _orders(
+    protocol: ProtocolFile, address: str, view: Mapping[str, str], path: tuple[str | int, ...]
+) -> Iterator[Found]:
+    names = {one for of in _members(protocol, address).values() for one in of}
+    for orders in view:
+        for order in orders.split(","):
+            pair = re.fullmatch(r" *(\S+?) *(>=|>|=) *(\S+) *", order)
+            if orders != ELSE and (pair is None or not {pair[1], pair[3]} <= names):
+                advice = f"Write orders such as a>b, with commas between them, of {_listed(sorted(names))}."
+                yield "WRONG_VALUE", path, advice
+    if ELSE not in view:
+        yield "VIEW_NOT_TOTAL", path, "Add else: what the other orders become."
 
 
 def _right(protocol: ProtocolFile) -> Iterator[Found]:

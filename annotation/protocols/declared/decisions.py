@@ -64,7 +64,7 @@ def _by_rule(
         return Decision(KEPT, by="not_asked")
     match rule:
         case schema.AtLeast() | schema.Unanimous():
-            return _by_table(protocol, rule, said)
+            return _by_table(rule, said)
         case schema.Majority():
             return _by_votes(protocol, rule, said)
         case schema.DawidSkene():
@@ -90,7 +90,7 @@ def _by_votes(
     said: Sequence[str],
     posterior: Posterior | None = None,
 ) -> Decision:
-    alike, reason = _alike(protocol, rule, said), _reasons(protocol, rule)
+    alike, reason = _alike(protocol, rule, said), _reasons(rule)
     return decide(said, overlap=1, tie_rule=rule.tie, reason=reason, alike=alike, posterior=posterior)
 
 
@@ -107,12 +107,11 @@ def _alike(protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, sa
     return {one for one in said if one not in answer.fixed and one != CANNOT_JUDGE}
 
 
-def _reasons(protocol: ProtocolFile, rule: schema._Table) -> Callable[[str], str]:
+def _reasons(rule: schema._Table) -> Callable[[str], str]:
     """Outcome → why it drops the item, or ""."""
-    names = values.table_values(protocol, rule.answer) or []
 
     def reason(outcome: str) -> str:
-        value = values.in_table(outcome, names)
+        value = values.in_table(outcome, [*rule.keep, *rule.drop])
         if value in rule.keep:
             return ""
         return rule.drop.get(value, CANNOT_JUDGE if value == CANNOT_JUDGE else "")
@@ -120,9 +119,9 @@ def _reasons(protocol: ProtocolFile, rule: schema._Table) -> Callable[[str], str
     return reason
 
 
-def _by_table(protocol: ProtocolFile, rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> Decision:
-    names = values.table_values(protocol, rule.answer) or []
-    counts = Counter(values.in_table(one, names) for one in said)
+def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> Decision:
+    named = [*rule.keep, *rule.drop, *([rule.of] if isinstance(rule, schema.AtLeast) else [])]
+    counts = Counter(values.in_table(one, named) for one in said)
     (leader, most), *others = counts.most_common()
     by = "only_answer" if len(said) == 1 else "unanimous" if not others else "majority"
     if isinstance(rule, schema.AtLeast):
@@ -134,7 +133,7 @@ def _by_table(protocol: ProtocolFile, rule: schema.AtLeast | schema.Unanimous, s
     if unclear:
         kept = ELSE in rule.keep
         return Decision(KEPT if kept else DROPPED, "", "" if kept else rule.drop[ELSE], "no_agreement")
-    why = _reasons(protocol, rule)(leader)
+    why = _reasons(rule)(leader)
     return Decision(DROPPED if why else KEPT, leader, why, by)
 
 
@@ -174,9 +173,3 @@ def _by_mean_rank(rule: schema.MeanRank, said: Sequence[str]) -> Decision:
     if rule.tie == _DROP:
         return Decision(DROPPED, reason="tie_unresolved", by="tie_rule")
     return Decision(OPEN, reason="awaiting_adjudication")
-
-
-def outcome_value(protocol: ProtocolFile, decision: Decision) -> str:
-    """The outcome as tables name it."""
-    rule = protocol.decide[0].answer if protocol.decide else protocol.answers[0].name
-    return values.in_table(decision.outcome, values.table_values(protocol, rule) or [])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.declared.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import read_table
 
@@ -107,11 +107,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
 
 def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> list[str]:
     """The names of all options that an item can have: `positive`, `candidate-3`."""
-    found: list[str] = []
-    for role in values.options_of(protocol, answer):
-        name, most = role.partition(".")[2], bounds(protocol.roles[role])[1]
-        one = bounds(protocol.roles[role]) == (1, 1)
-        found += [name] if one else [f"{name}-{place}" for place in range(most or schema.MOST_KEYS)]
+    found = [one for role in values.options_of(protocol, answer) for one in values.member_names(protocol, role)]
     return [*found, *values.fixed_of(answer)]
 
 

@@ -53,6 +53,7 @@ Count = Annotated[
     str, BeforeValidator(_count, json_schema_input_type=int | str), StringConstraints(pattern=r"^\d+(\.\.\d*)?$")
 ]
 Value = Annotated[str, BeforeValidator(as_value, json_schema_input_type=str | float), StringConstraints(max_length=40)]
+Seen = Annotated[str, BeforeValidator(as_value), StringConstraints(max_length=200)]
 Values = Annotated[list[Value], BeforeValidator(_one_or_more, json_schema_input_type=list[Value] | Value)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
 Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
@@ -60,9 +61,10 @@ Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$")]
 
 
 class Item(Strict):
-    """What an item must have, by role: `2`, `2..9` or `1..` members. A list is the texts of one role in their order.
+    """What an item must have, by role: `2`, `2..9` or `1..` members; `0..1` where it may lack it.
 
-    `attributes` are what its parts say of themselves (an image its `model`), for rules that go over one.
+    A list is the texts of one role in their order. `attributes` are what its parts say of themselves (an image its
+    `model`), for rules that go over one.
     """
 
     images: dict[Name, Count] = Field(default_factory=dict)
@@ -95,7 +97,7 @@ class Pairs(Strict):
 
 
 class Rows(Strict):
-    """Named tasks, each with the parts that its names stand for. An item that lacks a part has no such task."""
+    """Named tasks, each with the parts that its names stand for. An item that may lack a part has no such task then."""
 
     rows: Annotated[dict[Name, dict[Name, Reference]], Field(min_length=1)]
 
@@ -110,9 +112,10 @@ Tasks = Annotated[
 
 
 class Picture(Strict):
-    """One picture, with the zoom."""
+    """One picture, with the zoom; `label` stands before it."""
 
     picture: Name
+    label: Line | None = None
 
 
 class Pictures(Strict):
@@ -290,7 +293,9 @@ class _Table(_Decided):
 
 
 class _Tied(_Table):
-    tie: Literal["drop", "adjudicate", "first"] = "drop"
+    """With `none`, a tie counts as the fixed answer of that name."""
+
+    tie: Literal["drop", "adjudicate", "first", "none"] = "drop"
 
 
 class Majority(_Tied):
@@ -366,19 +371,22 @@ Decision = Annotated[
 class Measure(Strict):
     """How agreement on an answer is computed, and its score.
 
-    `views` are tables from values to coarser ones, with `else` for the rest. `score` is `mean`, or the share of a
-    value.
+    `views` are tables from values to coarser ones, with `else` for the rest; of a ranking, from orders that must all
+    hold: `positive>negative, other>=negative`. `score` is `mean`, or the share of a value of the answer or of a view.
     """
 
     agreement: Literal["nominal", "ordinal", "interval", "rank"] | None = None
-    views: dict[Line, dict[Value, Value]] = Field(default_factory=dict)
+    views: dict[Line, dict[Seen, Value]] = Field(default_factory=dict)
     score: Value | None = None
 
 
 class ProtocolFile(Strict):
-    """A whole file. `right` are the right answers by construction, which never leave the server: a value, or for each
-    task by its name a value. `group` says which tasks of an item must all be right: those with the same `member`, or
-    the whole `item`. `leaks` are protocols that an annotator must not have met on the same material.
+    """A whole file.
+
+    `right` are the right answers by construction, which never leave the server: a value, or for each task by its name a
+    value. `group` says which tasks of an item must all be right: those with the same part in the names listed, none for
+    all of them; of rows, the rows listed. `leaks` are protocols that an annotator must not have met on the same
+    material.
     """
 
     winnow: Literal["protocol/1"]

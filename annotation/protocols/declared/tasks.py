@@ -21,12 +21,10 @@ Bound = Mapping[str, str]  # a name in the file → the identity that it stands 
 
 def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """Raises UnsuitableItem, naming what the item lacks or has too much of."""
-    rows = isinstance(protocol.tasks, schema.Rows)
     parts = {}
     for role, count in protocol.roles.items():
         parts[role] = members(item, carried, role)
-        if not rows:
-            _require(protocol, item, role, len(parts[role]), count)
+        _require(protocol, item, role, len(parts[role]), count)
     found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
     if not found:
         raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
@@ -58,10 +56,10 @@ def _bindings(
     """The question and the names of each task."""
     match protocol.tasks:
         case schema.Each(each=each):
-            through = [[one for role in roles for one in parts[role]] for roles in each.values()]
+            through = [[one for role in roles for one in _named(protocol, role, parts)] for roles in each.values()]
             for combination in itertools.product(*through):
-                names = [values.option_name(protocol, identity) for identity in combination]
-                yield "/".join(names), dict(zip(each, combination, strict=True))
+                names, identities = zip(*combination, strict=True)
+                yield "/".join(names), dict(zip(each, identities, strict=True))
         case schema.Pairs():
             for pair in _pairs(protocol.tasks, item.key, parts[protocol.tasks.pairs]):
                 yield "/".join(values.option_name(protocol, one) for one in pair), dict(zip("ab", pair, strict=True))
@@ -71,6 +69,13 @@ def _bindings(
                     yield name, {bound: parts[role][0] for bound, role in row.items()}
         case _:
             yield "", {}
+
+
+def _named(protocol: ProtocolFile, role: str, parts: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """The name and the identity of each member: of one that an earlier stage chose, the name of the role."""
+    name = role.partition(".")[2]
+    for place, identity in enumerate(parts[role]):
+        yield name if values.is_alone(protocol, role) else f"{name}-{place}", identity
 
 
 def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[str, ...]]:

@@ -4,9 +4,9 @@ An option is called by its role, and where the role may have more members, by ro
 Tables of a file name roles: `candidate` stands for all its members.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX
+from annotation.protocols.base import CAPTION_PREFIX
 from annotation.protocols.declared import schema
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 
@@ -66,10 +66,26 @@ def option_name(protocol: ProtocolFile, identity: str) -> str:
     kinds = ("captions", "texts", "lists") if identity.startswith(CAPTION_PREFIX) else ("images",)
     name = identity.removeprefix(CAPTION_PREFIX)
     role = name.rpartition("-")[0]
-    counts = [protocol.roles[f"{kind}.{role}"] for kind in kinds if f"{kind}.{role}" in protocol.roles]
-    return role if counts and bounds(counts[0]) == (1, 1) else name
+    return next((role for kind in kinds if is_alone(protocol, f"{kind}.{role}")), name)
 
 
-def in_table(value: str, table_names: Sequence[str]) -> str:
-    """The value as tables name it: `candidate` of `candidate-2`."""
-    return value if value in table_names or value == CANNOT_JUDGE else value.rpartition("-")[0] or value
+def is_alone(protocol: ProtocolFile, role: str) -> bool:
+    """Whether an item has at most one part in that role."""
+    return role in protocol.roles and bounds(protocol.roles[role])[1] == 1
+
+
+def member_names(protocol: ProtocolFile, role: str) -> list[str]:
+    """What the members of a role can be called: `candidate-0` to the most; of one alone its role."""
+    name, most = role.partition(".")[2], bounds(protocol.roles[role])[1]
+    return [name] if most == 1 else [f"{name}-{place}" for place in range(schema.MOST_KEYS if most is None else most)]
+
+
+def role_of(value: str) -> str:
+    """`candidate` of `candidate-2`; other values as they are."""
+    role, _, number = value.rpartition("-")
+    return role if role and number.isdecimal() else value
+
+
+def in_table(value: str, table: Container[str]) -> str:
+    """What stands for the value in a table: the value itself, or its role."""
+    return value if value in table else role_of(value)

@@ -176,7 +176,7 @@ def test_options_of_two_roles_are_told_apart_by_kind():
     of = protocol("pick")
     answer = of.answers[0]
     assert isinstance(answer, schema.Pick)
-    assert answers.places(of, answer, ("positive-0", *SHOWN)) == list(SHOWN)
+    assert list(answers.option_names(of, answer, ("positive-0", *SHOWN))) == list(SHOWN)
     assert (
         values.option_name(of, "caption-positive-0") == "positive"
         and values.option_name(of, "caption-more-1") == "more-1"

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from django.conf import settings
+from django.core.management import call_command
 
 from annotation.protocols.declared import library
 from annotation.protocols.declared.reading import canonical
@@ -162,3 +166,10 @@ def test_the_json_schema_takes_what_we_take_and_allows_no_further_keys():
     check = jsonschema.Draft202012Validator(schema).is_valid
     assert check(PICK) and not check(changed(("scren", []))) and not check(changed(("answers.0.fixd", {})))
     assert all(check(json.loads(canonical(library.shipped(name)))) for name in library.names())
+
+
+def test_the_published_schema_is_that_of_the_types():
+    published = Path(settings.BASE_DIR, "docs/reference/protocol.schema.json").read_text()
+    out = StringIO()
+    call_command("protocol_schema", stdout=out)
+    assert out.getvalue() == published, "manage.py protocol_schema > docs/reference/protocol.schema.json"

@@ -47,7 +47,7 @@ def test_a_task_for_each_combination():
 
 def test_rows_that_an_item_lacks_a_part_for_make_no_task():
     of = protocol(
-        ("item", {"images": {"positive": 1, "negative": 1}, "captions": {"positive": 1, "negative": 1}}),
+        ("item", {"images": {"positive": 1, "negative": "0..1"}, "captions": {"positive": 1, "negative": 1}}),
         ("tasks", {"rows": {role: {"picture": f"images.{role}", "sentence": f"captions.{role}"}
                             for role in ("positive", "negative")}}),
         ("screen", [{"picture": "picture"}, {"sentence": "sentence"}]), ("answers", [YES]),

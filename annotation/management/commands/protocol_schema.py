@@ -1,0 +1,14 @@
+"""`manage.py protocol_schema`: the JSON Schema of protocol files, as docs/reference/protocol.schema.json has it."""
+
+import json
+
+from django.core.management.base import BaseCommand
+
+from annotation.protocols.declared.schema import json_schema
+
+
+class Command(BaseCommand):
+    help = "Print the JSON Schema of protocol files, for editors that check a file while you write it."
+
+    def handle(self, **options):
+        self.stdout.write(json.dumps(json_schema(), ensure_ascii=False, indent=2))

@@ -1,0 +1,148 @@
+"""The files of the library: what each asks of an item of its kind, and those that say again what a protocol in Python
+says.
+"""
+
+from random import Random
+
+import pytest
+
+from annotation.measures.declared import seen_through
+from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem, caption_identity
+from annotation.protocols.declared import answers, library, values
+from annotation.protocols.declared.decisions import decide_item
+from annotation.protocols.declared.keys import given_keys
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.declared.tasks import tasks_of
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+from tests.annotation.protocols.items import item
+
+AGAIN = sorted(set(library.names()) & set(PROTOCOLS))
+ITEMS = [
+    item(["positive", "negative", "second_positive"], ["positive", "negative"]),
+    item(["positive", "negative"], ["positive"]),
+    item(["positive", "negative"], ["positive", *["candidate"] * 4], rounds=[1, 1, 1, 2, 2]),
+    item(["positive", "negative", "negative"], []),
+    item(["negative"], ["candidate"] * 10),
+]
+
+
+def fitting(of: ProtocolFile, most: bool) -> ItemRecord:
+    """An item with the fewest members of each role, or with many."""
+    captions, images = [], []
+    for role, count in of.roles.items():
+        kind, _, name = role.partition(".")
+        least, limit = bounds(count)
+        number = (min(limit, 9) if limit is not None else 9) if most else least
+        if kind == "images":
+            images += [ImageRecord(name, f"{name}{place}.jpg") for place in range(number)]
+        else:
+            captions += [CaptionRecord(name, f"The {name} words, number {place}.") for place in range(number)]
+    return ItemRecord("7", "", "", tuple(captions), tuple(images))
+
+
+def texts(record: ItemRecord) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in record.captions:
+        place = sum(identity.startswith(f"caption-{one.role}-") for identity in found)
+        found[f"caption-{one.role}-{place}"] = one.text
+    return found
+
+
+@pytest.mark.parametrize("most", [False, True])
+@pytest.mark.parametrize("name", library.names())
+def test_every_task_can_be_answered_and_decided(name, most):
+    """By a simulated annotator: what it sends is read, comes back, is said in words, and leads to a decision."""
+    of, rng = library.shipped(name), Random(3)
+    record = fitting(of, most)
+    for task in tasks_of(of, record, {})[:12]:
+        assert task.shows or task.options
+        labels = []
+        for _ in range(of.judgments):
+            shown = rng.sample(task.options, len(task.options))
+            sent = answers.simulate(of, rng, shown, texts(record), task.question)
+            answer = answers.parse(of, sent, shown, texts(record), task.question)
+            assert answers.parse(of, answers.fill(of, answer, shown), shown, texts(record), task.question) == answer
+            assert len(answer.label) <= 500 and answers.in_words(of, answer)
+            labels.append(answer.label)
+        assert decide_item(of, labels).state in ("kept", "dropped", "open")
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_it_makes_the_same_tasks_as_the_protocol_in_python(name):
+    ours, theirs = library.shipped(name), PROTOCOLS[name]
+    compared = 0
+    for record in ITEMS:
+        for carried in ({}, {"negative": "candidate-3"}):
+            try:
+                expected = theirs.tasks_for(record, carried)
+            except UnsuitableItem:
+                continue
+            assert tasks_of(ours, record, carried) == expected
+            compared += 1
+    assert compared
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_it_says_and_asks_the_same(name):
+    ours, theirs = library.shipped(name), PROTOCOLS[name]
+    assert (ours.title, ours.ask, ours.shown) == (theirs.title, theirs.question, theirs.shown)
+    assert ours.instructions == "\n".join(theirs.instructions) and set(ours.leaks) == theirs.leaks
+    assert bool(ours.decide) == (not theirs.measures)
+    if theirs.form is None:
+        fixed = [(one.value, one.label, one.keys) for one in given_keys(ours)[ours.answers[0].name]]
+        assert fixed == [(one.identity, one.label, one.keys) for one in theirs.fixed]
+
+
+def stored(of: ProtocolFile, name: str) -> list[tuple[str, str]]:
+    """The values of an answer as the file has them, and as the protocol in Python stores them."""
+    answer = of.answers[0]
+    pairs = [(value, value) for value in values.fixed_of(answer)]
+    for role in values.options_of(of, answer):
+        kind, _, plain = role.partition(".")
+        members = values.member_names(of, role)
+        identities = [f"{plain}-{place}" for place in range(len(members))]
+        if kind == "captions":
+            identities = [caption_identity(plain)] if len(members) == 1 else [f"caption-{one}" for one in identities]
+        pairs += zip(members, identities, strict=True)
+    return pairs
+
+
+@pytest.mark.parametrize("name", [name for name in AGAIN if PROTOCOLS[name].form is None])
+def test_it_keeps_drops_and_sees_the_same(name):
+    ours, theirs = library.shipped(name), PROTOCOLS[name]
+    address = ours.answers[0].name
+    for value, identity in stored(ours, name):
+        found = decide_item(ours, [value] * ours.judgments)
+        assert (found.outcome, found.reason) == (value, theirs.reason(identity))
+        views = ours.measure[address].views
+        assert {view: seen_through(table, value) for view, table in views.items()} == {
+            view: of(identity) for view, of in theirs.projections.items()
+        }
+    for question in {task.question for record in ITEMS for task in _tasks(theirs, record)}:
+        options = [identity for _, identity in stored(ours, name)]
+        named = {identity: value for value, identity in stored(ours, name)}
+        right = named.get(theirs.right_answer(question, options), "")
+        assert answers.right_answer(ours, address, question) == right
+
+
+def _tasks(protocol, record) -> list:
+    try:
+        return protocol.tasks_for(record, {})
+    except UnsuitableItem:
+        return []
+
+
+def test_rankings_are_right_where_they_were():
+    view = library.shipped("hard-positive-rank").measure["order"].views["both above the negative"]
+    theirs = PROTOCOLS["hard-positive-rank"].projections["both above the negative"]
+    orders = [
+        "positive>second_positive>negative",
+        "positive=second_positive>negative",
+        "positive=negative>second_positive",
+        "second_positive>negative=positive",
+        "negative>positive=second_positive",
+        "positive=second_positive=negative",
+    ]
+    assert [seen_through(view, one) for one in orders] == [theirs(one) for one in orders]
+    assert seen_through(view, CANNOT_JUDGE) == theirs(CANNOT_JUDGE)
