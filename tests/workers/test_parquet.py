@@ -73,11 +73,11 @@ def test_encrypted(tmp_path, plain_footer):
 
 
 def test_a_small_file_that_takes_much_memory(tmp_path, monkeypatch):
-    """A value of 64 MB in 3 KB; the same through a dictionary that a thousand rows point into."""
-    monkeypatch.setattr(limits, "MAX_PARQUET_MEMORY", 128 * MIB)
-    assert refused(stored(tmp_path, pa.table({"a": ["x" * (64 * MIB)]}), compression="zstd")) == "FILE_TOO_LARGE"
+    """A value of 16 MB in 1 KB; the same through a dictionary that a thousand rows point into."""
+    monkeypatch.setattr(limits, "MAX_PARQUET_MEMORY", 32 * MIB)
+    assert refused(stored(tmp_path, pa.table({"a": ["x" * (16 * MIB)]}), compression="zstd")) == "FILE_TOO_LARGE"
     assert (tmp_path / "data.parquet").stat().st_size < MIB / 50
-    many = pa.table({"a": pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), ["x" * MIB])})
+    many = pa.table({"a": pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), ["x" * (MIB // 4)])})
     assert refused(stored(tmp_path, many, store_schema=False)) == "FILE_TOO_LARGE"
 
 

@@ -166,7 +166,8 @@ def test_the_queries_do_not_grow():
     assert counts == [5, 5]
 
 
-def test_a_full_study_is_quick():
+@pytest.mark.nightly
+def test_a_study_of_full_size():
     study = studies.study(benchmark=crowds.benchmark(3000), stages=[StagePlan(CHOOSE, name="first")])
     found = funnel.funnel(study)
     assert reconciles(found) and len(found["by_type"]) == 6

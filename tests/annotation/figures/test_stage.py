@@ -153,6 +153,7 @@ def test_the_queries_do_not_grow():
     assert counts == [5, 5]
 
 
+@pytest.mark.nightly
 def test_two_thousand_judgments_are_quick():
     stage = crowds.stage(items=1100, people=10)
     assert study_figures(stage)["progress"]["judgments_counted"] > 1900

@@ -54,6 +54,7 @@ class TestRealFiles:
         lines = path.read_bytes().split(b"\r\n")
         assert out(tmp_path)[path.name].split(b"\r\n") == [line for line in lines if not line.endswith(b"\t\t")]
 
+    @pytest.mark.nightly
     def test_hard_positives(self, real, tmp_path):
         """One of the two sets; test_formats_sides reads and writes both."""
         folder, name = real / "data/hard_positives", "vl_checklist_attributes.json"

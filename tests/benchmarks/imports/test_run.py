@@ -261,6 +261,7 @@ def test_the_command_prints_a_line_for_each_problem(cups, media):
     assert out.getvalue().startswith("NO_IMAGES · items.jsonl ·  ·  · The rows name 6 images.")
 
 
+@pytest.mark.nightly
 @pytest.mark.real
 def test_the_whole_of_sugarcrepe(real, tmp_path, media):
     """7,511 rows of the seven files, with a stand-in for each of the images they name."""
