@@ -18,5 +18,9 @@ class PercentField(forms.FloatField):
         percent = super().clean(value)
         return None if percent is None else percent / 100
 
+    def has_changed(self, initial, data):
+        shown = self.prepare_value(initial)
+        return super().has_changed(float(shown) if isinstance(initial, float) else shown, data)
+
     def prepare_value(self, value):
         return f"{value * 100:.6g}" if isinstance(value, float) else value

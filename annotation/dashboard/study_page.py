@@ -301,7 +301,10 @@ def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     """The pages about the whole study that the user may open."""
     models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
-    people = [("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], "")]
+    people = [
+        ("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], ""),
+        ("study-new", "Duplicate", [], f"?copy={study.pk}&benchmark={study.benchmark_id}"),
+    ]  # fmt: skip
     papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
     return _linked(*(people if study.may.manage else []), *baseline, *papers)
 

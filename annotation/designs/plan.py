@@ -25,6 +25,7 @@ class StagePlan:
 
     `name` defaults to the protocol's; with `apart_from` None the protocol decides (`Protocol.leaks`).
     `settings` are the other fields of Stage: overlap, strategy, batch_size, sample, carries …
+    `instructions` defaults to the protocol's; `translations` has them in other languages.
     """
 
     protocol: str
@@ -34,6 +35,7 @@ class StagePlan:
     apart_from: Sequence[str] | None = None
     instructions: str = ""
     settings: Settings = field(default_factory=dict)
+    translations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stage_name(self) -> str:

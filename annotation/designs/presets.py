@@ -210,6 +210,16 @@ def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, s
     return carried
 
 
+def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | None:
+    """The first reason why a stage could not ask about the item; none if all could."""
+    for stage in stages:
+        try:
+            PROTOCOLS[stage.protocol].tasks_for(item, expected_carry(stage, stages))
+        except UnsuitableItem as reason:
+            return reason
+    return None
+
+
 def tasks_per_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = _NOTHING) -> int:
     try:
         return len(PROTOCOLS[protocol].tasks_for(item, carried))

@@ -170,6 +170,18 @@ class Stage(models.Model):
         return self.name
 
 
+class StudyTemplate(models.Model):
+    """Settings to start new studies from, kept under a name for all managers (studies/starting_points.py)."""
+
+    name = models.CharField(max_length=120, unique=True)
+    setup = models.JSONField()  # {"study": {pay_per_hour, currency, language, consent}, "stages": [StagePlan …]}
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self):
+        return self.name
+
+
 class Instructions(models.Model):
     """What annotators must read. Never edited: a change is a new version, which must be read again."""
 

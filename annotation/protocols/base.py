@@ -28,7 +28,14 @@ TIE = gettext_noop("a tie")
 
 
 class UnsuitableItem(ValueError):
-    """The protocol has no task for this item; the message says what the item lacks."""
+    """The protocol has no task for this item; the message says what the item lacks.
+
+    `needs` is what the protocol needs of every item (“2 to 9 candidate images”), and `has` how many this one has.
+    """
+
+    def __init__(self, message: str, needs: str = "", has: int = 0):
+        super().__init__(message)
+        self.needs, self.has = needs, has
 
 
 class InvalidAnswer(ValueError):
@@ -168,7 +175,8 @@ def negative_image(item: ItemRecord, carried: Carried) -> str:
     own = "negative-0" if item.images_as("negative") else ""
     found = carried.get("negative") or own
     if not found:
-        raise UnsuitableItem(f"item {item.key} has no negative image, and no stage before has chosen one")
+        lacks = f"item {item.key} has no negative image, and no stage before has chosen one"
+        raise UnsuitableItem(lacks, "a negative image")
     return found
 
 
@@ -177,10 +185,10 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
     has = {one.role for one in item.captions}
     for role in captions:
         if role not in has:
-            raise UnsuitableItem(f"item {item.key} has no {role} caption")
+            raise UnsuitableItem(f"item {item.key} has no {role} caption", f"a {role.replace('_', ' ')} caption")
     for role in images:
         if not item.images_as(role):
-            raise UnsuitableItem(f"item {item.key} has no {role} image")
+            raise UnsuitableItem(f"item {item.key} has no {role} image", f"a {role.replace('_', ' ')} image")
 
 
 def no_right_answer(question: str, options: Sequence[str]) -> str:

@@ -21,8 +21,9 @@ You will see one sentence and several pictures made from it. Pick a picture that
 def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     """The candidates of the last round, two to nine of them, since they are picked with the keys 1 to 9."""
     candidates = item.latest("candidate")
-    if not 2 <= len(candidates) <= 9:
-        raise base.UnsuitableItem(f"item {item.key} has {len(candidates)} candidate images; bivlc-choose shows 2 to 9")
+    if not 2 <= (has := len(candidates)) <= 9:
+        lacks = f"item {item.key} has {has} candidate images; bivlc-choose shows 2 to 9"
+        raise base.UnsuitableItem(lacks, "2 to 9 candidate images", has)
     base.require_parts(item, captions=["negative"])
     return [base.TaskSpec(shows=(base.caption_identity("negative"),), options=tuple(candidates))]
 

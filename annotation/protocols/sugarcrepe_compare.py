@@ -36,9 +36,8 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     base.require_parts(item, captions=["positive"])
     options = tuple(item.captions_as("negative"))
     if len(options) != 2:
-        raise base.UnsuitableItem(
-            f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two"
-        )
+        lacks = f"item {item.key} has {len(options)} negative captions; sugarcrepe-compare compares two"
+        raise base.UnsuitableItem(lacks, "two negative captions", len(options))
     return [base.TaskSpec(shows=(base.caption_identity("positive"),), options=options)]
 
 

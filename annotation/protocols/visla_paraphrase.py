@@ -66,9 +66,8 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     base.require_parts(item, captions=["positive", "negative"])
     options = (*item.captions_as(_RESULT_ROLE), *item.captions_as("candidate"))
     if not 1 <= len(options) <= 9:
-        raise base.UnsuitableItem(
-            f"item {item.key} has {len(options)} sentences to choose from; visla-paraphrase shows 1 to 9"
-        )
+        lacks = f"item {item.key} has {len(options)} sentences to choose from; visla-paraphrase shows 1 to 9"
+        raise base.UnsuitableItem(lacks, "1 to 9 second positive or candidate captions", len(options))
     image = ("positive-0",) if item.images_as("positive") else ()
     shows = (base.caption_identity("positive"), base.caption_identity("negative"), *image)
     return [base.TaskSpec(shows=shows, options=options)]

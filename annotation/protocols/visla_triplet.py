@@ -57,9 +57,8 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     base.require_parts(item, captions=list(_ROLES.values()), images=["positive"])
     others = tuple(item.captions_as("candidate"))
     if len(others) > _MOST_CANDIDATES:
-        raise base.UnsuitableItem(
-            f"item {item.key} has {len(others)} candidate captions; visla-triplet shows {_MOST_CANDIDATES} at most"
-        )
+        lacks = f"item {item.key} has {len(others)} candidate captions; visla-triplet shows {_MOST_CANDIDATES} at most"
+        raise base.UnsuitableItem(lacks, f"at most {_MOST_CANDIDATES} candidate captions", len(others))
     return [base.TaskSpec(shows=("positive-0", *map(base.caption_identity, _ROLES.values())), options=others)]
 
 

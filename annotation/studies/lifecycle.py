@@ -97,17 +97,17 @@ def _create_stage(
     stage.apart_from = sorted(positions[other] for other in apart)
     _check(stage, exclude=["study"])
     stage.save()
-    _first_instructions(stage, plan.instructions, protocol)
+    _first_instructions(stage, plan, protocol)
     return stage
 
 
-def _first_instructions(stage: Stage, text: str, protocol: Protocol) -> None:
+def _first_instructions(stage: Stage, plan: StagePlan, protocol: Protocol) -> None:
     """The protocol's own come in every language; others only as they are written."""
-    own = stage.study.language
+    own, text = stage.study.language, plan.instructions
     if not text or text.strip() == default_instructions(protocol, "en").strip():
         text, translations = default_instructions(protocol, own), default_translations(protocol, own)
     else:
-        translations = {}
+        translations = {language: there for language, there in plan.translations.items() if language != own}
     Instructions.objects.create(stage=stage, version=1, text=text, translations=translations)
 
 
@@ -138,10 +138,11 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
                 continue
             if stage.source is None:
                 asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in asks]
-    for found in reasons.values():
+    for name, found in reasons.items():
         if found:
+            summary = [f"{len(found)} items do not suit stage {name}."] if len(found) > 1 else []
             more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
-            raise CannotCreate("\n".join(found[:SHOWN_REASONS] + more))
+            raise CannotCreate("\n".join(summary + found[:SHOWN_REASONS] + more))
     placed = dict.fromkeys(asked, 0)
     for stage in stages:
         if stage.source is None:

@@ -1,8 +1,10 @@
 """The forms for setting up a study: the study itself, and every setting of every stage."""
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from django import forms
 from django.conf import settings
@@ -12,12 +14,13 @@ from django.db.models import Count
 from annotation.checks.fields import FAILURES, PercentField
 from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, StagePlan, contradictions, expected_effort
-from annotation.designs.presets import PRESETS, Preset
-from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
+from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies.instructions import default_instructions
+from annotation.studies.starting_points import StartingPoint
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
+from benchmarks.records import ItemRecord
 
 STRATEGIES = {
     Strategy.POOL: "pool: the next free item goes to the next annotator",
@@ -41,7 +44,22 @@ PROMOTIONS = {
 }
 
 
+LANGUAGES = dict(settings.LANGUAGES)
+IN = "instructions_"  # and a language: the field of a translation
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
+
+
+class TextField(forms.CharField):
+    """Text of several lines, whose line ends are the same whatever the browser sends."""
+
+    def __init__(self, rows: int, **rest):
+        super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **rest)
+
+    def to_python(self, value):
+        return (super().to_python(value) or "").replace("\r\n", "\n")
+
+    def has_changed(self, initial, data):
+        return super().has_changed(self.to_python(initial), data)
 
 
 class Size(TypedDict):
@@ -96,8 +114,8 @@ class StageForm(forms.Form):
     training_tries = number("training_tries", "Attempts at practice")
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
-    instructions = forms.CharField(
-        label="Instructions", widget=forms.Textarea(attrs={"rows": 14}),
+    instructions = TextField(
+        14, label="Instructions",
         help_text="Separate paragraphs with a blank line. Lines that start with “- ” become a list. A later "
         "change makes a new version, which every annotator must read.",
     )  # fmt: skip
@@ -107,9 +125,16 @@ class StageForm(forms.Form):
     ASSUMED = ("seconds", "kept")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
-    def __init__(self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None):
-        self.plan, self.assumed, self.feeds = plan, assumed, feeds
-        super().__init__(data, prefix=plan.stage_name, initial=self._starting(before))
+    def __init__(
+        self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None
+    ):
+        """`typed` are values to show instead of the plan's."""
+        self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
+        super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
+        for language in plan.translations:
+            self.fields[f"{IN}{language}"] = TextField(
+                14, label=f"Instructions in {LANGUAGES[language]}", required=False
+            )
         apart_from = self.fields["apart_from"]
         assert isinstance(apart_from, forms.MultipleChoiceField)
         names = [(stage.stage_name, stage.stage_name) for stage in before]
@@ -128,6 +153,7 @@ class StageForm(forms.Form):
             **self.plan.settings,
             "apart_from": presets.apart_of(self.plan, before),
             "instructions": self.plan.instructions or default_instructions(PROTOCOLS[self.plan.protocol], "en"),
+            **{f"{IN}{language}": text for language, text in self.plan.translations.items()},
             "seconds": self.assumed.seconds,
             "kept": self.assumed.kept,
         }
@@ -149,8 +175,17 @@ class StageForm(forms.Form):
 
     @property
     def more(self) -> list[forms.BoundField]:
-        shown = {*self.MAIN, *self.ASSUMED, "instructions"}
-        return [field for field in self if field.name not in shown]
+        shown = {*self.MAIN, *self.ASSUMED}
+        return [field for field in self if field.name not in shown and field not in self.texts]
+
+    @property
+    def texts(self) -> list[forms.BoundField]:
+        """The instructions, and their translations where the plan has its own."""
+        return [self["instructions"], *(self[f"{IN}{language}"] for language in self.plan.translations)]
+
+    @property
+    def texts_are_wrong(self) -> bool:
+        return any(field.errors for field in self.texts)
 
     @property
     def more_is_wrong(self) -> bool:
@@ -165,16 +200,37 @@ class StageForm(forms.Form):
                 self.add_error(name, sentence)
 
     def planned(self) -> StagePlan:
-        given = {name: value for name, value in self.cleaned_data.items() if name not in self.ASSUMED}
-        words, apart = given.pop("instructions").replace("\r\n", "\n"), given.pop("apart_from")
-        return replace(self.plan.with_settings(**given), instructions=words, apart_from=apart)
+        given = {name: value for name, value in self.values().items() if name not in self.ASSUMED}
+        words, apart = given.pop("instructions", self.plan.instructions), given.pop("apart_from", self.plan.apart_from)
+        translations = {
+            language: given.pop(f"{IN}{language}", text) for language, text in self.plan.translations.items()
+        }
+        return replace(
+            self.plan.with_settings(**given), instructions=words, apart_from=apart,
+            translations={language: text for language, text in translations.items() if text},
+        )  # fmt: skip
 
     def expects(self, tasks: int, types: int = 1) -> Assumptions:
-        given = {name: self.cleaned_data[name] for name in self.ASSUMED if self.is_bound and name in self.fields}
+        given = {name: value for name, value in self.values().items() if name in self.ASSUMED}
         return replace(self.assumed, tasks=tasks, types=types, **given)
+
+    def values(self) -> Mapping[str, Any]:
+        """What was submitted; before that, the typed values that are valid."""
+        return self.cleaned_data if self.is_bound else cleaned(self, self.typed)
+
+
+def cleaned(form: forms.Form, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values, as they were typed, that are valid in their fields."""
+    found = {}
+    for name in values.keys() & form.fields.keys():
+        with suppress(forms.ValidationError):
+            found[name] = form.fields[name].clean(values[name])
+    return found
 
 
 class StudyForm(forms.Form):
+    plan = None  # it is no stage's
+
     name = forms.CharField(
         label="Study name", max_length=Study._meta.get_field("name").max_length,
         help_text="Annotators see it, so it should not hint at the answers.",
@@ -189,24 +245,41 @@ class StudyForm(forms.Form):
         choices=settings.LANGUAGES, initial="en", required=False,
         help_text="Of your own texts and of the captions. Annotators can read all pages in six languages.",
     )  # fmt: skip
-    consent = forms.CharField(
-        label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
+    consent = TextField(
+        3, label="Consent", required=False,
         help_text="Annotators must agree to this text before they join. Leave empty to skip consent.",
     )  # fmt: skip
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
+    save_as = forms.CharField(
+        label="Name of the template", max_length=StudyTemplate._meta.get_field("name").max_length, required=False,
+        help_text="All managers can start new studies from it. It has every setting on this page except the study’s "
+        "name and benchmark.",
+    )  # fmt: skip
+
+    saves_template = False
+
+    def become_template(self) -> None:
+        """From now on the form is for a template, which has neither name nor benchmark of a study."""
+        self.saves_template = True
+        self.fields["name"].required = self.fields["benchmark"].required = False
+        self.fields["save_as"].required = True
+
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
-        if Study.objects.filter(name=name).exists():
+        if not self.saves_template and Study.objects.filter(name=name).exists():
             raise forms.ValidationError("A study with this name already exists. Choose another name.")
         return name
 
     def clean_currency(self) -> str:
         return self.cleaned_data["currency"].upper()
 
+    def clean_language(self) -> str:
+        return self.cleaned_data["language"] or "en"
+
     def clean_benchmark(self) -> Benchmark:
         benchmark = self.cleaned_data["benchmark"]
-        if not Item.objects.filter(benchmark=benchmark).exists():
+        if not self.saves_template and not Item.objects.filter(benchmark=benchmark).exists():
             raise forms.ValidationError("This benchmark has no items. Choose another one.")
         return benchmark
 
@@ -214,36 +287,41 @@ class StudyForm(forms.Form):
         """The arguments of `studies.lifecycle.create_study` apart from the stages."""
         given = dict(self.cleaned_data)
         state = StudyState.PAUSED if given.pop("paused") else StudyState.OPEN
-        given["language"] = given["language"] or "en"
-        return {**given, "consent": given["consent"].replace("\r\n", "\n"), "state": state}
+        del given["save_as"]
+        return {**given, "state": state}
 
 
 # All forms together, and the plan they result in
 
-
-def preset_of(given: Mapping[str, str]) -> Preset:
-    """The preset named in a URL or form, or one stage of the protocol named there; otherwise the first preset."""
-    if given.get("protocol") in PROTOCOLS:
-        return presets.single_stage(given["protocol"])
-    return PRESETS.get(given.get("preset", ""), next(iter(PRESETS.values())))
+Kept = dict[str, dict[str, Any]]  # by protocol ("": the study itself): field → value as it was typed
 
 
 class Setup:
-    """`data` is the submitted form; without it, `benchmark` is the initial choice."""
+    """The forms of a new study, filled from its starting point.
 
-    def __init__(self, preset: Preset, data=None, benchmark: str | None = None):
-        self.preset = preset
-        self.sizes = sizes(preset.stages)
-        chosen = (data or {}).get("benchmark") or benchmark or ""
-        none = Size(items=0, types=1, tasks=[])
-        self.size = self.sizes.get(str(chosen)) or next(iter(self.sizes.values()), none)
-        initial = {"benchmark": benchmark, "pay_per_hour": preset.pay, "currency": preset.currency}
-        self.study = StudyForm(data, initial=initial)
-        assumed, sources = presets.default_assumptions(preset.stages), {stage.source for stage in preset.stages}
+    `data` is the submitted form. Without it, `benchmark` and `name` are initial values, and `kept` is what the manager
+    has typed while the form had another starting point.
+    """
+
+    def __init__(
+        self, start: StartingPoint, firsts: Mapping[str, ItemRecord], data=None, *, benchmark="", name="",
+        kept: Kept | None = None,
+    ):  # fmt: skip
+        self.start = start
+        self.sizes = sizes(start.stages, firsts)
+        self.benchmark = known_benchmark((data or {}).get("benchmark") or benchmark, self.sizes)
+        self.size = self.sizes.get(self.benchmark, Size(items=0, types=1, tasks=[]))
+        self.kept = read_kept((data or {}).get("kept", "")) if kept is None else kept
+        initial = {"name": name, **start.study, "benchmark": self.benchmark}
+        self.study = StudyForm(data, initial=initial if data else {**initial, **self.kept.get("", {})})
+        assumed, sources = presets.default_assumptions(start.stages), {stage.source for stage in start.stages}
         self.stages = [
-            StageForm(stage, preset.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data)
-            for place, stage in enumerate(preset.stages)
-        ]
+            StageForm(
+                stage, start.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data,
+                {} if data else self.kept.get(stage.protocol),
+            )
+            for place, stage in enumerate(start.stages)
+        ]  # fmt: skip
         self.bound = data is not None
 
     @property
@@ -257,6 +335,18 @@ class Setup:
         """The fields with errors, in the page's order."""
         return [field for form in self.forms for field in form if field.errors]
 
+    def typed(self) -> Kept:
+        """What the manager has changed, here or before the form had this starting point."""
+        kept = {protocol: dict(values) for protocol, values in self.kept.items()}
+        for form in self.forms:
+            values = kept.setdefault(form.plan.protocol if form.plan else "", {})
+            touched = ({*form.changed_data, *values} & set(form.fields)) - {"benchmark"}
+            values |= {name: form[name].data for name in touched}
+        return kept
+
+    def kept_json(self) -> str:
+        return json.dumps(self.kept)
+
     def plan(self) -> dict:
         """The arguments of `studies.lifecycle.create_study`."""
         return {**self.study.of_study(), "stages": [stage.planned() for stage in self.stages]}
@@ -265,14 +355,29 @@ class Setup:
         """The expected effort of each stage; empty while a field is invalid."""
         if self.bound and not self.is_valid():
             return []
-        stages = [stage.planned() if self.bound else stage.plan for stage in self.stages]
-        pay = float(self.study.cleaned_data["pay_per_hour"]) if self.bound else self.preset.pay
+        stages = [stage.planned() for stage in self.stages]
+        study = self.study.cleaned_data if self.bound else cleaned(self.study, self.kept.get("", {}))
+        pay = float(study.get("pay_per_hour", self.start.study["pay_per_hour"]))
         tasks = self.size["tasks"]
         assumed = {
             form.plan.stage_name: form.expects(tasks[place] if tasks else form.assumed.tasks, self.size["types"])
             for place, form in enumerate(self.stages)
         }
         return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
+
+
+def read_kept(text: str) -> Kept:
+    """What a page kept in a hidden field; nothing if somebody has tampered with it."""
+    try:
+        kept = json.loads(text or "{}")
+        return {str(protocol): dict(values) for protocol, values in kept.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def known_benchmark(asked: str | None, there: Mapping[str, object]) -> str:
+    """The id that was asked for if there is such a benchmark, otherwise that of the first; "" if there is none."""
+    return str(asked) if str(asked) in there else next(iter(there), "")
 
 
 def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> list[ExpectedEffort]:
@@ -284,14 +389,46 @@ def foreseen(stages: Sequence[StagePlan], benchmark: Benchmark, pay: float) -> l
     return expected_effort(stages, items=benchmark.items.count(), assumed=assumed, pay=pay)
 
 
-def sizes(stages: Sequence[StagePlan]) -> dict[str, Size]:
+def first_items() -> dict[str, ItemRecord]:
+    """The first item of each benchmark by the benchmark's id as text."""
+    items = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")
+    return {str(item.benchmark_id): queries.record_of(item) for item in queries.with_material(items)}
+
+
+def sizes(stages: Sequence[StagePlan], firsts: Mapping[str, ItemRecord]) -> dict[str, Size]:
     """The size of each benchmark by its id as text; screens per item are counted on its first item."""
     of_type = Count("items__type", distinct=True)
     counted = Benchmark.objects.annotate(n=Count("items"), of_type=of_type).values_list("pk", "n", "of_type")
-    firsts = Item.objects.order_by("benchmark_id", "position").distinct("benchmark_id")
-    first = {item.benchmark_id: queries.record_of(item) for item in queries.with_material(firsts)}
     found = {}
     for pk, items, types in counted:
-        assumed = presets.default_assumptions(stages, first.get(pk, presets.SPECIMEN))
+        assumed = presets.default_assumptions(stages, firsts.get(str(pk), presets.SPECIMEN))
         found[str(pk)] = Size(items=items, types=types, tasks=[assumed[stage.stage_name].tasks for stage in stages])
     return found
+
+
+# What the form can start from, and what suits the benchmark
+
+
+class Offers(TypedDict):
+    """`fitting`: starting points by heading. `unfit`: those that the benchmark does not suit, by the reason."""
+
+    fitting: list[tuple[str, list[StartingPoint]]]
+    unfit: list[tuple[str, list[StartingPoint]]]
+
+
+def offers(groups: Mapping[str, Sequence[StartingPoint]], first: ItemRecord | None) -> Offers:
+    """The starting points of each group, sorted by whether they suit the benchmark's first item, if it has one.
+
+    A study is refused if any item does not suit it, so what does not suit the first item cannot be used.
+    """
+    fitting: dict[str, list[StartingPoint]] = {heading: [] for heading in groups}
+    unfit: dict[str, list[StartingPoint]] = {}
+    for heading, starts in groups.items():
+        for start in starts:
+            reason = presets.unsuited(start.stages, first) if first else None
+            if reason is None:
+                fitting[heading].append(start)
+            else:
+                words = f"{reason.needs} per item; the first item has {reason.has or 'none'}"
+                unfit.setdefault(words, []).append(start)
+    return Offers(fitting=[(one, starts) for one, starts in fitting.items() if starts], unfit=list(unfit.items()))

@@ -1,51 +1,131 @@
 """Pages for setting up a study, for its members (which only owners change), and for deleting it."""
 
+from collections.abc import Mapping
 from itertools import zip_longest
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import permissions
 from annotation.designs.plan import effort_in_words, total_effort
-from annotation.designs.presets import PRESETS
-from annotation.models import Member, Role, Study
+from annotation.designs.presets import PRESETS, unsuited
+from annotation.models import Member, Role, Study, StudyTemplate
+from annotation.permissions import whole_number
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies import deletion, lifecycle, members
+from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
-from annotation.studies.setup_forms import Setup, preset_of
+from annotation.studies.setup_forms import Setup, first_items, offers
 from benchmarks import audit
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.records import ItemRecord
 
 UNFIT = 422
+DIGITS = 18  # of a number in a URL or form
+
+
+# A new study
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def study_new(request: StaffRequest) -> HttpResponse:
-    """A form with every setting of the study and its stages, beside the plan; `plan` only computes the plan."""
+    """A form with every setting of the study and its stages, beside the plan.
+
+    Of a POST, `plan` only computes the plan, `choose` changes the starting point and keeps what was typed, `save` keeps
+    the settings as a template, and `delete` deletes the template that the form started from.
+    """
     data = request.POST if request.method == "POST" else None
-    setup = Setup(preset_of(data or request.GET), data, request.GET.get("benchmark"))
-    if data is None or not setup.is_valid() or "plan" in data:
-        return _setup_page(request, setup, UNFIT if setup.wrong() else 200)
+    given, firsts = request.POST or request.GET, first_items()
+    start = _starting_point(request, given, firsts)
+    if data is None:
+        setup = Setup(start, firsts, benchmark=given.get("benchmark", ""), name=given.get("name", ""))
+        return _setup_page(request, setup, firsts)
+    if "delete" in data:
+        return _delete_template(request, start)
+    setup = Setup(start, firsts, data)
+    if "choose" in data:
+        kind, _, key = data["choose"].partition(":")
+        chosen = _starting_point(request, {kind: key}, firsts)
+        again = Setup(chosen, firsts, benchmark=data.get("benchmark", ""), kept=setup.typed())
+        return _setup_page(request, again, firsts)
+    if "save" in data:
+        return _save_template(request, setup, firsts)
+    if not setup.is_valid() or "plan" in data:
+        return _setup_page(request, setup, firsts)
     try:
         study = lifecycle.create_study(by=audit.named(request.user), created_by=request.user, **setup.plan())
     except lifecycle.CannotCreate as refusal:
         setup.study.add_error(None, str(refusal).split("\n"))
-        return _setup_page(request, setup, UNFIT)
+        return _setup_page(request, setup, firsts)
     return redirect("study-detail", study.pk)
 
 
-def _setup_page(request: StaffRequest, setup: Setup, status: int) -> HttpResponse:
-    expected = setup.expected()
+def _starting_point(
+    request: StaffRequest, given: Mapping[str, str], firsts: Mapping[str, ItemRecord]
+) -> starting_points.StartingPoint:
+    """What a URL or form names; otherwise the first preset that suits the benchmark."""
+    if given.get("copy"):
+        number = whole_number(given["copy"], DIGITS) or 0
+        return starting_points.of_study(permissions.study_for(request.user, number, Role.MANAGER))
+    if given.get("template"):
+        number = whole_number(given["template"], DIGITS) or 0
+        return starting_points.of_template(get_object_or_404(StudyTemplate, pk=number))
+    if given.get("protocol") in PROTOCOLS:
+        return starting_points.of_protocol(given["protocol"])
+    if given.get("preset") in PRESETS:
+        return starting_points.of_preset(PRESETS[given["preset"]])
+    first = firsts.get(given.get("benchmark", ""))
+    presets = starting_points.all_presets()
+    return next((one for one in presets if first and not unsuited(one.stages, first)), presets[0])
+
+
+def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord], told: str = "") -> HttpResponse:
+    """`told` is what the page says if the form cannot be used as it is."""
+    expected, start = setup.expected(), setup.start
+    groups = {
+        "Your study": [start] if start.kind == "copy" else [],
+        "Presets": starting_points.all_presets(),
+        "Your templates": starting_points.templates(),
+        "Single questions": starting_points.single_questions(),
+    }
     context = {
-        "section": "studies", "setup": setup, "presets": PRESETS.values(), "protocols": PROTOCOLS.values(),
+        "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
-        "total": expected and effort_in_words(total_effort(expected)),
+        "total": expected and effort_in_words(total_effort(expected)), "told": told or "The study was not created.",
     }  # fmt: skip
-    return render(request, "studies/new.html", context, status=status)
+    wrong = setup.bound and not setup.is_valid()
+    return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)
+
+
+def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord]) -> HttpResponse:
+    """A template needs neither a benchmark nor a study's name."""
+    form = setup.study
+    form.become_template()
+    if setup.is_valid():
+        try:
+            template = starting_points.save_template(
+                name=form.cleaned_data["save_as"], user=request.user, by=audit.named(request.user),
+                stages=[stage.planned() for stage in setup.stages], study=setup.study.cleaned_data,
+            )  # fmt: skip
+        except starting_points.CannotSave as refusal:
+            form.add_error("save_as", str(refusal))
+        else:
+            messages.success(request, f"“{template.name}” was saved. All managers find it among the templates.")
+            kept = {"template": template.pk, "benchmark": setup.benchmark, "name": setup.study["name"].data or ""}
+            return redirect(f"{reverse('study-new')}?{urlencode(kept)}")
+    return _setup_page(request, setup, firsts, "The template was not saved.")
+
+
+def _delete_template(request: StaffRequest, start: starting_points.StartingPoint) -> HttpResponse:
+    template = get_object_or_404(StudyTemplate, pk=start.key if start.kind == "template" else 0)
+    starting_points.delete_template(template=template, by=audit.named(request.user))
+    messages.success(request, f"The template “{template.name}” was deleted. Its studies were kept.")
+    return redirect("study-new")
 
 
 # Members

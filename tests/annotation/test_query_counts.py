@@ -16,7 +16,7 @@ from django.urls import reverse
 from annotation.checks import attention_checks, gold_items
 from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan
-from annotation.models import Flag, Kind, Role, Study
+from annotation.models import Flag, Kind, Role, Study, StudyTemplate
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
@@ -163,6 +163,9 @@ def world(rows: int) -> dict[str, Study]:
     scored(asked, rows)
     for _ in range(rows):
         builders_studies.benchmark(items=1)
+    for number in range(rows):
+        setup = {"study": {"pay_per_hour": "12"}, "stages": [{"protocol": "verify"}]}
+        StudyTemplate.objects.create(name=f"Ours {number}", setup=setup)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
 
 

@@ -62,8 +62,18 @@ function plan() {
   document.getElementById("plan-currency").textContent = form.elements.currency.value.toUpperCase();
 }
 
+// What can be started from depends on the benchmark.
+async function offer() {
+  const { name, value } = document.getElementById("start");
+  const benchmark = form.elements.benchmark.value;
+  const page = await fetch(`?${new URLSearchParams({ [name]: value, benchmark })}`).then((answer) => answer.text());
+  const offers = new DOMParser().parseFromString(page, "text/html").getElementById("presets");
+  if (offers && form.elements.benchmark.value === benchmark) document.getElementById("presets").replaceWith(offers);
+}
+
 if (form) {
   form.addEventListener("input", plan);
+  form.elements.benchmark.addEventListener("change", offer);
   plan();
   document.getElementById("work-out").hidden = true;
 }

@@ -1,6 +1,7 @@
 """Setting a study up, in the browser without script and by command: presets, every value, the plan."""
 
 import re
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -13,9 +14,12 @@ from annotation.designs.plan import NO_CHECKS, effort_in_words, expected_effort
 from annotation.designs.presets import PRESETS, default_assumptions
 from annotation.management.commands.create_study import Command
 from annotation.management.named import named
-from annotation.models import Stage, Study
+from annotation.models import Stage, Study, StudyTemplate
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import members
+from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup_forms import StageForm
+from benchmarks.models import Event
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +40,7 @@ def shown(html: str) -> dict[str, str]:
         found[name] = [words]
     for name, options in re.findall(r'<select name="([^"]+)"[^>]*>(.*?)</select>', form, re.S):
         found[name] = re.findall(r'value="([^"]*)" selected', options)
-    return found
+    return {name: [unescape(value) for value in values] for name, values in found.items()}
 
 
 def start(client, **asked) -> dict:
@@ -182,6 +186,185 @@ def test_percents_come_back_as_they_were_typed(client, manager):
     assert again[f"{ONE}-check_rate"] == ["12.5"]
     client.post(NEW, again | {"name": "Round 1"})
     assert Stage.objects.get().check_rate == 0.125
+
+
+def choose(client, form: dict, start: str) -> dict:
+    """The form after the button of another starting point, as it would be sent."""
+    page = client.post(NEW, form | {"choose": start})
+    assert page.status_code == 200
+    return shown(page.content.decode())
+
+
+def test_choosing_another_preset_keeps_what_was_typed_and_nothing_else(client, manager):
+    form = start(client, preset="bivlc", benchmark=studies.benchmark().pk)
+    own = {"choose-instructions": "My\r\nown.", "choose-overlap": "two", "choose-check_rate": "2.5"}
+    form |= own | {"pay_per_hour": "15", "paused": "on", "i2t-apart_from": ["choose"], "name": "It's <mine>"}
+    one = choose(client, form, "preset:bivlc-choose")
+    assert {name: one[name] for name in own} == {name: [value] for name, value in own.items()}
+    assert (one["name"], one["pay_per_hour"], one["paused"]) == (["It's <mine>"], ["15"], ["on"])
+    assert (one["choose-batch_size"], one["currency"]) == (["100"], ["USD"])
+    verify = choose(client, one, "protocol:verify")
+    assert verify["pay_per_hour"] == ["15"] and verify["verify-overlap"] == ["2"]
+    again = choose(client, verify, "preset:bivlc")
+    assert {name: again[name] for name in own} == {name: [value] for name, value in own.items()}
+    assert again["i2t-apart_from"] == ["choose"] and not Study.objects.exists()
+
+
+def test_what_was_not_touched_follows_the_preset(client, manager):
+    form = start(client, preset="bivlc", benchmark=studies.benchmark().pk)
+    for preset in ("visla-generic", "bivlc", "verify"):
+        form = choose(client, form, f"preset:{preset}")
+        plain = shown(client.get(NEW, {"preset": preset}).content.decode())
+        same = {name: value for name, value in form.items() if name not in {"kept", "name", "csrfmiddlewaretoken"}}
+        assert same == {name: plain[name] for name in same}
+
+
+@pytest.mark.parametrize("kept", ["{", "[1]", '{"": 5}', '"x"'])
+def test_a_broken_hidden_field_keeps_nothing_and_harms_nothing(client, manager, kept):
+    form = start(client, protocol=ONE, benchmark=studies.benchmark().pk)
+    assert choose(client, form | {"kept": kept}, "preset:bivlc")["name"] == ["Round 1"]
+
+
+def test_the_plan_counts_what_was_kept(client, manager):
+    form = start(client, preset="verify", benchmark=studies.benchmark(items=10).pk) | {"verify-overlap": 7}
+    page = client.post(NEW, form | {"choose": "protocol:verify"}).content.decode()
+    assert planned(page)["verify"]["judgments"] == "70"
+
+
+def offered(html: str) -> tuple[list[str], dict[str, list[str]]]:
+    """The starting points that can be chosen, and the others by the reason."""
+    nav = html.partition('id="presets"')[2].partition("</nav>")[0]
+    reasons = {}
+    for row in re.findall(r'<li class="quiet">(.*?)</li>', nav, re.S):
+        titles = re.findall(r"<span[^>]*>([^<]*)</span>", row)
+        reasons[" ".join(row.rpartition("</span>")[2].split())] = titles
+    return re.findall(r'name="choose" value="([^"]+)"', nav), reasons
+
+
+def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
+    html = client.get(NEW, {"benchmark": studies.benchmark(candidates=0).pk}).content.decode()
+    fitting, reasons = offered(html)
+    assert fitting == ["preset:verify", "protocol:verify"] and 'data-stage="verify"' in html
+    assert reasons["need 2 to 9 candidate images per item; the first item has none."] == [
+        "BiVLC, complete", "BiVLC, choose the image", "Choose the image that fits"
+    ]  # fmt: skip
+    fitting, reasons = offered(client.get(NEW, {"benchmark": studies.benchmark(candidates=1).pk}).content.decode())
+    assert "preset:bivlc" not in fitting and any("has 1." in reason for reason in reasons)
+    fitting, _ = offered(client.get(NEW, {"benchmark": studies.benchmark().pk}).content.decode())
+    assert fitting[:2] == ["preset:bivlc", "preset:bivlc-choose"]
+
+
+def test_a_refusal_is_one_line_with_a_count(client, manager):
+    form = start(client, preset="bivlc", benchmark=studies.benchmark().pk)
+    page = client.post(NEW, form | {"name": "", "i2t-sample": "0", "choose-overlap": "0"}).content.decode()
+    [alert] = re.findall(r'role="alert">(.*?)</div>', page, re.S)
+    told = " ".join(re.sub(r"<[^>]+>", "", alert).split())
+    assert told == "The study was not created. 3 values need attention." and 'href="#id_name"' in alert
+    assert page.count('class="errorlist"') == 3
+
+
+def test_many_items_that_do_not_suit_are_one_line_with_a_count(client, manager):
+    form = start(client, protocol="bivlc-disambiguate", benchmark=studies.benchmark(items=30).pk)
+    page = client.post(NEW, form).content.decode()
+    [alert] = re.findall(r'role="alert">(.*?)</div>', page, re.S)
+    first, _, rest = alert.partition("<details>")
+    assert "30 items do not suit stage bivlc-disambiguate." in first and rest.count("<li>") == 21
+
+
+COPIED = {"id", "study_id", "invite", "seed", "source_id", "after_id"}
+
+
+def columns_of(study: Study) -> list[dict]:
+    return [{name: value for name, value in row.items() if name not in COPIED} for row in study.stages.values()]
+
+
+def texts_of(study: Study) -> list[tuple]:
+    newest = [stage.instructions.latest("version") for stage in study.stages.all()]
+    return [(one.text, one.translations) for one in newest]
+
+
+@pytest.fixture
+def own_study(manager) -> Study:
+    """Every kind of setting is not the default one; the second stage has instructions of its own in two languages."""
+    choose, disambiguate, *baseline = PRESETS["bivlc"].stages
+    questions = [{"question": "Which?", "options": ["this", "that"], "answer": 1}]
+    choose = choose.with_settings(overlap=3, check_rate=0.25, comprehension=questions, takes=["kept"], cap=5)
+    study = studies.study(
+        items=2, stages=[choose, disambiguate, *baseline], created_by=manager, language="de", currency="EUR",
+        pay_per_hour=Decimal("9.50"), consent="I\nagree.",
+    )  # fmt: skip
+    own = {"es": "Mira bien.", "ar": "انظر"}
+    revise_instructions(stage=study.stages.get(name="disambiguate"), text="Schau hin.", translations=own, by="test")
+    return study
+
+
+def test_a_duplicate_has_every_setting_and_text(client, manager, own_study):
+    other = studies.benchmark(items=3)
+    form = start(client, copy=own_study.pk, benchmark=other.pk)
+    assert form["disambiguate-instructions_ar"] == ["انظر"] and "choose-instructions_es" not in form
+    client.post(NEW, form)
+    copy = Study.objects.get(name="Round 1")
+    assert (copy.benchmark, columns_of(copy), texts_of(copy)) == (other, columns_of(own_study), texts_of(own_study))
+    for stage, original in zip(copy.stages.all(), own_study.stages.all(), strict=True):
+        for way in ("source", "after"):
+            assert getattr(getattr(stage, way), "name", "") == getattr(getattr(original, way), "name", "")
+    of_study = ("language", "currency", "pay_per_hour", "consent")
+    assert [getattr(copy, name) for name in of_study] == [getattr(own_study, name) for name in of_study]
+
+
+def test_a_duplicate_proposes_a_name_and_can_be_changed(client, manager, own_study):
+    page = client.get(NEW, {"copy": own_study.pk}).content.decode()
+    form = shown(page)
+    assert form["name"] == [f"{own_study.name} (copy)"] and f"Copy of {own_study.name}" in page
+    client.post(NEW, form | {"disambiguate-instructions_es": "", "disambiguate-overlap": "4"})
+    stage = Stage.objects.get(study__name=form["name"][0], name="disambiguate")
+    assert (stage.overlap, stage.instructions.get().translations) == (4, {"ar": "انظر"})
+
+
+def test_only_managers_of_a_study_duplicate_it(client, own_study):
+    viewer = User.objects.create_user("vera", is_staff=True)
+    client.force_login(viewer)
+    assert client.get(NEW, {"copy": own_study.pk}).status_code == 404
+    members.add(study=own_study, user=viewer, role="viewer", by="test")
+    assert client.get(NEW, {"copy": own_study.pk}).status_code == 403
+    assert client.get(NEW, {"copy": "x"}).status_code == 404
+
+
+def test_a_template_keeps_the_settings_and_is_deleted_again(client, manager, own_study):
+    form = start(client, copy=own_study.pk) | {"name": "Later", "choose-overlap": "4"}
+    saved = client.post(NEW, form | {"save": 1, "save_as": "Ours"})
+    template = StudyTemplate.objects.get()
+    assert (template.name, template.created_by, Study.objects.count()) == ("Ours", manager, 1)
+    colleague = User.objects.create_user("carl", is_staff=True)
+    client.force_login(colleague)
+    page = client.get(saved.url).content.decode()
+    assert f'value="template:{template.pk}"' in page and shown(page)["name"] == ["Later"]
+    client.post(NEW, start(client, template=template.pk, benchmark=own_study.benchmark_id))
+    made = Study.objects.get(name="Round 1")
+    first, *others = columns_of(own_study)
+    assert columns_of(made) == [{**first, "overlap": 4}, *others] and texts_of(made) == texts_of(own_study)
+    assert (made.language, made.consent, made.pay_per_hour) == ("de", "I\nagree.", Decimal("9.50"))
+    assert client.post(NEW, {"template": template.pk, "delete": 1}).url == NEW
+    assert client.get(NEW, {"template": template.pk}).status_code == 404
+    events = Event.objects.filter(subject=f"studytemplate:{template.pk}").order_by("pk").values_list("verb", "by")
+    assert list(events) == [("saved", f"user:{manager.pk}"), ("deleted", f"user:{colleague.pk}")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"save_as": ""}, "save_as"),
+        ({}, "save_as"),
+        ({"save_as": "New", f"{ONE}-overlap": 0}, f"{ONE}-overlap"),
+    ],
+)
+def test_a_template_that_cannot_be_saved_says_why(client, manager, changes, field):
+    form = start(client, protocol=ONE, benchmark=studies.benchmark().pk) | {"name": "", "save": 1}
+    client.post(NEW, form | {"save_as": "Taken"})
+    answer = client.post(NEW, form | {"save_as": "Taken"} | changes)
+    page = answer.content.decode()
+    assert answer.status_code == 422 and f'id="id_{field}_error"' in page and "The template was not saved." in page
+    assert page.count('class="errorlist"') == StudyTemplate.objects.count() == 1
 
 
 def test_without_a_benchmark_there_is_a_way_to_one(client, manager):

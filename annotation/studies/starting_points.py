@@ -1,0 +1,123 @@
+"""What the form for a new study can start from: a preset, a single question, another study, or a saved template."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.designs import presets
+from annotation.designs.plan import StagePlan
+from annotation.designs.presets import PRESETS, Preset
+from annotation.models import Instructions, Stage, Study, StudyTemplate
+from annotation.protocols.registry import PROTOCOLS
+from annotation.studies.instructions import default_instructions, default_translations
+from benchmarks import audit
+
+# Every other column of a stage is a setting that a copy takes over. A copy draws its samples anew.
+_OWN = {"id", "study", "position", "name", "state", "invite", "protocol", "source", "after", "apart_from", "seed"}
+_SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
+_OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
+
+
+class CannotSave(ValueError):
+    """The template cannot be saved; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartingPoint:
+    """`kind` and `key` name it in addresses and forms: `preset=bivlc`, `protocol=verify`, `copy=4`, `template=2`.
+
+    `study` has initial values of the study's own fields.
+    """
+
+    kind: str
+    key: str
+    title: str
+    summary: str
+    stages: tuple[StagePlan, ...]
+    study: Mapping[str, Any]
+
+
+def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPoint:
+    pay = {"pay_per_hour": preset.pay, "currency": preset.currency}
+    return StartingPoint(kind, key or preset.name, preset.title, preset.summary, preset.stages, pay)
+
+
+def of_protocol(name: str) -> StartingPoint:
+    return of_preset(presets.single_stage(name), "protocol", name)
+
+
+def of_study(study: Study) -> StartingPoint:
+    """The study's settings, with comprehension questions, and its newest instructions in every language."""
+    versions = Instructions.objects.filter(stage__study=study).order_by("version")
+    newest = {one.stage_id: one for one in versions}
+    stages = list(study.stages.order_by("position"))
+    for stage in stages:
+        stage.study = study
+    plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
+    given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in _OF_STUDY}}
+    summary = "Everything on this page is as in that study now. Check and practice items are not copied."
+    return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given)
+
+
+def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) -> StagePlan:
+    """The plan that would create the stage again; the protocol's own instructions are left to the protocol."""
+    named: dict[int | None, str] = {one.pk: one.name for one in stages}
+    protocol, own = PROTOCOLS[stage.protocol], stage.study.language
+    text, translations = instructions.text, instructions.translations
+    if (text, translations) == (default_instructions(protocol, own), default_translations(protocol, own)):
+        text, translations = "", {}
+    return StagePlan(
+        stage.protocol, stage.name, named.get(stage.source_id, ""), named.get(stage.after_id, ""),
+        apart_from=[one.name for one in stages if one.position in stage.apart_from], instructions=text,
+        settings={name: getattr(stage, name) for name in _SETTINGS}, translations=translations,
+    )  # fmt: skip
+
+
+# Templates
+
+
+def of_template(template: StudyTemplate) -> StartingPoint:
+    setup = template.setup
+    study = {**setup["study"], "pay_per_hour": Decimal(setup["study"]["pay_per_hour"])}
+    stages = tuple(StagePlan(**stage) for stage in setup["stages"])
+    summary = f"A template that {template.created_by or 'a former member'} saved on {template.created_at:%d %B %Y}."
+    return StartingPoint("template", str(template.pk), template.name, summary, stages, study)
+
+
+def templates() -> list[StartingPoint]:
+    """All templates, by name."""
+    return [of_template(one) for one in StudyTemplate.objects.select_related("created_by").order_by("name")]
+
+
+@transaction.atomic
+def save_template(
+    *, name: str, stages: Sequence[StagePlan], study: Mapping[str, Any], user: User, by: str
+) -> StudyTemplate:
+    """Keep these settings under a name. Raises CannotSave if the name is taken."""
+    of_study = {one: study[one] for one in _OF_STUDY} | {"pay_per_hour": str(study["pay_per_hour"])}
+    setup = {"study": of_study, "stages": [asdict(stage) for stage in stages]}
+    try:
+        with transaction.atomic():
+            template = StudyTemplate.objects.create(name=name, setup=setup, created_by=user)
+    except IntegrityError:
+        raise CannotSave("A template with this name already exists. Choose another name.") from None
+    audit.record(by=by, verb="saved", subject=template, name=name)
+    return template
+
+
+@transaction.atomic
+def delete_template(*, template: StudyTemplate, by: str) -> None:
+    audit.record(by=by, verb="deleted", subject=template, name=template.name)
+    template.delete()
+
+
+def all_presets() -> list[StartingPoint]:
+    return [of_preset(preset) for preset in PRESETS.values()]
+
+
+def single_questions() -> list[StartingPoint]:
+    return [of_protocol(name) for name in PROTOCOLS]
