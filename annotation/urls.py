@@ -8,7 +8,7 @@ from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
 from annotation.dashboard import annotator_views
 from annotation.dashboard import views as dashboard_views
-from annotation.judging import join_views, qualification_views
+from annotation.judging import join_views, qualification_views, trial_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.releases import views as releases_views
@@ -47,6 +47,22 @@ urlpatterns = [
     path("studies/<int:pk>/instructions/", dashboard_views.study_instructions, name="study-instructions"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assignment_views.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks_views.study_checks, name="study-checks"),
+    path("studies/<int:pk>/stages/<int:position>/try/", trial_views.study_try, name="study-try"),
+    path(
+        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/",
+        trial_views.study_try_screens,
+        name="study-try-screens",
+    ),
+    path(
+        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/history/",
+        trial_views.study_try_history,
+        name="study-try-history",
+    ),
+    path(
+        "studies/<int:pk>/stages/<int:position>/try/<int:seed>/<slug:do>/",
+        trial_views.study_try_act,
+        name="study-try-act",
+    ),
     path("studies/<int:pk>/annotators/", annotator_views.study_annotators, name="study-annotators"),
     path("studies/<int:pk>/annotators/<int:number>/", annotator_views.study_annotator, name="study-annotator"),
     path("studies/<int:pk>/participants/", participants_views.study_participants, name="study-participants"),

@@ -285,12 +285,12 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     study, position = stage.study_id, stage.position
     query = f"?stage={position}"
     manages = stage.study.may.manage
-    checks = [("study-checks", "Checks and practice", [study, position], "")] if manages else []
+    managing = [("study-checks", "Checks and practice"), ("study-try", "Try it")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(
         ("study-instructions", "Instructions", [study], query),
-        *checks,
+        *((name, words, [study, position], "") for name, words in managing),
         ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
         *models,
         *([("study-assign", "Assign", [study, position], "")] if named else []),

@@ -73,12 +73,17 @@ def at_desk(view: View) -> View:
 
 
 def _refused(request: HttpRequest, here: Desk, refusal: errors.Refused) -> HttpResponse:
-    if _wants_json(request):
+    return refused(request, refusal, _home(here))
+
+
+def refused(request: HttpRequest, refusal: errors.Refused, home: str) -> HttpResponse:
+    """The sentence with a way back to the judging page at `home`; asked for JSON, the sentence alone."""
+    if wants_json(request):
         return JsonResponse({"refused": str(refusal), "kind": type(refusal).__name__}, status=refusal.status)
-    return page("refused", here, status=refusal.status, sentence=str(refusal))
+    return page("refused", status=refusal.status, sentence=str(refusal), home=home)
 
 
-def _wants_json(request: HttpRequest) -> bool:
+def wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
 
 
@@ -92,7 +97,7 @@ def _wants_json(request: HttpRequest) -> bool:
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
     now = next_step.claim_next(here)
-    if _wants_json(request):
+    if wants_json(request):
         total = next_step.total(here.annotator, here.stage)
         return JsonResponse({**_next(request.GET, here, now), "total": total})
     if now.state == "moved":
@@ -113,7 +118,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpRespons
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     return page(
         "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
-        pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(),
+        pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
         **_instructions(here), **_where(here, now),
     )  # fmt: skip
 
@@ -141,8 +146,12 @@ def _newest(here: Desk) -> Instructions:
     return Instructions.objects.get(pk=here.newest)
 
 
+def _home(here: Desk) -> str:
+    return reverse("judge", args=[here.annotator.token])
+
+
 def _link(request: HttpRequest, here: Desk) -> str:
-    return request.build_absolute_uri(reverse("judge", args=[here.annotator.token]))
+    return request.build_absolute_uri(_home(here))
 
 
 # The page's language
@@ -186,7 +195,7 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
     stopped = next_step.stopped_by(here)
-    submission = _submission(request.POST)
+    submission = submission_of(request.POST)
     try:
         if stopped:
             receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
@@ -195,7 +204,7 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
             now = next_step.after_claim(here, leases)
     except errors.AnsweredElsewhere as conflict:
         return _which_answer(request, here, conflict)
-    if _wants_json(request):
+    if wants_json(request):
         outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
         return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
@@ -204,7 +213,7 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
     """The question which of two answers is to count; for the script with what stands, as the screen would show it."""
     question = two_tabs.question(here, conflict, request.POST)
-    if not _wants_json(request):
+    if not wants_json(request):
         return page("two_tabs", here, status=conflict.status, **question)
     html = loader.get_template("judging/_two_tabs.html").render({"desk": here, **question})
     stands = {"seen": conflict.stored.key, "answer": question["stands"]}
@@ -212,16 +221,17 @@ def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredEls
     return JsonResponse(told, status=conflict.status)
 
 
-def _submission(sent: QueryDict) -> dict:
+def submission_of(sent: QueryDict) -> dict:
+    """The arguments of `submissions.submit` in the fields of a judging page. Raises BadAnswer."""
     cannot = CANNOT_JUDGE in sent
     return {
-        "token": _uuid(sent.get("lease")),
-        "key": _uuid(sent.get("key")),
+        "token": uuid_of(sent.get("lease")),
+        "key": uuid_of(sent.get("key")),
         "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
         "reason": text(sent, "reason") if cannot else "",
         "active_ms": _whole(sent.get("active")),
         "elapsed_ms": _whole(sent.get("elapsed")),
-        "seen": _uuid(sent.get("seen")) if sent.get("seen") else None,
+        "seen": uuid_of(sent.get("seen")) if sent.get("seen") else None,
         "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
     }
 
@@ -230,8 +240,8 @@ def _submission(sent: QueryDict) -> dict:
 @at_desk
 @evenly
 def skip(request: HttpRequest, here: Desk) -> HttpResponse:
-    assignment_leases.skip(annotator=here.annotator, token=_uuid(request.POST.get("lease")))
-    if not _wants_json(request):
+    assignment_leases.skip(annotator=here.annotator, token=uuid_of(request.POST.get("lease")))
+    if not wants_json(request):
         return redirect("judge", here.annotator.token)
     return JsonResponse(_next(request.POST, here, next_step.claim_next(here)))
 
@@ -240,8 +250,8 @@ def skip(request: HttpRequest, here: Desk) -> HttpResponse:
 @at_desk
 @evenly
 def undo(request: HttpRequest, here: Desk) -> HttpResponse:
-    lease = submissions.undo(annotator=here.annotator, key=_uuid(request.POST.get("undo_key")))
-    if not _wants_json(request):
+    lease = submissions.undo(annotator=here.annotator, key=uuid_of(request.POST.get("undo_key")))
+    if not wants_json(request):
         return redirect("judge", here.annotator.token)
     if lease.task.stage_id != here.stage.pk:
         return JsonResponse({"moved": True})  # the page of that stage has other rules and another count
@@ -253,9 +263,9 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
 @require_POST
 @at_desk
 def flag(request: HttpRequest, here: Desk) -> HttpResponse:
-    token = _uuid(request.POST.get("lease"))
+    token = uuid_of(request.POST.get("lease"))
     submissions.flag(annotator=here.annotator, token=token, reason=text(request.POST, "flag_reason"))
-    return JsonResponse({"flagged": True}) if _wants_json(request) else redirect("judge", here.annotator.token)
+    return JsonResponse({"flagged": True}) if wants_json(request) else redirect("judge", here.annotator.token)
 
 
 @require_POST
@@ -290,7 +300,8 @@ def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
     }
 
 
-def _uuid(text: str | None) -> uuid.UUID:
+def uuid_of(text: str | None) -> uuid.UUID:
+    """Raises BadAnswer."""
     try:
         return uuid.UUID(text or "")
     except ValueError:

@@ -32,7 +32,7 @@ ONE, MORE = 1, 3
 NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
     "judge", "judge-before", "judge-leave", "judge-words", "study-download", "study-instructions", "import-new",
-    "job-detail", "api-benchmark-detail", "api-job-detail",
+    "study-try", "study-try-history", "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
@@ -59,6 +59,7 @@ PAGES = {
     "study-report": ["judged"],
     "study-stuck": ["named"],
     "study-wrong": ["asked?which=all"],
+    "study-try-screens": ["judged", "judged?end"],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "release-list": ["judged"],
@@ -173,7 +174,7 @@ def address(name: str, of: str, studies: dict[str, Study]) -> str:
     called, _, query = of.partition("?")
     study = studies.get(called)
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
-    values = {"position": 1, "number": 1}
+    values = {"position": 1, "number": 1, "seed": 7}
     if study is not None:
         keys = {"studies": study.pk, "benchmarks": study.benchmark_id}
         first = study.annotators.order_by("number").first()

@@ -84,6 +84,10 @@ study-adjudicate        +++-0L  ++--0L
 study-instructions      +++-0L  ++--0L
 study-assign            ++--0L  ++--0L
 study-checks            ++--0L  ++--0L
+study-try               ++--0L  xxxxxx
+study-try-screens       ++--0L  xxxxxx
+study-try-history       ++--0L  xxxxxx
+study-try-act           xxxxxx  ++--0L
 study-download          ++--0L  xxxxxx
 study-annotators        +++-0L  xxxxxx
 study-annotator         +++-0L  ++--0L
@@ -195,7 +199,7 @@ def address(name: str, world: World) -> str:
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "name": "README.md",
-        "language": "es",
+        "language": "es", "seed": 7, "do": "renew",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

@@ -1,0 +1,76 @@
+"""Screens for trying a stage: leases that are in no database, so that nothing about them can be stored or counted.
+
+Everything about them follows from a seed, so that the next request finds the same screens.
+"""
+
+from collections.abc import Iterable
+from random import Random
+from uuid import UUID
+
+from annotation.models import Kind, Lease, Stage, Task
+from annotation.protocols.base import CAPTION_PREFIX, Carried, UnsuitableItem
+from annotation.protocols.registry import PROTOCOLS
+from benchmarks import queries
+from benchmarks.models import Item
+
+_RANK_BITS = 62  # of Task.rank
+
+
+def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
+    """Leases of random tasks of the stage. If no item has reached it yet: of tasks that random items would make."""
+    start = Random(seed).getrandbits(_RANK_BITS)
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).select_related("item").order_by("rank")
+    found = {task.pk: task for task in (*tasks.filter(rank__gte=start)[:wanted], *tasks[:wanted])}
+    there = list(found.values()) or tasks_of_items(stage, _random_items(stage, seed, wanted), carried_into(stage), seed)
+    return [_lease(task, seed) for task in there[:wanted]]
+
+
+def tasks_of_items(stage: Stage, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
+    """The tasks that the items would make in the stage, in random order; none of items that do not suit it.
+
+    Neither needs to be stored: a `Stage(protocol=…)` will do. The items are those of `queries.with_material`; `carried`
+    is what earlier stages would have brought along where an item has nothing of its own.
+    """
+    tasks = []
+    for item in items:
+        record = queries.record_of(item)
+        own = {f"{CAPTION_PREFIX}{caption.role}" for caption in record.captions}
+        brings = {key: value for key, value in carried.items() if key not in own}
+        try:
+            specs = PROTOCOLS[stage.protocol].tasks_for(record, brings)
+        except UnsuitableItem:
+            continue
+        tasks += [
+            Task(
+                stage_id=stage.pk, item=item, question=spec.question, shows=list(spec.shows),
+                options=list(spec.options), carried=brings,
+            )
+            for spec in specs
+        ]  # fmt: skip
+    Random(seed).shuffle(tasks)
+    return tasks
+
+
+def carried_into(stage: Stage) -> dict[str, str]:
+    """What an item would bring along from the stages before this one."""
+    carried: dict[str, str] = {}
+    while stage.source is not None:
+        stage = stage.source
+        carried |= PROTOCOLS[stage.protocol].would_carry(stage.carries)
+    return carried
+
+
+def _random_items(stage: Stage, seed: int, wanted: int) -> Iterable[Item]:
+    items = stage.study.benchmark.items.order_by("position")
+    count = items.count()
+    places = Random(seed).sample(range(count), min(count, wanted))
+    chosen = [pk for place in places for pk in items.values_list("pk", flat=True)[place : place + 1]]
+    return queries.with_material(items.filter(pk__in=chosen))
+
+
+def _lease(task: Task, seed: int) -> Lease:
+    """With a token and an order of options of its own, as `assignment.leases` would draw them."""
+    drawn = Random(f"{seed}/{task.item_id}/{task.question}")
+    options = [*task.options, *task.proposals]
+    token = UUID(int=drawn.getrandbits(128), version=4)
+    return Lease(token=token, task=task, shown=drawn.sample(options, len(options)))

@@ -1,0 +1,51 @@
+"""Trying a stage in a real browser: the judging page's own script, by keyboard, to what would have been stored."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation.models import Judgment, Lease
+from tests.browser.looking import in_windows
+from tests.browser.test_judge_look import CONTROLS, INSIDE
+from tests.builders import every_protocol, pictures, studies
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.parametrize(("protocol", "keys"), [("bivlc-choose", "2"), ("sugarcrepe-compare", "12")])
+def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, protocol, keys):
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    stage = studies.stage(benchmark=every_protocol.benchmark(items=6), protocol=protocol, state="paused")
+    pictures.paint(stage.study)
+    page.goto(f"{site}/studies/{stage.study_id}/?stage=1")
+    page.get_by_role("link", name="Try it").click()
+    for width, _, _ in in_windows(page):
+        assert axe_violations(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("link", name="Start").press("Enter")
+    expect(page.locator("#desk.ready")).to_be_visible()
+    for _ in in_windows(page):
+        assert axe_violations(page) == [] and page.evaluate(INSIDE, CONTROLS) == []
+        expect(page.get_by_text("Nothing you answer here is stored.")).to_be_in_viewport()
+
+    def answer(done: int) -> None:
+        for key in (*keys, "Enter"):
+            page.keyboard.press(key)
+        expect(page.locator("#done")).to_have_text(str(done))
+        expect(page.locator("#chip")).to_have_text("saved")
+
+    answer(1)
+    page.keyboard.press("u")
+    expect(page.locator("#done")).to_have_text("0")
+    for done in range(1, 4):
+        answer(done)
+    page.reload()
+    expect(page.locator("#done")).to_have_text("3")
+    page.keyboard.press("Shift+S")
+    expect(page.locator("#say")).to_contain_text("Skipped")
+    for key in (*keys, "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("heading", name="What would have been stored")).to_be_visible()
+    assert page.locator("tbody tr").count() == 5 and page.get_by_text("not answered").count() == 1
+    for width, _, _ in in_windows(page):
+        assert axe_violations(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.errors == [] and not Lease.objects.exists() and not Judgment.objects.exists()
