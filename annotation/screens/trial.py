@@ -8,7 +8,7 @@ from random import Random
 from uuid import UUID
 
 from annotation.models import Kind, Lease, Stage, Task
-from annotation.protocols.base import CAPTION_PREFIX, Carried, UnsuitableItem
+from annotation.protocols.base import CAPTION_PREFIX, Carried, Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks import queries
 from benchmarks.models import Item
@@ -21,15 +21,20 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
     start = Random(seed).getrandbits(_RANK_BITS)
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).select_related("item").order_by("rank")
     found = {task.pk: task for task in (*tasks.filter(rank__gte=start)[:wanted], *tasks[:wanted])}
-    there = list(found.values()) or tasks_of_items(stage, _random_items(stage, seed, wanted), carried_into(stage), seed)
+    there = list(found.values())
+    if not there:
+        items = _random_items(stage, seed, wanted)
+        there = tasks_of_items(PROTOCOLS[stage.protocol], items, carried_into(stage), seed)
+        for task in there:
+            task.stage_id = stage.pk
     return [_lease(task, seed) for task in there[:wanted]]
 
 
-def tasks_of_items(stage: Stage, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
-    """The tasks that the items would make in the stage, in random order; none of items that do not suit it.
+def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
+    """The tasks that the items would make, in random order, of no stage yet; none of items that do not suit.
 
-    Neither needs to be stored: a `Stage(protocol=…)` will do. The items are those of `queries.with_material`; `carried`
-    is what earlier stages would have brought along where an item has nothing of its own.
+    The items are those of `queries.with_material`; `carried` is what earlier stages would have brought along where an
+    item has nothing of its own.
     """
     tasks = []
     for item in items:
@@ -37,13 +42,12 @@ def tasks_of_items(stage: Stage, items: Iterable[Item], carried: Carried, seed: 
         own = {f"{CAPTION_PREFIX}{caption.role}" for caption in record.captions}
         brings = {key: value for key, value in carried.items() if key not in own}
         try:
-            specs = PROTOCOLS[stage.protocol].tasks_for(record, brings)
+            specs = protocol.tasks_for(record, brings)
         except UnsuitableItem:
             continue
         tasks += [
             Task(
-                stage_id=stage.pk, item=item, question=spec.question, shows=list(spec.shows),
-                options=list(spec.options), carried=brings,
+                item=item, question=spec.question, shows=list(spec.shows), options=list(spec.options), carried=brings
             )
             for spec in specs
         ]  # fmt: skip

@@ -229,8 +229,6 @@ def cleaned(form: forms.Form, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class StudyForm(forms.Form):
-    plan = None  # it is no stage's
-
     name = forms.CharField(
         label="Study name", max_length=Study._meta.get_field("name").max_length,
         help_text="Annotators see it, so it should not hint at the answers.",
@@ -293,7 +291,7 @@ class StudyForm(forms.Form):
 
 # All forms together, and the plan they result in
 
-Kept = dict[str, dict[str, Any]]  # by protocol ("": the study itself): field → value as it was typed
+Kept = dict[str, dict[str, Any]]  # by protocol (_kept_keys; "": the study itself): field → value as it was typed
 
 
 class Setup:
@@ -318,9 +316,9 @@ class Setup:
         self.stages = [
             StageForm(
                 stage, start.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data,
-                {} if data else self.kept.get(stage.protocol),
+                {} if data else self.kept.get(key),
             )
-            for place, stage in enumerate(start.stages)
+            for place, (stage, key) in enumerate(zip(start.stages, _kept_keys(start.stages), strict=True))
         ]  # fmt: skip
         self.bound = data is not None
 
@@ -338,8 +336,8 @@ class Setup:
     def typed(self) -> Kept:
         """What the manager has changed, here or before the form had this starting point."""
         kept = {protocol: dict(values) for protocol, values in self.kept.items()}
-        for form in self.forms:
-            values = kept.setdefault(form.plan.protocol if form.plan else "", {})
+        for form, key in zip(self.forms, ["", *_kept_keys(self.start.stages)], strict=True):
+            values = kept.setdefault(key, {})
             touched = ({*form.changed_data, *values} & set(form.fields)) - {"benchmark"}
             values |= {name: form[name].data for name in touched}
         return kept
@@ -364,6 +362,13 @@ class Setup:
             for place, form in enumerate(self.stages)
         }
         return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
+
+
+def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
+    """`verify`, `verify 2` …: what was typed for a stage goes to the stage that asks the same question."""
+    asked = [stage.protocol for stage in stages]
+    counts = [asked[: place + 1].count(protocol) for place, protocol in enumerate(asked)]
+    return [f"{name} {n}" if n > 1 else name for name, n in zip(asked, counts, strict=True)]
 
 
 def read_kept(text: str) -> Kept:

@@ -80,17 +80,25 @@ def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) 
 # Templates
 
 
-def of_template(template: StudyTemplate) -> StartingPoint:
+def _of_template(template: StudyTemplate) -> StartingPoint:
     setup = template.setup
     study = {**setup["study"], "pay_per_hour": Decimal(setup["study"]["pay_per_hour"])}
-    stages = tuple(StagePlan(**stage) for stage in setup["stages"])
+    stages = tuple(_restored(stage) for stage in setup["stages"])
     summary = f"A template that {template.created_by or 'a former member'} saved on {template.created_at:%d %B %Y}."
     return StartingPoint("template", str(template.pk), template.name, summary, stages, study)
 
 
 def templates() -> list[StartingPoint]:
-    """All templates, by name."""
-    return [of_template(one) for one in StudyTemplate.objects.select_related("created_by").order_by("name")]
+    """All templates, by name, except those with a question that no longer exists."""
+    found = StudyTemplate.objects.select_related("created_by").order_by("name")
+    known = [one for one in found if {stage["protocol"] for stage in one.setup["stages"]} <= PROTOCOLS.keys()]
+    return [_of_template(one) for one in known]
+
+
+def _restored(stage: Mapping[str, Any]) -> StagePlan:
+    """Without settings that only an earlier Winnow had."""
+    settings = {name: value for name, value in stage.get("settings", {}).items() if name in _SETTINGS}
+    return StagePlan(**{**stage, "settings": settings})
 
 
 @transaction.atomic

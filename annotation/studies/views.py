@@ -5,7 +5,7 @@ from itertools import zip_longest
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -73,8 +73,10 @@ def _starting_point(
         number = whole_number(given["copy"], DIGITS) or 0
         return starting_points.of_study(permissions.study_for(request.user, number, Role.MANAGER))
     if given.get("template"):
-        number = whole_number(given["template"], DIGITS) or 0
-        return starting_points.of_template(get_object_or_404(StudyTemplate, pk=number))
+        found = [one for one in starting_points.templates() if one.key == given["template"]]
+        if not found:
+            raise Http404("There is no such template.")
+        return found[0]
     if given.get("protocol") in PROTOCOLS:
         return starting_points.of_protocol(given["protocol"])
     if given.get("preset") in PRESETS:

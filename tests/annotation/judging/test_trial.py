@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.designs.presets import PRESETS
 from annotation.judging.trial_views import SCREENS
-from annotation.models import Judgment, Kind, Lease, Stage, Study
+from annotation.models import Judgment, Kind, Lease, Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.screens import build_screens
 from annotation.screens.trial import tasks_of_items, trial_leases
@@ -105,8 +105,7 @@ def test_a_later_stage_is_tried_before_anything_reaches_it(manager):
 def test_words_that_an_earlier_stage_would_write_stand_in_only_where_there_are_none():
     made = queries.with_material(every_protocol.benchmark(items=1).items.all())
     carried = {"caption-second_positive": "…", "caption-elsewhere": "…"}
-    unsaved = Stage(protocol="visla-triplet", study=Study(language="en"))
-    [task] = tasks_of_items(unsaved, made, carried, SEED)
+    [task] = tasks_of_items(PROTOCOLS["visla-triplet"], made, carried, SEED)
     assert task.carried == {"caption-elsewhere": "…"} and task.pk is None
 
 

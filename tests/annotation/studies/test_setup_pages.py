@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.designs import presets
-from annotation.designs.plan import NO_CHECKS, effort_in_words, expected_effort
+from annotation.designs.plan import NO_CHECKS, StagePlan, effort_in_words, expected_effort
 from annotation.designs.presets import PRESETS, default_assumptions
 from annotation.management.commands.create_study import Command
 from annotation.management.named import named
@@ -210,6 +210,14 @@ def test_choosing_another_preset_keeps_what_was_typed_and_nothing_else(client, m
     assert again["i2t-apart_from"] == ["choose"] and not Study.objects.exists()
 
 
+def test_two_stages_with_the_same_question_keep_their_own_values(client, manager):
+    plans = [StagePlan("verify", "first"), StagePlan("verify", "second", source="first")]
+    study = studies.study(stages=plans, created_by=manager)
+    form = start(client, copy=study.pk) | {"first-overlap": "7"}
+    again = choose(client, choose(client, form, "preset:bivlc"), f"copy:{study.pk}")
+    assert (again["first-overlap"], again["second-overlap"]) == (["7"], ["1"])
+
+
 def test_what_was_not_touched_follows_the_preset(client, manager):
     form = start(client, preset="bivlc", benchmark=studies.benchmark().pk)
     for preset in ("visla-generic", "bivlc", "verify"):
@@ -348,6 +356,21 @@ def test_a_template_keeps_the_settings_and_is_deleted_again(client, manager, own
     assert client.get(NEW, {"template": template.pk}).status_code == 404
     events = Event.objects.filter(subject=f"studytemplate:{template.pk}").order_by("pk").values_list("verb", "by")
     assert list(events) == [("saved", f"user:{manager.pk}"), ("deleted", f"user:{colleague.pk}")]
+
+
+def test_a_template_outlives_what_it_names(client, manager):
+    """A setting that is no more is left out; a template of a question that is no more is not offered."""
+    studies.benchmark()
+    study = {"pay_per_hour": "12", "currency": "USD", "language": "en", "consent": ""}
+    for name, protocol in (("Fine", "verify"), ("Gone", "no-more")):
+        stages = [{"protocol": protocol, "settings": {"overlap": 4, "no_more": 1}}]
+        StudyTemplate.objects.create(name=name, setup={"study": study, "stages": stages})
+    page = client.get(NEW).text
+    assert ">Fine<" in page and ">Gone<" not in page
+    fine, gone = StudyTemplate.objects.order_by("name")
+    assert client.get(NEW, {"template": gone.pk}).status_code == 404
+    client.post(NEW, start(client, template=fine.pk))
+    assert Stage.objects.get().overlap == 4
 
 
 @pytest.mark.parametrize(
