@@ -59,7 +59,7 @@ def of_study(study: Study) -> StartingPoint:
         stage.study = study
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
     given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in _OF_STUDY}}
-    summary = "Everything on this page is as in that study now. Check and practice items are not copied."
+    summary = "Filled in from that study’s current settings. Check and practice items are not copied."
     return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given)
 
 
@@ -84,7 +84,7 @@ def _of_template(template: StudyTemplate) -> StartingPoint:
     setup = template.setup
     study = {**setup["study"], "pay_per_hour": Decimal(setup["study"]["pay_per_hour"])}
     stages = tuple(_restored(stage) for stage in setup["stages"])
-    summary = f"A template that {template.created_by or 'a former member'} saved on {template.created_at:%d %B %Y}."
+    summary = f"A template that {template.created_by or 'a former user'} saved on {template.created_at:%d %B %Y}."
     return StartingPoint("template", str(template.pk), template.name, summary, stages, study)
 
 

@@ -90,7 +90,7 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
     """`told` is what the page says if the form cannot be used as it is."""
     expected, start = setup.expected(), setup.start
     groups = {
-        "Your study": [start] if start.kind == "copy" else [],
+        "Duplicate": [start] if start.kind == "copy" else [],
         "Presets": starting_points.all_presets(),
         "Your templates": starting_points.templates(),
         "Single questions": starting_points.single_questions(),
@@ -117,7 +117,7 @@ def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, Ite
         except starting_points.CannotSave as refusal:
             form.add_error("save_as", str(refusal))
         else:
-            messages.success(request, f"“{template.name}” was saved. All managers find it among the templates.")
+            messages.success(request, f"The template “{template.name}” was saved. All managers can use it.")
             kept = {"template": template.pk, "benchmark": setup.benchmark, "name": setup.study["name"].data or ""}
             return redirect(f"{reverse('study-new')}?{urlencode(kept)}")
     return _setup_page(request, setup, firsts, "The template was not saved.")

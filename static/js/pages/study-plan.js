@@ -66,7 +66,8 @@ function plan() {
 async function offer() {
   const { name, value } = document.getElementById("start");
   const benchmark = form.elements.benchmark.value;
-  const page = await fetch(`?${new URLSearchParams({ [name]: value, benchmark })}`).then((answer) => answer.text());
+  const asked = fetch(`?${new URLSearchParams({ [name]: value, benchmark })}`);
+  const page = await asked.then((answer) => answer.text()).catch(() => ""); // no connection: it stays as it is
   const offers = new DOMParser().parseFromString(page, "text/html").getElementById("presets");
   if (offers && form.elements.benchmark.value === benchmark) document.getElementById("presets").replaceWith(offers);
 }
