@@ -55,7 +55,10 @@ def study_new(request: StaffRequest) -> HttpResponse:
         return _setup_page(request, again, firsts)
     if "save" in data:
         return _save_template(request, setup, firsts)
-    if not setup.is_valid() or "plan" in data:
+    if "plan" in data:
+        setup.study.fields["name"].required = False
+        return _setup_page(request, setup, firsts, "The plan was not updated.")
+    if not setup.is_valid():
         return _setup_page(request, setup, firsts)
     try:
         study = lifecycle.create_study(by=audit.named(request.user), created_by=request.user, **setup.plan())

@@ -165,7 +165,7 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
 def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
     form = start(client, protocol=ONE, benchmark=studies.benchmark(items=10).pk)
     changes = {f"{ONE}-overlap": 3, f"{ONE}-seconds": 36, f"{ONE}-check_rate": 25, "pay_per_hour": 12, "plan": 1}
-    answer = client.post(NEW, form | changes)
+    answer = client.post(NEW, form | changes | {"name": ""})  # a plan needs no name
     assert answer.status_code == 200 and not Study.objects.exists()
     expected = {"judgments": "30", "hours": "0.4", "cost": "4.80", "annotators": "3"}
     assert planned(answer.content.decode()) == {ONE: expected, "": expected}
