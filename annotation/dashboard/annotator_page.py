@@ -4,20 +4,40 @@ The figures come from figures/annotators.py and are computed once per state; nam
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.charts import annotators
 from annotation.charts.annotators import answer_bars, pick_strip, place_bars, speed_bars
 from annotation.charts.study import Plot, Subject
-from annotation.measures import counts, warning_signs
+from annotation.measures import counts, few_annotators, warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import exclusion_history
 from annotation.participants.exclusion_history import Decision
 from annotation.wording import pseudonym, readable_label
 
 SCREENS = 30  # of the evidence
+OUTLIERS = {few_annotators.AGREEMENT: "low agreement", few_annotators.FAST: "very fast"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """An annotator who differs far from the others in a stage with few of them (measures/few_annotators.py)."""
+
+    number: int
+    kind: str
+    words: str
+    stage: Mapping  # the stage's figures
+
+    @property
+    def name(self) -> str:
+        return pseudonym(self.number)
+
+    @property
+    def label(self) -> str:
+        return OUTLIERS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +51,7 @@ class Line:
     pace: float | None  # the median time: seconds in a stage, times the stages' medians over the study
     top: float | None  # the share of the place that is furthest above chance
     decisions: Sequence[Decision]
+    outliers: Sequence[Outlier] = ()
 
     @property
     def majority(self) -> float | None:
@@ -43,12 +64,20 @@ class Line:
 
     @property
     def look(self) -> bool:
-        return warning_signs.concern_answers(sign["kind"] for sign in self.row["signs"])
+        return bool(self.outliers) or warning_signs.concern_answers(sign["kind"] for sign in self.row["signs"])
 
     @property
-    def weight(self) -> tuple[bool, int]:
-        """Review order: annotators with a sign about their answers first, then by number of signs."""
-        return self.look, len(self.row["signs"])
+    def apart(self) -> list[Outlier]:
+        """The outliers that no warning sign of the same kind shows."""
+        return [one for one in self.outliers if one.kind not in {sign["kind"] for sign in self.row["signs"]}]
+
+    @property
+    def weight(self) -> tuple[bool, int, float, float]:
+        """Review order: annotators with a sign about their answers and outliers first, then by number of signs, then
+        the lowest agreement, then the fastest.
+        """
+        signs = len(self.row["signs"]) + len(self.apart)
+        return self.look, signs, -1 if self.majority is None else -self.majority, -(self.pace or math.inf)
 
 
 ORDERS: dict[str, Callable[[Line], Any]] = {
@@ -71,9 +100,14 @@ def lines(study: Study, data: Mapping, position: int | None) -> list[Line]:
     """The annotators of a stage, or of the whole study, by number. Later arrivals have no line yet."""
     people = list(study.annotators.select_related("stage").order_by("number"))
     decided, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
-    stage = stage_of(data, position)
+    stage, apart = stage_of(data, position), defaultdict(list)
+    for one in outliers(data, position):
+        apart[one.number].append(one)
     return [
-        _line(by_number[row["number"]], row, stage["coarse"] if stage else None, decided[row["number"]])
+        replace(
+            _line(by_number[row["number"]], row, stage["coarse"] if stage else None, decided[row["number"]]),
+            outliers=apart[row["number"]],
+        )
         for row in (stage["rows"] if stage else data["whole"])
         if row["number"] in by_number
     ]
@@ -92,6 +126,39 @@ def _line(who: Annotator, row: dict, coarse: str | None, decided: Sequence[Decis
 
 def stage_of(data: Mapping, position: int | None) -> Mapping | None:
     return next((stage for stage in data["stages"] if stage["position"] == position), None)
+
+
+def outliers(data: Mapping, position: int | None = None, number: int | None = None) -> list[Outlier]:
+    """Of a stage or of all, and of one annotator or of all: lowest agreement first, then the fastest.
+
+    An annotator whose low agreement a test has found has a warning sign, and is not among them. Figures that an older
+    version computed have none.
+    """
+    found = []
+    for stage, few in _few(data, position):
+        signs = {row["number"]: {sign["kind"] for sign in row["signs"]} for row in stage["rows"]}
+        found += [
+            Outlier(one["number"], one["kind"], one["words"], stage)
+            for one in few["outliers"]
+            if number in (None, one["number"]) and not (one["kind"] == few_annotators.AGREEMENT in signs[one["number"]])
+        ]
+    return sorted(found, key=lambda one: list(OUTLIERS).index(one.kind))
+
+
+def pairs(data: Mapping, position: int | None = None) -> list[dict[str, Any]]:
+    """Pairs of annotators who disagree and are compared with nobody else: names, counts and the stage's figures."""
+    return [
+        {"names": [pseudonym(pair["first"]), pseudonym(pair["second"])], "stage": stage, **pair}
+        for stage, few in _few(data, position)
+        for pair in few["pairs"]
+    ]
+
+
+def _few(data: Mapping, position: int | None) -> Iterator[tuple[Mapping, Mapping]]:
+    for stage in data["stages"]:
+        few = data.get("few", {}).get(str(stage["position"]))
+        if few and stage_of(data, position) in (None, stage):
+            yield stage, few
 
 
 def ordered(found: Sequence[Line], sort: str) -> list[Line]:

@@ -53,6 +53,8 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
         context |= {
             "lines": lines, "stage": annotator_page.stage_of(found.data, position), "speed": found.data["speed"],
             "tested": annotator_page.count_tests(found.data), "look": sum(line.look for line in lines),
+            "outliers": annotator_page.outliers(found.data, position),
+            "pairs": annotator_page.pairs(found.data, position),
             "plots": annotator_page.plots(study, found.data["stages"], position, found.made_at.isoformat()),
         }  # fmt: skip
     context["seen"] = _seen(study, found, lines)
@@ -104,6 +106,7 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)
         context |= {"whole": annotator_page.row_of(found.data["whole"], who.number), "speed": found.data["speed"]}
+        context["outliers"] = annotator_page.outliers(found.data, number=who.number)
         context |= _work(who, found.data, asked, request.GET.get("show", ""))
     return render(request, "dashboard/annotator.html", context)
 

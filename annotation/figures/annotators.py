@@ -5,13 +5,14 @@ Computed once per state of the study (figures/cache.py) and kept with its first 
 not part of it: the pages read them on each visit. One annotator takes as many queries as a thousand.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
 from annotation.figures.stage import judgment_rows
-from annotation.measures import annotator_figures, warning_signs
+from annotation.measures import annotator_figures, few_annotators, warning_signs
 from annotation.measures.annotator_figures import Checked
+from annotation.measures.counts import JudgmentRow
 from annotation.models import Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from benchmarks.jobs.jobs import Tell, silent
@@ -22,19 +23,32 @@ KIND = "annotators"
 @cache.reckons(KIND)
 def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
-    (measures.warning_signs.speed_deviations).
+    (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
+    (measures.few_annotators). Only pages show `few`; exports do not contain it.
     """
-    return of_stages(stage.study, list(stage.study.stages.order_by("position")), tell)
+    study, few = stage.study, {}
+
+    def keep(one: Stage, rows: Sequence[JudgmentRow]) -> None:
+        few[str(one.position)] = few_annotators.few_annotators(rows, rule_of(one).projections()["answer"])
+
+    return of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
 
 
-def of_stages(study: Study, stages: Sequence[Stage], tell: Tell = silent) -> dict:
-    """The same for some of the study's stages."""
+def of_stages(
+    study: Study,
+    stages: Sequence[Stage],
+    tell: Tell = silent,
+    see: Callable[[Stage, Sequence[JudgmentRow]], None] = lambda stage, rows: None,
+) -> dict:
+    """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments."""
     found, pay = [], float(study.pay_per_hour)
     people = {one.number: one.excluded_at is not None for one in study.annotators.order_by("number")}
     for done, one in enumerate(stages):
         tell(done, len(stages) + 1)
         one.study = study
-        found.append(_of_stage(one, people, pay))
+        rows = judgment_rows(one)
+        see(one, rows)
+        found.append(_of_stage(one, rows, people, pay))
     whole, speed = annotator_figures.of_study(found, list(people), pay)
     return {"stages": found, "whole": whole, "speed": speed}
 
@@ -45,12 +59,12 @@ def look(study: Study, by: str = "app") -> cache.Reckoned:
     return cache.look(first, KIND, by=by)
 
 
-def _of_stage(stage: Stage, people: Mapping[int, bool], pay: float) -> dict:
+def _of_stage(stage: Stage, rows: Sequence[JudgmentRow], people: Mapping[int, bool], pay: float) -> dict:
     checked = {number: _checked(found) for number, found in attention_checks.results(stage).items()}
     tried = qualification.results(stage)
     passed = {number: {kind: found.passed for kind, found in tries.items()} for number, tries in tried.items()}
     return annotator_figures.of_stage(
-        stage.position, stage.name, judgment_rows(stage), rule_of(stage).projections(), people,
+        stage.position, stage.name, rows, rule_of(stage).projections(), people,
         Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True), checked, passed, pay,
     )  # fmt: skip
 

@@ -55,6 +55,8 @@ COHORTS = {
     "always left": Cohort(2.0, lambda dice, shown, truth: shown[0]),
     "always None": Cohort(1.5, lambda dice, shown, truth: NONE),
     "careless": Cohort(3.5, half),
+    "mistaken": Cohort(6.0, erring(1)),
+    "hasty": Cohort(0.9, erring(0.1)),
 }
 TWELVE = ("honest",) * 6 + ("fast honest",) * 2 + ("random", "always left", "always None", "careless")
 HONEST = ("honest",) * 10 + ("fast honest",) * 2

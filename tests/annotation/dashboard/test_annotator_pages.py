@@ -74,6 +74,29 @@ def test_what_cannot_be_sorted_by_or_is_no_stage_gives_the_whole_study(client, m
     assert "Over the whole study" in client.get(table(stage.study, **query)).text
 
 
+def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager):
+    """Eighteen judgments each: no test is made, two of five are always wrong, one takes 0.9 seconds."""
+    who = ("honest", "mistaken", "hasty", "mistaken", "honest")
+    stage, _ = cohorts.study(who, judgments=18, overlap=5)
+    data = annotators.look(stage.study).data
+    assert not any(row["signs"] for row in data["whole"])
+    shown = client.get(table(stage.study)).text
+    assert "5 joined, 3 to review" in shown and shown.count("too few to test</span>") == 3
+    places = [shown.index(f"{link}?stage=1") for link in (one(stage.study, number) for number in (2, 4, 3))]
+    assert places[0] < places[2] > places[1]
+    body = shown[shown.index("<tbody>") :]
+    assert max(map(body.index, ("A-02", "A-03", "A-04"))) < min(map(body.index, ("A-01", "A-05")))
+    own = client.get(one(stage.study, 3)).text
+    assert "very fast</b>" in own and "(too few to test)" in own
+
+
+def test_of_two_who_disagree_the_page_says_that_nothing_shows_who_is_right(client, manager):
+    stage, _ = cohorts.study(("honest", "mistaken"), judgments=12, overlap=2)
+    shown = client.get(table(stage.study)).text
+    assert "A-01 and A-02" in shown and "nothing shows which of them is right" in shown and "0 to review" in shown
+    assert reverse("study-checks", args=[stage.study.pk, 1]) in shown
+
+
 def test_a_study_nobody_has_come_to(client, manager):
     study = studies.study()
     assert "No annotators yet" in client.get(table(study)).text

@@ -1,0 +1,188 @@
+"""Who differs far from the others in a stage with few annotators, where tests have too little to work with.
+
+A difference counts by its size alone: none of these is a test, and none claims significance. A person decides (law 7).
+docs/reference/measures.md has the rules, their thresholds and how often annotators who work alike are listed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from statistics import median
+
+from annotation.measures.counts import JUDGE, JudgmentRow, TaskKey
+from annotation.measures.types import Figures
+from annotation.protocols.base import Projection
+
+MOST_ANNOTATORS = 10  # with more, the tests of warning_signs.py have enough to compare with
+FROM = 10  # judgments, items or comparisons; twice as many comparisons among the others
+FAR_APART = 0.3  # of the shares: 30 points
+_FEWER_ANSWERS = 7  # at least this many fewer common answers than at the others' share
+FAST_RATIO = 1 / 3  # of the others' time
+PAIR_SHARE = 0.6  # two annotators who agree less often disagree
+AGREEMENT, FAST = "agreement", "fast"
+
+_Share = tuple[int, int]  # how often, of how many
+_Answers = Mapping[TaskKey, Mapping[int, str]]  # of each task, by annotator
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind."""
+
+    kind: str  # AGREEMENT or FAST
+    number: int
+    size: float
+    words: str  # a sentence with the figures
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two annotators who are compared only with each other and gave the same answer on `same` of `n` items."""
+
+    first: int
+    second: int
+    same: int
+    n: int
+
+
+def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
+    """`outliers` of a stage, lowest agreement first, then the fastest, and `pairs` who disagree; JSON-able.
+
+    `rows` are all judgments of the stage; only those that count are used. `view` is the answer to compare. Both lists
+    are empty for more than `MOST_ANNOTATORS`.
+    """
+    counted = [row for row in rows if row.kind == JUDGE and row.counted and row.live]
+    judged = Counter(row.annotator for row in counted)
+    if len(judged) > MOST_ANNOTATORS:
+        return {"outliers": [], "pairs": []}
+    answers: dict[TaskKey, dict[int, str]] = defaultdict(dict)
+    for row in counted:
+        answers[row.task][row.annotator] = view(row.answer)
+    found = [*_low_agreement(answers, sorted(judged)), *_fast(counted)]
+    return {"outliers": [asdict(one) for one in found], "pairs": [asdict(one) for one in disagreeing_pairs(answers)]}
+
+
+def _low_agreement(answers: _Answers, people: Sequence[int]) -> list[Outlier]:
+    """By the most common answers for those with enough items that three or more judged, otherwise by pairs."""
+    shares = with_most_common(answers)
+    found = outliers_by_most_common(shares)
+    if len(shares) < len(people):
+        named = {*shares, *(one.number for one in found)}
+        found += [one for one in outliers_by_pairs(pair_counts(answers)) if one.number not in named]
+    return sorted(found, key=lambda one: (-one.size, one.number))
+
+
+# Where three or more judged an item
+
+
+def with_most_common(answers: _Answers) -> dict[int, _Share]:
+    """How often each annotator gave the most common answer to an item; those with fewer than `FROM` items are left out.
+
+    Items with fewer than three answers or with a tie do not count. Their own answer counts too, for everyone: without
+    it, one of three annotators is compared only where the other two agree.
+    """
+    same: Counter[int] = Counter()
+    n: Counter[int] = Counter()
+    for given in answers.values():
+        common = Counter(given.values()).most_common(2)
+        if len(given) < 3 or (len(common) > 1 and common[0][1] == common[1][1]):
+            continue
+        n.update(given.keys())
+        same.update(number for number, answer in given.items() if answer == common[0][0])
+    return {number: (same[number], n[number]) for number in sorted(n) if n[number] >= FROM}
+
+
+def outliers_by_most_common(shares: Mapping[int, _Share]) -> list[Outlier]:
+    """Those whose share is far below the median of the others' shares. Needs three annotators."""
+    found = []
+    for number, (same, n) in shares.items():
+        others = [other / of for one, (other, of) in shares.items() if one != number]
+        if len(others) >= 2 and _is_far_below(same, n, median(others)):
+            words = f"gave the most common answer on {same} of {n} items, the others on {median(others):.0%}"
+            found.append(Outlier(AGREEMENT, number, median(others) - same / n, words))
+    return found
+
+
+def _is_far_below(same: int, n: int, others: float) -> bool:
+    return others - same / n >= FAR_APART - 1e-9 and others * n - same >= _FEWER_ANSWERS - 1e-9
+
+
+# Where two judged an item
+
+
+def pair_counts(answers: _Answers) -> dict[tuple[int, int], _Share]:
+    """How often each two annotators gave the same answer, of the items that both judged."""
+    found: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    for given in answers.values():
+        for pair in combinations(sorted(given), 2):
+            found[pair][0] += given[pair[0]] == given[pair[1]]
+            found[pair][1] += 1
+    return {pair: (same, n) for pair, (same, n) in sorted(found.items())}
+
+
+def outliers_by_pairs(pairs: Mapping[tuple[int, int], _Share]) -> list[Outlier]:
+    """Those who agree with the others far less often than the others agree among themselves.
+
+    The one with the lowest agreement is compared first; if they are far below, the rest are compared without them,
+    because one careless annotator pulls everybody's agreement down. Needs three annotators.
+    """
+    left, out = {number for pair in pairs for number in pair}, []
+    while len(left) > 2:
+        shares = {number: _pooled(pairs, left, number) for number in sorted(left)}
+        shares = {number: (same, n) for number, (same, n) in shares.items() if n >= FROM}
+        if not shares:
+            break
+        number = min(shares, key=lambda one: shares[one][0] / shares[one][1])
+        among, n = _pooled(pairs, left - {number})
+        if n < 2 * FROM or not _is_far_below(*shares[number], among / n):
+            break
+        out.append((number, shares[number]))
+        left.remove(number)
+    among, n = _pooled(pairs, left)
+    found = []
+    for number, then in out:
+        with_rest = _pooled(pairs, left | {number}, number)
+        same, of = with_rest if with_rest[1] else then
+        words = f"gave another annotator’s answer in {same} of {of} comparisons, the others in {among / n:.0%}"
+        found.append(Outlier(AGREEMENT, number, among / n - same / of, words))
+    return found
+
+
+def _pooled(pairs: Mapping[tuple[int, int], _Share], among: set[int], number: int | None = None) -> _Share:
+    """The sums over the pairs within `among`, with `number` only over theirs."""
+    found = [share for pair, share in pairs.items() if set(pair) <= among and (number is None or number in pair)]
+    return sum(same for same, _ in found), sum(n for _, n in found)
+
+
+def disagreeing_pairs(answers: _Answers) -> Iterator[Pair]:
+    """Annotators compared only with each other, on `FROM` items or more, who agree on less than `PAIR_SHARE`.
+
+    Nothing in their answers says which of them is right.
+    """
+    pairs = pair_counts(answers)
+    partners = Counter(number for pair in pairs for number in pair)
+    for (first, second), (same, n) in pairs.items():
+        if partners[first] == partners[second] == 1 and n >= FROM and same / n < PAIR_SHARE:
+            yield Pair(first, second, same, n)
+
+
+# Speed
+
+
+def _fast(counted: Iterable[JudgmentRow]) -> list[Outlier]:
+    times: dict[int, list[int]] = defaultdict(list)
+    for row in counted:
+        times[row.annotator].append(row.active_ms)
+    return fast_outliers({number: median(own) for number, own in times.items() if len(own) >= FROM})
+
+
+def fast_outliers(times: Mapping[int, float]) -> list[Outlier]:
+    """Those whose typical time is under a third of the others', the fastest first. `times` are medians in ms."""
+    found = []
+    for number, own in sorted(times.items(), key=lambda one: (one[1], one[0])):
+        others = [time for one, time in times.items() if one != number]
+        if others and own < FAST_RATIO * median(others):
+            words = f"{own / 1000:.1f} s a screen, the others {median(others) / 1000:.1f} s"
+            found.append(Outlier(FAST, number, 1 - own / median(others), words))
+    return found
