@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from django.contrib.auth.models import User
+
 from annotation.adjudication import answers_shown, decisions
 from annotation.adjudication.answers_shown import Part, parts_named
-from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Task
+from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study, Task
 from annotation.permissions import whole_number
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
@@ -251,6 +253,12 @@ def _options(task: Task, there: Mapping[str, Part], counts: Mapping[str, int]) -
         Answer(str(place), answers_shown.label(part, place), counts.get(part.identity, 0), part, str(place))
         for place, part in enumerate(parts_named(there, options_in_order(task)), 1)
     ]
+
+
+def last_reason(study: Study, adjudicator: User) -> str:
+    """The reason of the adjudicator's latest decision in the study that is in force; "" before the first."""
+    found = Outcome.objects.filter(by=ADJUDICATOR, adjudicator=adjudicator, task__stage__study=study)
+    return found.order_by("-decided_at").values_list("note", flat=True).first() or ""
 
 
 def tally(waiting: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:

@@ -117,14 +117,15 @@ def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity
 @transaction.atomic
 def decide(
     *, task: Task, by: str, seen: str, note: str, answer: str = "", content: AnswerContent = NOTHING,
-    reason: str = "", adjudicator=None, settles: bool = False,
+    reason: str = "", adjudicator=None, settles: bool = False, blind: bool = False,
 ) -> Outcome | None:  # fmt: skip
     """Make the answer, with its content, the outcome; or, with the reason `flagged`, drop the item as broken.
 
-    Later judgments do not change it. `settles`: also settle the task's flags. Raises Refused.
+    Later judgments do not change it. `settles`: also settle the task's flags. `blind`: the page hid how annotators
+    answered, which the event keeps. Raises Refused.
     """
     stage, words, said = _stage(task), _words(note), Answer(answer, content)
-    more = {"content": said.content} if content else {}
+    more = ({"content": said.content} if content else {}) | _blindness(blind)
     if _begin(task, by, DECIDED, seen, answer=answer, reason=reason, note=words, **more):
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
@@ -148,12 +149,12 @@ def decide(
 
 @anew
 @transaction.atomic
-def send_back(*, task: Task, by: str, seen: str, note: str) -> Task:
+def send_back(*, task: Task, by: str, seen: str, note: str, blind: bool = False) -> Task:
     """Request one more judgment. The task is open until it arrives, even if an adjudicator had decided or the stage is
-    closed; then the rule decides. Raises Refused.
+    closed; then the rule decides. `blind` as in `decide`. Raises Refused.
     """
     stage, words = _stage(task), _words(note)
-    if _begin(task, by, SENT_BACK, seen, note=words):
+    if _begin(task, by, SENT_BACK, seen, note=words, **_blindness(blind)):
         return task
     adjudicated = Outcome.objects.filter(task=task, by=ADJUDICATOR).exists()
     waits = Slot.objects.filter(task=task, judgment=None).exists()
@@ -182,6 +183,10 @@ def withdraw(*, task: Task, by: str, seen: str) -> Task:
     outcomes.settle(task, stage)
     promotion.follow_outcome(stage, task.item_id)
     return task
+
+
+def _blindness(blind: bool) -> dict[str, bool]:
+    return {"blind": True} if blind else {}
 
 
 def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bool:

@@ -27,6 +27,7 @@ from benchmarks.models import Item
 from benchmarks.permissions import StaffRequest, staff_only
 
 DECIDED = "decided"
+BLINDING = {"hide_answers": True, "show_answers": False}  # buttons: whether the user adjudicates blind from now on
 
 PAGE = 24
 PAGES = 100  # to look further, sort or filter differently: the database has to count its way to a page
@@ -37,11 +38,16 @@ PAGES = 100  # to look further, sort or filter differently: the database has to 
 def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2`: the first waiting task; `task=`: that task; `show=decided`: what adjudicators decided. With the
     filters of the list of disagreements, go through that list instead. `note=` prefills the reason.
+
+    A POST decides, or hides or shows how annotators answered, for as long as the user is logged in.
     """
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
     if request.method != "POST":
         return _page(request, stage, cases.find_task(stage, number(request.GET.get("task"))))
     task = cases.find_task(stage, number(request.POST.get("task")))
+    if request.POST.get("do") in BLINDING:
+        request.session[_blind_key(stage)] = BLINDING[request.POST["do"]]
+        return redirect(address(request, stage, task=task.pk if task else None))
     if task is None:
         return _page(request, stage, None, "This item is no longer in this stage.", decisions.Refused.status)
     try:
@@ -50,6 +56,15 @@ def study_adjudicate(request: StaffRequest, pk: int) -> HttpResponse:
         return _page(request, stage, task, str(refusal), refusal.status)
     back = task.pk if request.POST.get("do") == "settle" else None
     return redirect(address(request, stage, task=back, next=None if back else number(request.POST.get("next"))))
+
+
+def is_blind(request: StaffRequest, stage: Stage) -> bool:
+    """Whether the user has chosen to adjudicate this study without seeing how annotators answered."""
+    return bool(request.session.get(_blind_key(stage)))
+
+
+def _blind_key(stage: Stage) -> str:
+    return f"adjudicates-blind-{stage.study_id}"
 
 
 def number(text: str | None) -> int:
@@ -83,7 +98,7 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
         decisions.withdraw(**given)
         stands = "the next estimate will decide" if stage.rule == DAWID_SKENE else "the decision rule applies again"
         return f"Decision withdrawn; {stands}."
-    given["note"] = request.POST.get("note", "")
+    given |= {"note": request.POST.get("note", ""), "blind": "blind" in request.POST}
     if do == "send_back":
         decisions.send_back(**given)
         return "Sent back for one more judgment."
@@ -112,10 +127,13 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
     order = disagreement_list.Listed(stage, wanted) if wanted else Waiting([pk for pk, _ in waiting])
     if task is None and not (error or request.GET.get("task")):
         task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
-    later = order.after(task)
+    later, case = order.after(task), cases.case(task, stage, request.POST) if task else None
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
-        "case": cases.case(task, stage, request.POST) if task else None, "decided": decided,
+        "case": case, "decided": decided,
+        "blind": is_blind(request, stage), "hidden": case and not case.adjudicated and is_blind(request, stage),
+        "last_reason": cases.last_reason(stage.study, request.user) if case and stage.study.may.manage else "",
+        "again_url": address(request, stage, task=task.pk if task else None),
         "waiting": cases.how_many(len(waiting)), "tally": [] if decided else cases.tally(waiting),
         "error": error, "note": request.POST.get("note", request.GET.get("note", "")[:500]),
         "picked": request.POST.get("verdict", ""),
@@ -159,6 +177,7 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     last = math.ceil(min(count, most) / PAGE)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "blind": is_blind(request, stage),
         "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
         "wanted": wanted, "list": wanted.link(), "said": disagreement_list.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],

@@ -50,9 +50,15 @@ def test_three_items_by_keyboard_alone(visit, page, stage):
     for place, (key, number) in enumerate([("2", 1), ("n", None), ("f", None)]):
         expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
         page.wait_for_load_state()
+        if place == 1:
+            page.keyboard.press("r")  # the last reason, before an answer is picked
         page.keyboard.press(key)
         expect(page.locator("#note")).to_be_focused()
-        page.keyboard.type("I looked at it, 1 2 n.")  # keys do nothing while one types
+        if place == 0:
+            page.keyboard.type("I looked at it, 1 2 n r.")  # keys do nothing while one types
+        elif place == 2:
+            page.keyboard.press("ArrowUp")
+        expect(page.locator("#note")).to_have_value("I looked at it, 1 2 n r.")
         if number is not None:
             expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
         page.keyboard.press("Enter")

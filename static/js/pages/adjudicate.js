@@ -1,7 +1,21 @@
-/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides. */
+/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; R, or
+   the arrow up in that field, fills in the last reason. */
 "use strict";
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
+const sameReason = document.getElementById("same-reason");
+
+// Without script, the link loads the page with the reason, but without the answer picked.
+function repeatReason(event) {
+  event.preventDefault();
+  note.value = sameReason.dataset.reason;
+  if (form.querySelector("input[name=verdict]:checked")) note.focus();
+}
+
+sameReason?.addEventListener("click", repeatReason);
+note?.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowUp" && sameReason) repeatReason(event);
+});
 
 function typing(target) {
   return target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
@@ -10,6 +24,10 @@ function typing(target) {
 document.addEventListener("keydown", (event) => {
   if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const key = event.key.toLowerCase();
+  if (key === "r" && sameReason) {
+    repeatReason(event);
+    return;
+  }
   for (const radio of form.querySelectorAll("input[name=verdict]")) {
     if (!radio.dataset.keys.split(" ").includes(key)) continue;
     event.preventDefault();

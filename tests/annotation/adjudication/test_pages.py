@@ -1,5 +1,6 @@
 """The page of adjudication: what it shows and what it keeps from the adjudicator, its buttons, who may see it."""
 
+import html
 import re
 
 import pytest
@@ -15,7 +16,7 @@ from annotation.assignment import leases as assignment_leases
 from annotation.judging import submissions
 from annotation.models import Flag, Outcome, Task
 from annotation.screens import read_answer
-from benchmarks.models import ItemImage
+from benchmarks.models import Event, ItemImage
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -167,6 +168,56 @@ def test_flags_are_settled_with_the_decision_or_alone(client, manager):
     Flag.objects.update(settled_at=None, settled_by=None)
     post(client, page, stage, do="decide", verdict="1", note="It fits.", settle_flags="1")
     assert Flag.objects.get().settled_by == manager
+
+
+def test_the_last_reason_of_this_adjudicator_in_this_study_can_be_given_again(client, manager):
+    stage, other = tied(items=2), tied()
+    assert "same-reason" not in client.get(url(stage)).text
+    post(client, client.get(url(stage)).text, stage, do="decide", verdict="none", note="Too dark & “blurred”.")
+    page = client.get(url(stage)).text
+    again = html.unescape(re.search(r'id="same-reason"[^>]*href="([^"]*)"', page)[1])
+    assert 'data-reason="Too dark &amp; “blurred”."' in page
+    repeated = client.get(again).text
+    assert 'name="note" value="Too dark &amp; “blurred”."' in repeated
+    assert fields(repeated)["task"] == fields(page)["task"]
+    assert "same-reason" not in client.get(url(other)).text
+    client.force_login(User.objects.create_superuser("eve", password="x"))
+    assert "same-reason" not in client.get(url(stage)).text
+
+
+COUNTS = ("2 answers", "bit</b>", "undecided")
+HIDDEN = ("annotator<", "annotators<", "nobody", "A tie", "The left one is black.")
+
+
+def test_blind_no_answer_is_shown_until_the_decision_and_the_event_says_so(client, manager):
+    stage = tied(items=2, answers=("none", "candidate-1", "candidate-1", "none"))
+    listed = reverse("study-disagreements", args=[stage.study_id])
+    assert all(words in client.get(listed).text for words in COUNTS)
+    seen = client.get(url(stage)).text
+    task = Task.objects.get(pk=fields(seen)["task"])
+    back = client.post(url(stage), {"do": "hide_answers", "task": task.pk}).url
+    page = client.get(back).text
+    assert fields(page)["task"] == str(task.pk) and page.count('class="option') == 4 + 1 + 1 + 1
+    assert not [words for words in HIDDEN if words in page]
+    assert not [words for words in COUNTS if words in client.get(listed).text]
+    post(client, page, stage, do="decide", verdict="none", note="No image has it.", blind="1")
+    assert Event.objects.get(verb="adjudicated").data["blind"] is True
+    decided = client.get(url(stage, task=task.pk)).text
+    assert "2 annotators<" in decided and "answers hidden" in decided
+    client.post(url(stage), {"do": "show_answers", "task": task.pk})
+    shown = client.get(url(stage)).text
+    assert "A tie" in shown
+    post(client, shown, stage, do="send_back", note="Look again.")
+    assert "blind" not in Event.objects.get(verb="sent back").data
+
+
+def test_the_page_itself_says_that_it_was_blind(client, manager):
+    stage = tied()
+    client.post(url(stage), {"do": "hide_answers"})
+    page = client.get(url(stage)).text
+    assert page.count('<input type="hidden" name="blind" value="1">') == 1
+    post(client, page, stage, do="send_back", note="Look again.", blind="1")
+    assert Event.objects.get(verb="sent back").data["blind"] is True
 
 
 def test_a_flag_of_another_item_is_not_settled_here(client, manager):
