@@ -6,7 +6,7 @@ from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
 from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
-from annotation.dashboard import annotator_views
+from annotation.dashboard import annotator_views, item_views
 from annotation.dashboard import views as dashboard_views
 from annotation.judging import join_views, qualification_views, trial_views
 from annotation.judging import views as judging_views
@@ -65,6 +65,8 @@ urlpatterns = [
     ),
     path("studies/<int:pk>/annotators/", annotator_views.study_annotators, name="study-annotators"),
     path("studies/<int:pk>/annotators/<int:number>/", annotator_views.study_annotator, name="study-annotator"),
+    path("studies/<int:pk>/items/", item_views.study_items, name="study-items"),
+    path("studies/<int:pk>/items/<int:position>/", item_views.study_item, name="study-item"),
     path("studies/<int:pk>/participants/", participants_views.study_participants, name="study-participants"),
     path("studies/<int:pk>/participants/codes/", participants_views.study_codes, name="study-codes"),
     path("studies/<int:pk>/participants/returned/", participants_views.study_returned, name="study-returned"),

@@ -3,16 +3,24 @@
 from collections.abc import Mapping, Sequence
 
 from django.db import connection
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.models import Benchmark, Caption, Item, ItemImage, Role
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 
 def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with their captions and images, in three queries whatever their number."""
     return items.prefetch_related("captions", "item_images__image")
+
+
+def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
+    """Those whose key or one of whose captions contains the text, in upper or lower case; all for no text."""
+    if not text:
+        return items
+    captions = Caption.objects.filter(item=OuterRef("pk"), text__icontains=text)
+    return items.filter(Q(key__icontains=text) | Exists(captions))
 
 
 def record_of(item: Item) -> ItemRecord:

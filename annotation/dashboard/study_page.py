@@ -306,7 +306,8 @@ def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
         ("study-new", "Duplicate", [], f"?copy={study.pk}&benchmark={study.benchmark_id}"),
     ]  # fmt: skip
     papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
-    return _linked(*(people if study.may.manage else []), *baseline, *papers)
+    items = ("study-items", "Items", [study.pk], "")
+    return _linked(items, *(people if study.may.manage else []), *baseline, *papers)
 
 
 def _linked(*pages: tuple) -> list[tuple[str, str]]:

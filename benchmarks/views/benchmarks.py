@@ -15,6 +15,7 @@ from benchmarks.views.likeness import likeness, panels
 
 PAGE = 20  # items
 JOBS = 10
+SEARCH = 200  # characters
 
 
 @require_safe
@@ -28,18 +29,22 @@ def benchmark_list(request: StaffRequest) -> HttpResponse:
 @require_safe
 @permissions.staff_only
 def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
+    """`?type=swap&subtype=att&q=cup`: only those items; `after=` or `before=`: a page of them."""
     benchmark = permissions.benchmark_for(request.user, pk)
     kinds = list(queries.kinds(benchmark.items.all()))
     chosen = {name: request.GET[name] for name in ("type", "subtype") if name in request.GET}
-    items = benchmark.items.filter(**chosen)
+    search = request.GET.get("q", "").strip()[:SEARCH]
+    items = queries.search(benchmark.items.filter(**chosen), search)
+    kept = chosen | ({"q": search} if search else {})
     context = {
         "section": "benchmarks",
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
         "rounds": queries.rounds(benchmark),
         "chosen": chosen,
-        "chosen_count": items.count() if chosen else None,
-        "page": _page_of(items, request.GET, urlencode(chosen)),
+        "search": search,
+        "chosen_count": items.count() if kept else None,
+        "page": _page_of(items, request.GET, urlencode(kept)),
         "likeness_panels": [] if request.GET else panels(likeness(benchmark)),
     }
     return render(request, "benchmarks/detail.html", context)

@@ -54,6 +54,8 @@ PAGES = {
     "study-checks": ["judged"],
     "study-annotators": ["judged", "judged?stage=1"],
     "study-annotator": ["judged", "judged?show=all", "judged?show=checks"],
+    "study-items": ["judged", "judged?q=item&outcome=dropped", "stages"],
+    "study-item": ["judged", "stages"],
     "study-participants": ["judged", "batches"],
     "study-submissions": ["judged"],
     "study-report": ["judged"],

@@ -91,6 +91,8 @@ study-try-act           xxxxxx  ++--0L
 study-download          ++--0L  xxxxxx
 study-annotators        +++-0L  xxxxxx
 study-annotator         +++-0L  ++--0L
+study-items             +++-0L  xxxxxx
+study-item              +++-0L  xxxxxx
 study-participants      ++--0L  xxxxxx
 study-submissions       ++--0L  xxxxxx
 study-codes             xxxxxx  ++--0L

@@ -48,7 +48,7 @@ def test_from_the_study_to_the_item_by_keyboard_alone(visit, page):
     page.keyboard.press("Enter")
     page.wait_for_url("**/stuck/?stage=1&reason=gone")
     expect(page.locator("#stuck")).to_contain_text("reserved for an annotator who is gone")
-    tab_to(page, page.get_by_role("link", name="item-0"))
+    tab_to(page, page.get_by_role("link", name="item-0", exact=True))
     page.keyboard.press("Enter")
     page.wait_for_url("**/adjudicate/**")
     assert page.errors == []

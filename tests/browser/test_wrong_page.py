@@ -64,6 +64,6 @@ def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, page, 
     tab_to(page, page.locator(".filters button"))
     page.keyboard.press("Enter")
     page.wait_for_url("**which=split**")
-    tab_to(page, page.locator(".case a").first)
+    tab_to(page, page.locator(".case a.button").first)
     page.keyboard.press("Enter")
     expect(page.locator("#note")).to_have_value("Models disagree: people undecided, 2 of 2 models wrong.")

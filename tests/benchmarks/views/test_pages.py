@@ -93,6 +93,18 @@ def test_items_are_filtered_by_type_and_subtype(client, staff):
     assert "1 of 3 items" in page.content.decode()
 
 
+def test_a_search_stays_on_every_page_and_within_the_type(client, staff):
+    benchmark = studies.benchmark(items=25, candidates=0)
+    studies.item(benchmark, candidates=0, type="add", key="item-other")
+    url = reverse("benchmark-detail", args=[benchmark.pk])
+    first = client.get(url, {"q": "RED cup"})
+    assert "26 of 26 items" in first.text and 'value="RED cup"' in first.text
+    assert len(client.get(f"{url}?{first.context['page'].later}").context["page"].items) == 6
+    found = client.get(url, {"q": "OTHER", "type": "add"})
+    assert [item.key for item in found.context["page"].items] == ["item-other"] and 'name="type"' in found.text
+    assert client.get(url, {"q": "other", "type": "swap"}).context["page"].items == []
+
+
 @pytest.mark.parametrize("asked", ["after=x", "before=-1", "after=99999999999999", "after=٣"])
 def test_a_senseless_place_shows_the_first_page(client, staff, asked):
     benchmark = studies.benchmark(items=2)

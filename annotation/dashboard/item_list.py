@@ -1,0 +1,106 @@
+"""The items of a study: found by key, caption, type and outcome, with the outcome of each stage."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from urllib.parse import urlencode
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotation.adjudication.decisions import FLAGGED
+from annotation.models import Kind, Stage, Task
+from annotation.permissions import whole_number
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
+from annotation.protocols.registry import PROTOCOLS
+from annotation.wording import readable_label
+from benchmarks import queries
+from benchmarks.models import Item
+
+ABSENT = "absent"
+TIE = "tie_unresolved"
+SORTS = {"order": ("position",), "key": ("key",), "type": ("type", "subtype", "position")}
+_LENGTH = 200  # of a search
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the page's address asks for. Empty means any; `stage` is a position, 0 for all stages together.
+
+    `outcome`: kept, dropped, open or absent, or the reason for which the item was dropped.
+    """
+
+    q: str = ""
+    type: str = ""
+    subtype: str = ""
+    stage: int = 0
+    outcome: str = ""
+    sort: str = "order"
+
+    def link(self, **more: object) -> str:
+        """As a URL query, with further parameters."""
+        mine = {field.name: getattr(self, field.name) for field in fields(self)}
+        return urlencode({name: value for name, value in (mine | more).items() if value and value != "order"})
+
+
+def wanted_from_query(query: Mapping[str, str], stages: Sequence[Stage]) -> Wanted:
+    """Parse a URL query; unknown values are ignored."""
+    position = whole_number(query.get("stage"), 4) or 0
+    outcome, sort = query.get("outcome", ""), query.get("sort", "")
+    return Wanted(
+        q=query.get("q", "").strip()[:_LENGTH],
+        type=query.get("type", "")[:_LENGTH],
+        subtype=query.get("subtype", "")[:_LENGTH],
+        stage=position if any(stage.position == position for stage in stages) else 0,
+        outcome=outcome if outcome in (KEPT, DROPPED, OPEN, ABSENT, *reasons(stages)) else "",
+        sort=sort if sort in SORTS else "order",
+    )
+
+
+def reasons(stages: Collection[Stage]) -> dict[str, str]:
+    """Why these stages can drop an item, in words, by the reason's name."""
+    found = {why for stage in stages for why in PROTOCOLS[stage.protocol].drops.values()} | {TIE, FLAGGED}
+    return {why: readable_label(why) for why in sorted(found)}
+
+
+def find(items: QuerySet[Item], stages: Sequence[Stage], wanted: Wanted) -> QuerySet[Item]:
+    """The wanted ones among the items, sorted. An item's outcome is as in pipeline/item_results.py: it is dropped if
+    one of its live tasks is, otherwise open if one of them is. Over all stages, the tasks of all of them count.
+    """
+    found = queries.search(items, wanted.q)
+    found = found.filter(**{name: getattr(wanted, name) for name in ("type", "subtype") if getattr(wanted, name)})
+    among = [stage.pk for stage in stages if wanted.stage in (0, stage.position)]
+    tasks = Task.objects.filter(item=OuterRef("pk"), stage__in=among, live=True, kind=Kind.JUDGE)
+    dropped, undecided = Exists(tasks.filter(decided__state=DROPPED)), Exists(tasks.filter(decided=None))
+    if wanted.outcome == DROPPED:
+        found = found.filter(dropped)
+    elif wanted.outcome == OPEN:
+        found = found.filter(undecided, ~dropped)
+    elif wanted.outcome == KEPT:
+        found = found.filter(Exists(tasks), ~undecided, ~dropped)
+    elif wanted.outcome == ABSENT:
+        found = found.filter(~Exists(tasks))
+    elif wanted.outcome:
+        found = found.filter(Exists(tasks.filter(decided__state=DROPPED, decided__reason=wanted.outcome)))
+    return found.order_by(*SORTS[wanted.sort])
+
+
+def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list[tuple[Stage, str]]]:
+    """For each item the stages that it reached, each with its outcome there in words. One query."""
+    tasks = Task.objects.filter(stage__in=stages, item__in=items, live=True, kind=Kind.JUDGE).order_by("question")
+    rows = defaultdict(list)
+    for *place, state, reason in tasks.values_list("item", "stage", "decided__state", "decided__reason"):
+        rows[tuple(place)].append((state or OPEN, reason or ""))
+    found: dict[int, list[tuple[Stage, str]]] = defaultdict(list)
+    for item in items:
+        for stage in stages:
+            if there := rows.get((item.pk, stage.pk)):
+                decisive = min(there, key=lambda row: (DROPPED, OPEN, KEPT).index(row[0]))
+                found[item.pk].append((stage, in_words(stage, *decisive)))
+    return found
+
+
+def in_words(stage: Stage, state: str, reason: str) -> str:
+    """An outcome; stages that measure keep every item, so there it is only decided."""
+    if state == KEPT and PROTOCOLS[stage.protocol].measures:
+        return "decided"
+    return f"{state}: {readable_label(reason)}" if reason else state

@@ -1,0 +1,36 @@
+"""A study's items in a real browser: from a search to an item's history by keyboard, accessible, at every size."""
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation.models import Flag, Lease
+from tests.browser.looking import fits, in_windows, tab_to
+from tests.builders import text_items
+from tests.builders.pictures import paint
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_from_a_search_to_the_history_by_keyboard(site, page, sign_in, axe_violations):
+    study = paint(text_items.study(text_items.PARAPHRASE, items=2))
+    text_items.edits(study.stages.select_related("study").get(), "A cat naps on a mat.")
+    Flag.objects.create(lease=Lease.objects.first(), reason="Is this a mat?")
+    edited = Lease.objects.first().task.item
+
+    def is_clean() -> None:
+        for window in in_windows(page):
+            assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window
+
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    page.goto(f"{site}/studies/{study.pk}/items/")
+    is_clean()
+    tab_to(page, page.locator("#q"))
+    page.keyboard.type(edited.key)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**q={edited.key}**")
+    tab_to(page, page.get_by_role("link", name=edited.key, exact=True))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("flagged by A-01")).to_be_visible()
+    expect(page.get_by_role("cell", name="A cat naps on a mat.")).to_be_visible()
+    is_clean()
