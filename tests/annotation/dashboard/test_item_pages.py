@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.adjudication import decisions
-from annotation.models import Flag, Judgment, Kind, Role, Study, Task
+from annotation.models import Flag, Judgment, Kind, Outcome, Role, Study, Task
 from annotation.pipeline import item_results
 from annotation.studies import members
 from annotation.wording import readable_label
@@ -97,8 +97,13 @@ def test_the_outcome_is_that_of_the_stage(client, manager, study, position):
 
 
 def test_over_all_stages_every_item_has_one_outcome(client, manager, study):
+    """The first stage dropped it and the second took it in for that reason: it is dropped, not open."""
+    taken = Task.objects.filter(stage__study=study, stage__position=2, live=True, decided=None).first()
+    first = Outcome.objects.get(task__item=taken.item, task__stage__position=1, task__live=True)
+    Outcome.objects.filter(pk=first.pk).update(state="dropped", reason="cannot_judge")
     found = [set(listed(client, study, outcome=outcome)) for outcome in ("kept", "dropped", "open", "absent")]
     assert sum(map(len, found)) == len(set.union(*found)) == study.benchmark.items.count()
+    assert taken.item.position in found[1]
 
 
 def test_what_is_not_known_is_ignored_and_what_finds_nothing_says_so(client, manager, study):
