@@ -3,12 +3,18 @@
 Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds their images and stores them.
 """
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from workers.archives.names import printable
 
 ROLES = ("positive", "negative", "second_positive", "candidate")
+EXAMPLES = 3  # of a kind of problem, and as many of further columns
+COLUMNS, SHOWN_COLUMNS = 50, 8  # of a kind: counted by themselves, and named
+PLACE = re.compile(r"\[\d+\]")  # of a value in a list: captions[3].text
 Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
 Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
 
@@ -125,10 +131,48 @@ class Problem:
         return " · ".join((self.code, self.file, row, self.column, self.advice))
 
 
-class Refused(Exception):
-    """The input cannot be imported. Carries the first 100 problems and how many there were in all."""
+class ProblemKinds:
+    """Problems counted by code and column, with a few examples of each code: the first ones, and the first of each
+    further column."""
 
-    def __init__(self, problems: list[Problem], count: int | None = None):
+    def __init__(self, problems: Iterable[Problem] = ()):
+        self._columns: dict[str, Counter[str]] = {}
+        self._examples: dict[str, list[Problem]] = {}
+        for problem in problems:
+            if self.count(problem.code, problem.column):
+                self.keep(problem)
+
+    def count(self, code: str, column: str) -> bool:
+        """Count a problem; whether it should be kept as an example."""
+        columns, column = self._columns.setdefault(code, Counter()), PLACE.sub("[]", printable(column, 400))
+        new = column not in columns
+        if new and len(columns) >= COLUMNS:
+            new, column = False, ""
+        columns[column] += 1
+        examples = len(self._examples.get(code, ()))
+        return examples < EXAMPLES or (new and examples < 2 * EXAMPLES)
+
+    def keep(self, example: Problem) -> None:
+        self._examples.setdefault(example.code, []).append(example)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """In the order in which the codes first came; `columns` has the most frequent ones."""
+        return [
+            {
+                "code": code,
+                "count": columns.total(),
+                "columns": [[name, count] for name, count in columns.most_common(SHOWN_COLUMNS) if name],
+                "examples": [example.as_json() for example in self._examples[code]],
+            }
+            for code, columns in self._columns.items()
+        ]
+
+
+class Refused(Exception):
+    """The input cannot be imported. Carries the first 100 problems, how many there were in all, and their kinds."""
+
+    def __init__(self, problems: list[Problem], count: int | None = None, kinds: ProblemKinds | None = None):
         self.problems = problems[:100]
         self.count = len(problems) if count is None else count
+        self.kinds = kinds or ProblemKinds(problems)
         super().__init__("; ".join(str(p) for p in self.problems[:3]))

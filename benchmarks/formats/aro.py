@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.formats import jsonfiles, jsontext
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import JSON_LIST, SPLIT, Format, ProblemLog, Shape
 from benchmarks.formats.table import missing_column, nearest
 from benchmarks.formats.writing import extras, image_part
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -147,4 +147,9 @@ FORMAT = Format(
         "id": "key",
     },
     writer=write,
+    shape=Shape(JSON_LIST, (FIELDS,), tuple(FILES.values())),
+    example="""[{"image_path": "7.jpg", "bbox_x": 10, "bbox_y": 0, "bbox_w": 64, "bbox_h": 48, \
+"true_caption": "the cat is watching the bird", "false_caption": "the bird is watching the cat", \
+"relation_name": "watching"}]
+""",
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import ItemRecord, Problem, Refused
+from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused
 from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
@@ -24,14 +24,26 @@ class ProblemLog:
         self.left_out = 0  # rows
         self.problems: list[Problem] = []
         self.count = 0
+        self.kinds = ProblemKinds()
         self.notes: list[Problem] = []
         self.note_count = 0
         self.noted: Counter[str] = Counter()  # by code
 
     def error(self, code: str, file: str, row: int | None, column: str, advice: str) -> None:
         self.count += 1
+        example = self.kinds.count(code, column)
+        if not example and len(self.problems) >= KEPT:
+            return
+        problem = Problem(code, file, row, column, advice)
+        if example:
+            self.kinds.keep(problem)
         if len(self.problems) < KEPT:
-            self.problems.append(Problem(code, file, row, column, advice))
+            self.problems.append(problem)
+
+    def replace_errors(self, code: str, file: str, advice: str) -> None:
+        """Log one error instead of all so far, which follow from it."""
+        self.problems, self.count, self.kinds = [], 0, ProblemKinds()
+        self.error(code, file, None, "", advice)
 
     def note(self, code: str, file: str, row: int | None, column: str, advice: str) -> None:
         self.note_count += 1
@@ -63,7 +75,7 @@ class ProblemLog:
     def refuse_if_any(self) -> None:
         """Raise Refused with every problem so far, if any."""
         if self.count:
-            raise Refused(self.problems, self.count)
+            raise Refused(self.problems, self.count, self.kinds)
 
 
 class Unreadable(Exception):
@@ -79,6 +91,21 @@ def wrong_origins(names: Sequence[str]) -> str:
         return f"Give each origin a name of 1 to {ORIGIN} characters."
     return "" if len({name.strip() for name in names}) == 2 else "Give the two origins different names."
 
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the rows of a format's files look: `carrier` says in what they come, `layouts` has the columns or fields
+    that every row has (several sets if there are variants), `files` the usual names of the files."""
+
+    carrier: str
+    layouts: tuple[Sequence[str], ...]
+    files: tuple[str, ...] = ()
+
+
+COMMA_TABLE, TAB_TABLE = "a CSV table", "a TSV table"
+JSON_LINES = "JSON Lines (one object per line)"
+JSON_OBJECT, JSON_LIST = "one JSON object of rows", "one JSON list of rows"
+PARQUET = "parquet"
 
 HOLDS_IMAGES = "These files contain their images. Do not give any others."
 
@@ -114,6 +141,8 @@ class Format:
     first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # the items' format, from what was read
     candidates: bool = False  # can add new candidate images to existing items
     images: Callable[[Path], Source] | None = None  # the images inside a file that was read without a problem
+    shape: Shape | None = None  # by which its files are recognised, where they can be
+    example: str = ""  # a right file, as short as it can be; or what the files contain, if they are not text
 
     def read(self, path: Path, log: ProblemLog, **given: Any) -> Iterator[ItemRecord]:
         """The records of a file (or folder, if `accepts` says so), in its order. `given` may hold the path of the

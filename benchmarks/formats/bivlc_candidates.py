@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.base import COMMA_TABLE, Format, ProblemLog, Shape
 from benchmarks.formats.table import Row, note_extra_columns, read_table
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -55,4 +55,8 @@ FORMAT = Format(
     endings=(".csv",),
     reader=read_items,
     candidates=True,
+    shape=Shape(COMMA_TABLE, (COLUMNS,)),
+    example="""filename,caption,negative_caption,type,subtype,index,hn_img_0,hn_img_1
+1.jpg,A red cup on a blue plate.,A blue cup on a red plate.,swap,att,0,0_a.jpg,0_b.jpg
+""",
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.formats import jsonfiles, sides
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import JSON_LIST, SPLIT, Format, ProblemLog, Shape
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -118,4 +118,8 @@ FORMAT = Format(
         "id": "key",
     },
     writer=write,
+    shape=Shape(JSON_LIST, (FIELDS,), WANTED),
+    example="""[{"image_id": "7", "true_caption": "cup on book", "false_caption": "cup off book", \
+"image_path": "data/VG_100K/7.jpg"}]
+""",
 )

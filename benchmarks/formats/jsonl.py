@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.formats import jsontext, limits, text
-from benchmarks.formats.base import Format, ProblemLog
-from benchmarks.formats.table import missing_column, nearest, too_many_rows
+from benchmarks.formats.base import JSON_LINES, Format, ProblemLog, Shape
+from benchmarks.formats.table import missing_column, nearest, spelled, too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
 Fields = Mapping[str, type]  # of an object: the kind of value that each has
@@ -29,6 +29,24 @@ FIELDS = {
 CAPTION = {"role": str, "text": str}
 IMAGE = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
 OPTIONAL = {"type", "subtype", "images", "meta", "truth", "licence", "attribution", "crop"}
+OTHERWISE = "Put further information into “meta”."
+
+
+def _into(field: str, role: str, key: str) -> str:
+    return f'Write it as an entry of “{field}”: {{"role": "{role}", "{key}": …}}.'
+
+
+INSTEAD = {  # names that nearby formats give to what has another place here
+    **dict.fromkeys(("caption", "text", "sentence", "true_caption", "positive_caption", "positive"),
+                    _into("captions", "positive", "text")),
+    **dict.fromkeys(("negative_caption", "false_caption", "foil", "hard_negative", "negative"),
+                    _into("captions", "negative", "text")),
+    **dict.fromkeys(("second_positive", "hard_positive"), _into("captions", "second_positive", "text")),
+    **dict.fromkeys(("image", "filename", "file", "file_name", "image_path", "image_file", "positive_image"),
+                    _into("images", "positive", "file")),
+    "negative_image": _into("images", "negative", "file"),
+    **dict.fromkeys((f"hn_img_{number}" for number in range(9)), _into("images", "candidate", "file")),
+}  # fmt: skip
 WORDS = {bool: "true or false", str: "text, in quotes", list: "a list: […]", dict: "an object: {…}"}
 
 
@@ -64,7 +82,7 @@ def objects(
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     if jsontext.storable_throughout(value, origin.file, origin.row, "", log):
-        check_object(value, FIELDS, "", origin, log)
+        check_object(value, FIELDS, "", origin, log, instead=INSTEAD)
         check_lists(value, origin, log)
     return log.count == before
 
@@ -101,18 +119,23 @@ def check_object(
     origin: Origin,
     log: ProblemLog,
     optional: Collection[str] = OPTIONAL,
+    instead: Mapping[str, str] = {},
 ) -> None:
-    """Check that required fields are present, all have the right type, and none is unknown."""
+    """Check that required fields are present, all have the right type, and none is unknown. `instead`: for names
+    that other formats use, where their value belongs."""
     unknown = [name for name in value if name not in fields]
     for name, kind in fields.items():
         if name in value:
             if not isinstance(value[name], kind):
                 log.error("WRONG_VALUE", origin.file, origin.row, prefix + name, f"Write this as {WORDS[kind]}.")
         elif name not in optional:
-            missing_column(name, unknown, origin.file, origin.row, log)
+            alike = [other for other in unknown if isinstance(value[other], kind)]
+            shape = f", {WORDS[kind]}" if kind in (list, dict) else ""
+            missing_column(name, alike, origin.file, origin.row, log, shape)
     for name in unknown:
-        near = nearest(name, [field for field in fields if field not in value])
-        advice = f"Did you mean “{near}”?" if near else "Put further information into “meta”."
+        free = [field for field, kind in fields.items() if field not in value and isinstance(value[name], kind)]
+        near = nearest(name, free)
+        advice = f"Did you mean “{near}”?" if near else instead.get(spelled(name), OTHERWISE)
         log.error("UNKNOWN_FIELD", origin.file, origin.row, prefix + name[:80], advice)
 
 
@@ -164,4 +187,9 @@ FORMAT = Format(
     endings=(".jsonl", ".ndjson"),
     reader=read_items,
     candidates=True,
+    shape=Shape(JSON_LINES, (("id", "captions"),)),
+    example="""{"id": "7", "type": "swap", "subtype": "att", \
+"captions": [{"role": "positive", "text": "A red cup."}, {"role": "negative", "text": "A blue cup."}], \
+"images": [{"role": "positive", "file": "cups/7.jpg"}]}
+""",
 )

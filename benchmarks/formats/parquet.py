@@ -13,9 +13,10 @@ from typing import cast
 import pyarrow as pa
 
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import PARQUET as CARRIER
+from benchmarks.formats.base import SPLIT, Format, ProblemLog, Shape
 from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, files, refuse_large
-from benchmarks.formats.parquet_schema import TEXT, check_schema
+from benchmarks.formats.parquet_schema import TEXT, check_schema, expected
 from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from workers import parquet
@@ -165,6 +166,8 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
         split=split,
         images=lambda path: Embedded(path, layout.split),
         keeps_same=name in ("visla", "hard-positives"),
+        shape=Shape(CARRIER, ([name for name in split if name not in optional],)),
+        example="".join(f"{name}: {expected(part)}\n" for name, part in split.items() if name not in optional),
     )
 
 

@@ -17,7 +17,7 @@ IMAGE = "struct<bytes: binary, path: string>"
 LONGEST = 100  # characters of a type, as it is told
 
 
-def _expected(part: str | None) -> str:
+def expected(part: str | None) -> str:
     """The required content of a column, by its part (base.SPLIT); None for a column unknown to the format."""
     if part is None or part.startswith("meta:"):
         return "text, true and false, or numbers"
@@ -70,7 +70,7 @@ def _check_field(field: pa.Field, earlier: list[str], part: str | None, file: st
         log.error("COLUMN_MISSING", file, None, column, "Two columns have this name; rename or remove one.")
     elif not _fits(field, part):
         found = f"the extension type {field.type!s}" if _is_extension(field) else str(field.type)
-        advice = f"Expected {_expected(part)}, found {_shown(found)[:LONGEST]}. Write that type; nothing is converted."
+        advice = f"Expected {expected(part)}, found {_shown(found)[:LONGEST]}. Write that type; nothing is converted."
         log.error("SCHEMA", file, None, column, advice)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.formats import jsonfiles, jsonl, jsontext, parquet, release_shards
-from benchmarks.formats.base import Format, ProblemLog
+from benchmarks.formats.base import JSON_LINES, Format, ProblemLog, Shape
 from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -183,4 +183,9 @@ FORMAT = Format(
     images=lambda path: release_shards.images(folder_of(path)),
     keeps_same=True,
     first_format=first_format,
+    shape=Shape(JSON_LINES, (("id", "captions", "images", "split"),), (MANIFEST,)),
+    example=f"""{MANIFEST}
+{ITEMS}
+data/test-00000-of-00001.parquet
+""",
 )

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.formats import jsonfiles
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import JSON_OBJECT, SPLIT, Format, ProblemLog, Shape
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 FIELDS = ("filename", "caption", "negative_caption")
 TEXTS = dict.fromkeys(FIELDS, jsonfiles.TEXT)
+EXAMPLE = '{"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup."}}\n'
 ENDS = {"swap_obj": "\n"}  # how the published files end: a line break in this one, nothing in the others
 
 
@@ -70,4 +71,6 @@ FORMAT = Format(
     several=True,
     split={name: part for name, part in SPLIT.items() if name != "negative_image"},
     writer=write,
+    shape=Shape(JSON_OBJECT, (FIELDS,), tuple(f"{subset}.json" for subset in SUBSETS)),
+    example=EXAMPLE,
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.formats import sides, sugarcrepe
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import JSON_OBJECT, SPLIT, Format, ProblemLog, Shape
 from benchmarks.formats.writing import image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 
@@ -128,4 +128,6 @@ FORMAT = Format(
         "id": "key",
     },
     writer=write,
+    shape=Shape(JSON_OBJECT, (sugarcrepe.FIELDS,)),
+    example=sugarcrepe.EXAMPLE,
 )

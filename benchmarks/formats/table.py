@@ -4,6 +4,7 @@ quote is an ordinary character.
 
 import csv
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Self
 from benchmarks.formats import limits, text
 from benchmarks.formats.base import ProblemLog, Unreadable
 
+WRONG = {"negative", "neg", "false", "wrong", "incorrect", "foil", "distractor"}  # of names
+ORDINALS = {"first": "1", "second": "2"}
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
@@ -162,24 +165,45 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
             log.error("COLUMN_MISSING", file, row, f"column {place}", "Give the column a name, or remove it.")
         elif text.storable(name, file, row, f"column {place}", log) and name in header[: place - 1]:
             log.error("COLUMN_MISSING", file, row, name, "Two columns have this name; rename or remove one.")
+    others = [other for other in header if other not in required]
+    if len(required) > 1 and not {*required} & {*header} and not any(nearest(name, others) for name in required):
+        advice = f"The first row must have the names of the columns: {', '.join(required)}."
+        log.error("COLUMN_MISSING", file, row, "", advice)
+        raise Unreadable
     for name in required:
         if name not in header:
-            missing_column(name, [other for other in header if other not in required], file, row, log)
+            missing_column(name, others, file, row, log)
     if log.count > before:
         raise Unreadable
 
 
-def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog) -> None:
+def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog, shape: str = "") -> None:
+    """Log a missing column, with the one of the `others` that may be it. `shape`: of its value, if it must be said."""
     near = nearest(name, others)
-    advice = f"Rename the column “{near[:80]}” to “{name}”." if near else f"Add the column “{name}”."
+    advice = f"Rename the column “{near[:80]}” to “{name}”." if near else f"Add the column “{name}”{shape}."
     log.error("COLUMN_MISSING", file, row, name, advice)
 
 
-def nearest(name: str, others: list[str]) -> str:
-    """The one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is."""
-    spelling, *spellings = (one.strip().lower().replace(" ", "_") for one in (name, *others))
-    found = difflib.get_close_matches(spelling, spellings, n=1, cutoff=0.6)
-    return dict(zip(spellings, others, strict=True))[found[0]] if found else ""
+def nearest(name: str, others: Iterable[str]) -> str:
+    """The one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is.
+
+    Names that mean different things, such as `hn_img_0` and `hn_img_2` or `true_caption` and `false_caption`, are not
+    similar.
+    """
+    spellings = {spelled(other): other for other in others if meaning(other) == meaning(name)}
+    found = difflib.get_close_matches(spelled(name), spellings, n=1, cutoff=0.6)
+    return spellings[found[0]] if found else ""
+
+
+def spelled(name: str) -> str:
+    return name.strip().lower().replace(" ", "_")
+
+
+def meaning(name: str) -> tuple[bool, list[str]]:
+    """Whether a name is of something wrong, and its numbers."""
+    words = re.findall(r"[a-z]+|\d+", spelled(name))
+    numbers = [ORDINALS.get(word, word) for word in words]
+    return not WRONG.isdisjoint(words), [number for number in numbers if number.isdigit()]
 
 
 def refuse_other_delimiter(

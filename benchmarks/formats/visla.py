@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.formats.base import SPLIT, Format, ProblemLog
+from benchmarks.formats.base import SPLIT, TAB_TABLE, Format, ProblemLog, Shape
 from benchmarks.formats.table import TABS, Row, note_extra_columns, read_rows
 from benchmarks.formats.writing import extras, image_name
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -106,4 +106,8 @@ FORMAT = Format(
         "id": "key",
     },
     writer=write,
+    shape=Shape(TAB_TABLE, tuple(layout.columns for layout in LAYOUTS)),
+    example="""filename\tcaption\tsecond positive\tnegative_caption
+1.jpg\tA cup on a book.\tA book under a cup.\tA cup under a book.
+""",
 )

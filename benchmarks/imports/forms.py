@@ -61,7 +61,9 @@ class ImportForm(DescribedForm):
         files = self.cleaned_data.get(name, [])
         wrong = [file.name for file in files if not fits(file.name, format.endings)]
         if wrong:
-            self.add_error(name, f"{format.title} does not take “{wrong[0]}”. {format.accepts}")
+            others = ", ".join(one.title for one in FORMATS.values() if fits(wrong[0], one.endings))
+            hint = f"These formats take such files: {others}." if others else format.accepts
+            self.add_error(name, f"{format.title} does not take “{wrong[0]}”. {hint}")
         elif not format.several and len(files) > 1:
             self.add_error(name, f"{format.title} takes one file. Import the files one by one.")
 

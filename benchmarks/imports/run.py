@@ -5,12 +5,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.construction.captions import format_records
+from benchmarks.formats import recognition
 from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
@@ -93,7 +94,9 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     given |= {"origins": tuple(params["origins"])} if "origins" in params else {}
     rows = _counted(format.read(Path(params["path"]), log, **given), progress)
     records = check_records(prepared(rows, order.options), log, format.keeps_same)
-    if format.first_format and not log.count:
+    if log.count:
+        recognition.replace_by_other_format(Path(params["path"]), format, FORMATS.values(), log)
+    elif format.first_format:
         order = replace(order, source=format.first_format(Path(params["path"]), records))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
@@ -209,9 +212,14 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             log.error("NO_IMAGES", imports_store.file_names(records), None, "", advice)
         return
     missing = set(source.missing(image.part[0] for _, image in named))
+    alike: dict[str, list[str]] = {}  # by the name without folder and capitals
+    for name in source.names if missing else ():
+        alike.setdefault(PurePosixPath(name).name.casefold(), []).append(name)
     for origin, image in named:
         if image.part[0] in missing:
-            advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. Add it there."
+            near = alike.get(PurePosixPath(image.name).name.casefold(), ())
+            mend = f"If “{near[0]}” is meant, write that." if len(near) == 1 else "Add it there."
+            advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. {mend}"
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 
 

@@ -20,7 +20,7 @@ from django.db.models.functions import Now
 
 from benchmarks import audit
 from benchmarks.models import JOB_MOVES, Event, Job, JobState
-from benchmarks.records import Problem, Refused
+from benchmarks.records import Problem, ProblemKinds, Refused
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
@@ -91,9 +91,15 @@ def finish_job(*, job: Job, by: str, report: dict) -> Job:
     return _move(job, JobState.DONE, by, report=report, phase="", finished_at=Now())
 
 
-def fail_job(*, job: Job, by: str, problems: list[Problem], count: int | None = None) -> Job:
+def fail_job(
+    *, job: Job, by: str, problems: list[Problem], count: int | None = None, kinds: ProblemKinds | None = None
+) -> Job:
+    """`count`: of all problems, if not all are given; `kinds`: of all of them. The report has the kinds."""
     shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
-    return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, finished_at=Now())
+    report = {"kinds": (kinds or ProblemKinds(problems)).as_json()}
+    return _move(
+        job, JobState.FAILED, by, problems=shown, problem_count=count, report=report, finished_at=Now()
+    )  # fmt: skip
 
 
 def cancel_job(*, job: Job, by: str) -> Job:
@@ -194,7 +200,7 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         _move(job, JobState.CANCELLED, by, finished_at=Now())
         raise
     except Refused as refusal:
-        fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count)
+        fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count, kinds=refusal.kinds)
     except Exception as error:
         if _disk_is_full(error):
             advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room and retry."

@@ -9,10 +9,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import permissions
 from benchmarks.audit import named
+from benchmarks.formats.examples import right_example
+from benchmarks.formats.registry import FORMATS
 from benchmarks.jobs import jobs, uploads
-from benchmarks.models import Job
+from benchmarks.models import Job, JobState
 from benchmarks.permissions import StaffRequest
-from benchmarks.records import Refused
+from benchmarks.records import Problem, ProblemKinds, Refused
 
 
 def order_page(
@@ -43,8 +45,25 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
     job = permissions.job_for(request.user, pk)
     template = "jobs/_job.html" if request.htmx else "jobs/detail.html"
     may_cancel = permissions.may_change(request.user, job)
-    context = {"section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel}
+    context = {
+        "section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel,
+        "kinds": _problem_kinds(job),
+    }  # fmt: skip
     return render(request, template, context)
+
+
+def _problem_kinds(job: Job) -> list[dict]:
+    """The kinds of a failed job's problems (records.ProblemKinds), each with a right example if there is one."""
+    kinds = job.report.get("kinds") if job.state == JobState.FAILED else []
+    if kinds is None:  # a job of an earlier version
+        kinds = ProblemKinds(Problem(**problem) for problem in job.problems).as_json()
+    format = FORMATS.get(job.params.get("format", "")) if job.kind == "import" else None
+    rights: set[str] = set()
+    for kind in kinds:
+        right = right_example(kind["code"], format)
+        kind["right"] = "" if right in rights else right  # each example once
+        rights.add(right)
+    return kinds
 
 
 @require_POST

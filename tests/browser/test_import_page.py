@@ -64,13 +64,16 @@ def test_upload_progress_report(manager, waiting, tmp_path, monkeypatch, axe_vio
     assert manager.errors == []
 
 
-def test_problems_appear_without_a_reload(manager, waiting, tmp_path):
+def test_problems_appear_without_a_reload(manager, waiting, tmp_path, axe_violations):
     path, _ = imports.small(tmp_path / "given", 2)
     fill_in(manager, path, imports.archive(tmp_path, ["0.jpg"]))
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
     expect(manager.get_by_role("heading", name="Nothing was stored: 3 problems")).to_be_visible()
-    expect(manager.get_by_role("cell", name="MISSING_IMAGE")).to_have_count(3)
+    expect(manager.get_by_role("heading", name="MISSING_IMAGE")).to_be_visible()
+    expect(manager.get_by_text("is not among the 1 files of images.zip")).to_have_count(3)
+    for window in in_windows(manager):
+        assert axe_violations(manager) == [] and fits(manager), window
     assert not Item.objects.exists()
 
 

@@ -79,7 +79,10 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(summary(job.report)))
             return
         write_problems(job, self.stdout)
-        more = f" The first {len(job.problems)} are listed." if job.problem_count > len(job.problems) else ""
+        more = ""
+        if job.problem_count > len(job.problems):
+            counts = ", ".join(f"{kind['code']} {kind['count']:,}" for kind in job.report["kinds"])
+            more = f" The first {len(job.problems)} are listed. By code: {counts}."
         why = counted(job.problem_count) if job.state == JobState.FAILED else "Cancelled."
         raise CommandError(f"Nothing was imported: {why}{more}")
 

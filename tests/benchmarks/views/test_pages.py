@@ -193,15 +193,17 @@ def test_problems_are_shown_with_their_rows(client, staff, tmp_path, eager_tasks
         answer = post(client, path, imports.archive(tmp_path, ["0.jpg", "0-0.jpg"]))
     page = client.get(answer.url).content.decode()
     assert "Nothing was stored: 4 problems" in page
-    assert page.count("<code>MISSING_IMAGE</code>") == 4
+    groups, listed = page.split('id="all-problems"')
+    assert "<code>MISSING_IMAGE</code> 4 problems" in groups and "cups/7.jpg" in groups  # with a right example
+    assert listed.count("<code>MISSING_IMAGE</code>") == 4
 
 
 def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
     job = jobs.queue_job(kind="import", title="Many", params={}, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("X", "f", n, "", "Do it.") for n in range(250)], count=1234)
     page = client.get(reverse("job-detail", args=[job.pk])).content.decode()
-    assert "1,234 problems" in page and "the first 100 are listed" in page
-    assert page.count("<code>X</code>") == 100
+    assert "1,234 problems" in page and "The first 100 problems in their order" in page
+    assert page.split('id="all-problems"')[1].count("<code>X</code>") == 100
 
 
 @pytest.mark.parametrize(
