@@ -27,6 +27,7 @@ class ImportForm(DescribedForm):
     text_only = forms.BooleanField(required=False)
     new_candidates = forms.BooleanField(required=False)
     skip_incomplete = forms.BooleanField(required=False)
+    skip_missing_images = forms.BooleanField(required=False)
 
     def clean_images(self) -> list[UploadedFile]:
         files = self.cleaned_data["images"]

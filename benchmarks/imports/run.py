@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from benchmarks import audit
 from benchmarks.construction.captions import format_records
@@ -20,13 +21,14 @@ from benchmarks.imports import candidate_rounds, frames, listeners, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs
-from benchmarks.models import Benchmark, Image, Job, JobState
-from benchmarks.records import ItemRecord, Problem, Refused
+from benchmarks.models import Benchmark, Event, Image, Job, JobState
+from benchmarks.records import ItemRecord, Origin, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 LISTED = 100  # names of unused files kept in the report
+NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,15 @@ class Options:
     """`format_captions`: BiVLC's step 1, all captions of an item in one form. `text_only`: leave the images out.
 
     `new_candidates`: the rows are existing items and add another round of candidate images. `skip_incomplete`:
-    incomplete rows are skipped and listed in the report, instead of rejecting the import.
+    incomplete rows are skipped and listed in the report, instead of rejecting the import. `skip_missing_images`: so are
+    rows that name an image which was not given, and the benchmark's page names them for good.
     """
 
     format_captions: bool = False
     text_only: bool = False
     new_candidates: bool = False
     skip_incomplete: bool = False
+    skip_missing_images: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,10 @@ def import_records(
         records = candidate_rounds.candidates_only(records)
     else:
         records = without_absent_positives(records, source, log)
+    skipped: list[str] = []
+    if order.options.skip_missing_images and source is not None:
+        records, skipped = without_missing_images(records, source, log)
+    if not order.options.new_candidates:
         imports_store.check_against_stored(order.benchmark_name, records, log)
     check_images_given(records, source, log)
     log.refuse_if_any()
@@ -176,7 +184,7 @@ def import_records(
             gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
             log.refuse_if_any()
             progress.begin("storing")
-            store(job, order, records, source, gathered, staged, log, started)
+            store(job, order, records, source, gathered, staged, log, started, skipped)
     finally:
         staged.clear()
 
@@ -203,6 +211,27 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
     return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 
 
+def without_missing_images(
+    records: list[ItemRecord], source: Source, log: ProblemLog
+) -> tuple[list[ItemRecord], list[str]]:
+    """The records whose images are all among the given files, and the ids of the others, each with a note."""
+    missing = set(source.missing(image.part[0] for _, image in import_images.image_uses(records)))
+    kept, skipped = [], []
+    for number, record in enumerate(records, 1):
+        absent = [image for image in record.images if image.part[0] in missing]
+        if not absent:
+            kept.append(record)
+            continue
+        skipped.append(record.key)
+        origin, names = record.origin or Origin("", number), ", ".join(f"“{image.name}”" for image in absent)
+        column = ", ".join(dict.fromkeys(f"{image.role} image" for image in absent))
+        log.note("MISSING_IMAGE", origin.file, origin.row, column, f"Missing: {names}. Row “{record.key}” was skipped.")
+    if skipped and not kept:
+        advice = "Every row names a missing image, so nothing can be imported. Give the images that the rows name."
+        log.error("NO_ROWS", imports_store.file_names(records), None, "", advice)
+    return kept, skipped
+
+
 def check_images_given(records: list[ItemRecord], source: Source | None, log: ProblemLog) -> None:
     """Log each image that a row names but the source lacks."""
     named = list(import_images.image_uses(records))
@@ -225,7 +254,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
 
 def store(
     job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
-    staged: staging.Staging, log: ProblemLog, started: float,
+    staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
 ) -> None:  # fmt: skip
     """The one transaction: rows, files to their places, event, report, job done. After it, frames and the listeners.
 
@@ -235,6 +264,9 @@ def store(
         staging.serial()
         write = write_candidates if order.options.new_candidates else write_items
         benchmark, stored, facts = write(job, order, records, gathered, log)
+        if skipped:
+            facts |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}}
+            audit.record(by=order.by, verb=SKIPPED, subject=benchmark, job=job.pk, **facts["missing_images"])
         staged.place(stored)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
@@ -242,6 +274,14 @@ def store(
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     frames.make_missing(benchmark)
     listeners.notify(benchmark)
+
+
+SKIPPED = "skipped rows with missing images"  # verb of an event
+
+
+def skipped_rows(benchmark: Benchmark) -> QuerySet[Event]:
+    """The events of imports that skipped rows with missing images; `data` has their number and ids."""
+    return Event.objects.filter(subject=audit.named(benchmark), verb=SKIPPED).order_by("at")
 
 
 Written = tuple[Benchmark, list[Image], dict]  # the images whose files must move, and the report

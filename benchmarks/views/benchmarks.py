@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from benchmarks import permissions, queries
+from benchmarks.imports import run
 from benchmarks.models import Benchmark, Item
 from benchmarks.permissions import StaffRequest
 from benchmarks.views.likeness import likeness, panels
@@ -41,6 +42,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
         "rounds": queries.rounds(benchmark),
+        "skipped": [] if request.GET else run.skipped_rows(benchmark),
         "chosen": chosen,
         "search": search,
         "chosen_count": items.count() if kept else None,

@@ -36,6 +36,10 @@ class Command(BaseCommand):
             help="skip and list incomplete rows, instead of rejecting the import",
         )  # fmt: skip
         parser.add_argument(
+            "--skip-missing-images", action="store_true",
+            help="skip and list rows that name a missing image, instead of rejecting the import",
+        )  # fmt: skip
+        parser.add_argument(
             "--new-candidates", action="store_true",
             help="the rows name existing items: add their candidate images as a new round",
         )  # fmt: skip
@@ -95,6 +99,8 @@ def summary(report: dict) -> list[str]:
         lines = [f"{report['items']:,} items received {report['new_candidates']:,} new candidates."]
     if report.get("left_out"):
         lines += [f"{report['left_out']:,} incomplete rows skipped, as listed in the notes."]
+    if missing := report.get("missing_images"):
+        lines += [f"{missing['rows']:,} rows skipped because images are missing, as listed in the notes."]
     if files:
         lines += [
             f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} already stored "

@@ -10,8 +10,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
+from django.urls import reverse
 
 from benchmarks import queries, tasks
 from benchmarks.imports import run as run_import
@@ -117,6 +119,45 @@ def test_every_missing_image_is_listed_with_its_row(tmp_path, media):
         ("MISSING_IMAGE", 3),
         ("MISSING_IMAGE", 3),
     ]
+
+
+class TestRowsWithMissingImages:
+    @pytest.fixture
+    def gaps(self, tmp_path, media):
+        """Rows 2 and 3 name images that were not given."""
+        path, _ = imports.small(tmp_path / "given")
+        return path, imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg", "spare.jpg"])
+
+    def test_they_are_skipped_where_that_is_asked_and_named(self, gaps, client):
+        job = imports.imported(*gaps, skip_missing_images=True)
+        assert (job.state, job.report["items"], imports.rows()["Item"]) == (JobState.DONE, 1, 1), job.problems
+        assert job.report["missing_images"] == {"rows": 2, "ids": ["i1", "i2"]}
+        notes = [note for note in job.report["notes"] if note["code"] == "MISSING_IMAGE"]
+        assert [(note["row"], note["column"]) for note in notes] == [
+            (2, "candidate image"), (3, "positive image, candidate image")
+        ]  # fmt: skip
+        client.force_login(User.objects.create_superuser("ana"))
+        for page in (reverse("job-detail", args=[job.pk]), Benchmark.objects.get().pk):
+            page = page if isinstance(page, str) else reverse("benchmark-detail", args=[page])
+            text = client.get(page).text
+            assert "2 rows skipped because images are missing" in text and '<bdi dir="auto">i2</bdi>' in text
+
+    def test_nothing_else_is_relaxed(self, gaps, tmp_path):
+        path, _ = gaps
+        images = imports.archive(tmp_path, ["0.jpg"], extra={"0-0.jpg": b"\xff\xd8\xff cut off"})
+        assert imports.codes(imports.imported(path, images, skip_missing_images=True)) == ["IMAGE_CORRUPT"]
+        assert imports.codes(imports.imported(path, None, skip_missing_images=True)) == ["NO_IMAGES"]
+        images = imports.archive(tmp_path, ["spare.jpg"])
+        assert imports.codes(imports.imported(path, images, skip_missing_images=True)) == ["NO_ROWS"]
+        assert set(imports.rows().values()) == {0}
+
+    def test_by_command(self, gaps):
+        out = StringIO()
+        given = {"images": gaps[1], "name": "Cups", "skip_missing_images": True}
+        call_command("import_benchmark", "jsonl", str(gaps[0]), **given, stdout=out)
+        assert (
+            "2 rows skipped because images are missing" in out.getvalue() and "Row “i2” was skipped" in out.getvalue()
+        )
 
 
 def test_candidates_go_in_without_the_positive_images_where_none_is_given(tmp_path, media):
