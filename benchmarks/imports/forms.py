@@ -28,6 +28,7 @@ class ImportForm(DescribedForm):
     new_candidates = forms.BooleanField(required=False)
     skip_incomplete = forms.BooleanField(required=False)
     skip_missing_images = forms.BooleanField(required=False)
+    check_only = forms.BooleanField(required=False)  # the other button
 
     def clean_images(self) -> list[UploadedFile]:
         files = self.cleaned_data["images"]

@@ -17,7 +17,7 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, frames, listeners, staging
+from benchmarks.imports import candidate_rounds, frames, listeners, previews, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs
@@ -50,13 +50,14 @@ class Options:
 @dataclass(frozen=True)
 class Order:
     """The request for an import. `by` and `created_by` say who requested it; `source` is the name of the format in
-    which its items first came."""
+    which its items first came; `check_only`: everything is done except to store it."""
 
     benchmark_name: str
     source: str
     options: Options
     by: str
     created_by_id: int | None = None
+    check_only: bool = False
 
 
 def benchmark_name(given: str) -> str:
@@ -72,8 +73,10 @@ def benchmark_name(given: str) -> str:
 def queue_import(
     *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
     upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
+    check_only: bool = False,
 ) -> Job:  # fmt: skip
-    """Create a job that imports files. `upload`: a folder to delete afterwards; `second`, `origins`: see Format.read.
+    """Create a job that imports files. `upload`: a folder to delete afterwards; `second`, `origins`: see Format.read;
+    `check_only`: see Order.
 
     Raises Refused for an invalid benchmark name.
     """
@@ -84,14 +87,19 @@ def queue_import(
     }  # fmt: skip
     params |= {"second": str(second)} if second else {}
     params |= {"origins": list(origins)} if origins else {}
+    params |= {"check_only": True} if check_only else {}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
+    title = f"Check: {title}" if check_only else title
     return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=created_by)
 
 
 def import_files(job: Job, progress: jobs.Progress) -> None:
     """The work of a job of kind `import`, as passed to `jobs.jobs.run`."""
     params = job.params
-    order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
+    order = Order(
+        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id,
+        params.get("check_only", False),
+    )  # fmt: skip
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
     given: dict[str, object] = {"second": Path(params["second"])} if "second" in params else {}
@@ -183,6 +191,9 @@ def import_records(
         with staging.images_stay():
             gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
             log.refuse_if_any()
+            if order.check_only:
+                finish_check(job, order, records, source, gathered, staged, log, started, skipped)
+                return
             progress.begin("storing")
             store(job, order, records, source, gathered, staged, log, started, skipped)
     finally:
@@ -250,6 +261,23 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             mend = f"If “{near[0]}” is meant, write that." if len(near) == 1 else "Add it there."
             advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. {mend}"
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
+
+
+def finish_check(
+    job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
+    staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
+) -> None:  # fmt: skip
+    """Finish a job that only checks: its report says what an import would bring."""
+    benchmark = Benchmark.objects.filter(name=order.benchmark_name).first()
+    if benchmark and order.options.new_candidates:
+        candidate_rounds.check_new(benchmark, records, gathered, log)
+        log.refuse_if_any()
+    report = report_of(records, source, gathered, stored=len(gathered.new), log=log)
+    report |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}} if skipped else {}
+    report |= {"new_candidates": report["uses"]} if order.options.new_candidates else {}
+    report |= {"check_only": True, "new": benchmark is None, "seconds": round(time.monotonic() - started, 1)}
+    report |= previews.preview(records, gathered, staged)
+    jobs.finish_job(job=job, by=order.by, report=report)
 
 
 def store(

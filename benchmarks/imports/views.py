@@ -46,4 +46,5 @@ def _queue_import(request: StaffRequest, form: ImportForm) -> Job:
         name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,
         origins=form.origins(FORMATS[asked["format"]]),
         by=named(request.user), created_by=request.user, upload=str(folder),
+        check_only=asked["check_only"],
     )  # fmt: skip

@@ -64,9 +64,11 @@ def small(folder: Path, count: int = 3, **extra) -> tuple[Path, Path]:
     return manifest(folder, items), archive(folder, names, **extra)
 
 
-def queued(path: Path, images: Path | None, name: str = "Cups", format: str = "jsonl", **options) -> Job:
-    chosen = run_import.Options(**options)
-    return run_import.queue_import(name=name, format=format, path=path, images=images, options=chosen, by="test")
+def queued(
+    path: Path, images: Path | None, name: str = "Cups", format: str = "jsonl", check_only: bool = False, **options
+) -> Job:
+    given = {"path": path, "images": images, "options": run_import.Options(**options), "check_only": check_only}
+    return run_import.queue_import(name=name, format=format, by="test", **given)
 
 
 def run(job: Job, **more) -> Job:

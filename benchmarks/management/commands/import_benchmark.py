@@ -39,6 +39,7 @@ class Command(BaseCommand):
             "--skip-missing-images", action="store_true",
             help="skip and list rows that name a missing image, instead of rejecting the import",
         )  # fmt: skip
+        parser.add_argument("--check-only", action="store_true", help="check everything, but store nothing")
         parser.add_argument(
             "--new-candidates", action="store_true",
             help="the rows name existing items: add their candidate images as a new round",
@@ -54,6 +55,7 @@ class Command(BaseCommand):
             name=name.strip(), format=format, path=Path(path).absolute(),
             images=images and Path(images).absolute(), second=second and Path(second).absolute(),
             origins=origins, options=run_import.Options(**asked), by=BY, foreground=True,
+            check_only=rest.get("check_only", False),
         )  # fmt: skip
         progress = ProgressLine(self.stderr)
         job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=progress.show)
@@ -94,6 +96,7 @@ class Command(BaseCommand):
 def summary(report: dict) -> list[str]:
     """The report, one line per sum; the sums add up."""
     images, files = report["images"], report["files"]
+    checked = ["Checked only, nothing was stored. An import would bring:"] if report.get("check_only") else []
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} uses of images."]
     if "new_candidates" in report:
         lines = [f"{report['items']:,} items received {report['new_candidates']:,} new candidates."]
@@ -109,4 +112,11 @@ def summary(report: dict) -> list[str]:
             f"+ {files['system']:,} system files",
             *(f"unused: {name}" for name in files["unused_names"]),
         ]
-    return [*lines, *(f"note: {problem_line(note)}" for note in report["notes"]), f"Done in {report['seconds']:,} s."]
+    lines += [f"{count:,} of type {' '.join(filter(None, kind)) or 'none'}" for *kind, count in report.get("kinds", ())]
+    lines += [f"{count:,} images of {width} × {height} pixels" for width, height, count in report.get("sizes", ())]
+    return [
+        *checked,
+        *lines,
+        *(f"note: {problem_line(note)}" for note in report["notes"]),
+        f"Done in {report['seconds']:,} s.",
+    ]

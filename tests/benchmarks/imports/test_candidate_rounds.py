@@ -74,6 +74,14 @@ def test_the_report_and_the_event_say_how_many(cups, tmp_path):
     assert (event.data["items"], event.data["images"], event.by) == (2, 3, "test")
 
 
+def test_a_check_says_how_many_and_finds_those_that_are_there(cups, tmp_path):
+    rows = all_there()
+    job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)], check_only=True)
+    assert (job.report["new_candidates"], job.report["new"], all_there()) == (3, False, rows), job.problems
+    brought(tmp_path / "three", [line(1)])
+    assert imports.codes(brought(tmp_path / "four", [line(1)], check_only=True)) == ["ALREADY_IMPORTED"]
+
+
 def test_rounds_follow_one_another_item_by_item(cups, tmp_path):
     brought(tmp_path / "two", [line(1)])
     brought(tmp_path / "three", [line(1, "again.jpg"), line(0)], start=80)

@@ -160,6 +160,41 @@ class TestRowsWithMissingImages:
         )
 
 
+class TestCheckOnly:
+    def test_it_says_what_an_import_brings_and_stores_nothing(self, cups, media, client):
+        """With an image that is stored already, the others new."""
+        imports.imported(*imports.small(cups[0].parent.parent / "first", 1), name="First")
+        before = imports.rows(), imports.tree(media)
+        job = imports.imported(*cups, check_only=True)
+        assert (job.state, imports.rows(), imports.tree(media)) == (JobState.DONE, *before), job.problems
+        report = job.report
+        assert (report["items"], report["kinds"], report["sizes"]) == (3, [["swap", "att", 3]], [[16, 16, 6]])
+        assert report["images"] == {"named": 6, "stored": 4, "known": 2, "same": 0}
+        assert report["bytes"] == sum(len(imports.jpeg(number)) for number in range(6))
+        assert [len(item["pictures"]) for item in report["first"]] == [2, 2, 2]
+        client.force_login(User.objects.create_superuser("ana"))
+        page = client.get(reverse("job-detail", args=[job.pk])).text
+        assert "No problems found" in page and "would create the benchmark" in page
+        assert page.count('src="data:image/jpeg;base64,/9j/') == 6
+        assert "checked: 3 items" in client.get(reverse("benchmark-list")).text
+        done = imports.imported(*cups).report
+        same = ("items", "captions", "uses", "images", "files", "notes")
+        assert {name: done[name] for name in same} == {name: report[name] for name in same}
+
+    def test_problems_are_those_of_an_import(self, tmp_path, media):
+        path, _ = imports.small(tmp_path / "given")
+        images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg"])
+        job, again = imports.imported(path, images, check_only=True), imports.imported(path, images)
+        assert (job.state, job.problems, job.report) == (JobState.FAILED, again.problems, again.report)
+
+    def test_by_command(self, cups, media):
+        out = StringIO()
+        given = {"images": cups[1], "name": "Cups", "check_only": True}
+        call_command("import_benchmark", "jsonl", str(cups[0]), **given, stdout=out)
+        assert "nothing was stored" in out.getvalue() and "6 images of 16 × 16 pixels" in out.getvalue()
+        assert set(imports.rows().values()) == {0}
+
+
 def test_candidates_go_in_without_the_positive_images_where_none_is_given(tmp_path, media):
     path, _ = imports.small(tmp_path / "given")
     images = imports.archive(tmp_path, [f"{number}-0.jpg" for number in range(3)])

@@ -1,0 +1,50 @@
+"""What a checked import would bring: its types, the sizes of its images, and its first items with their pictures."""
+
+import base64
+from collections import Counter
+
+from benchmarks.imports import store as imports_store
+from benchmarks.imports.images import Gathered
+from benchmarks.imports.staging import Staging, media
+from benchmarks.models import Image
+from benchmarks.records import ItemRecord
+
+ITEMS, PICTURES = 3, 4  # shown; pictures of each item
+KINDS, SIZES = 100, 8  # listed
+
+
+def preview(records: list[ItemRecord], gathered: Gathered, staged: Staging) -> dict:
+    """JSON-able, while the images are still staged. `sizes`: the most frequent, of `size_count`; `bytes`: of the
+    original images, each counted once."""
+    images = _images(gathered)
+    kinds = Counter((record.type, record.subtype) for record in records)
+    sizes = Counter((image.width, image.height) for image in images.values())
+    return {
+        "kinds": [[*kind, count] for kind, count in kinds.most_common(KINDS)],
+        "kind_count": len(kinds),
+        "sizes": [[*size, count] for size, count in sizes.most_common(SIZES)],
+        "size_count": len(sizes),
+        "bytes": sum(image.size for image in images.values()),
+        "first": [_item(record, images, gathered, staged) for record in records[:ITEMS]],
+    }
+
+
+def _images(gathered: Gathered) -> dict[str, Image]:
+    """All named images by their content."""
+    images = dict(gathered.new)
+    known = [sha256 for sha256 in set(gathered.sha256.values()) if sha256 not in images]
+    for batch in imports_store.batches(known):
+        images |= {image.sha256: image for image in Image.objects.filter(sha256__in=batch)}
+    return images
+
+
+def _item(record: ItemRecord, images: dict[str, Image], gathered: Gathered, staged: Staging) -> dict:
+    pictures = []
+    for use in record.images[:PICTURES]:
+        sha256 = gathered.sha256[use.part]
+        folder = staged.folder if sha256 in gathered.new else media("")
+        thumbnail = base64.b64encode((folder / images[sha256].thumbnail_path).read_bytes()).decode()
+        pictures.append({"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{thumbnail}"})
+    captions = [{"role": caption.role, "text": caption.text} for caption in record.captions]
+    kind = {"type": record.type, "subtype": record.subtype}
+    return {"key": record.key, **kind, "captions": captions, "pictures": pictures, "images": len(record.images)}
