@@ -11,14 +11,15 @@ from django.db import Error, connection
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
-from benchmarks.jobs import jobs, uploads, work_folder
-from benchmarks.models import Job
+from benchmarks.jobs import jobs, kept_uploads, uploads, work_folder
+from benchmarks.models import Job, JobState
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
 
 BY = "worker"
 LOOK_EVERY = 5  # seconds
+SWEEP_EVERY = 3600
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +46,8 @@ def _follow_up(job: Job) -> None:
     """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop(job.params["upload"])
+    if job.state == JobState.DONE and not job.report.get("check_only"):  # otherwise for the next try
+        kept_uploads.drop(id for ids in job.params.get("kept", {}).values() for id in ids)
     if "run" in job.report:
         run_figures.compute_missing([job.report["run"]])
 
@@ -82,11 +85,15 @@ def frame_images() -> None:
 
 
 def look_for_lost_jobs() -> None:
-    """As long as the worker lives, regularly resend jobs whose process or message is lost."""
+    """As long as the worker lives, regularly resend jobs whose process or message is lost, and remove old uploads."""
+    swept = time.monotonic()
     while True:
         time.sleep(LOOK_EVERY)
         try:
             jobs.revive_jobs(by=BY, resend=jobs.RESEND)
+            if time.monotonic() - swept > SWEEP_EVERY:
+                swept = time.monotonic()
+                uploads.sweep()
         except Error as error:  # the database is down, and will come back
             log.warning("Could not look for lost jobs: %s", error)
         except Exception:

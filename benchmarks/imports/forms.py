@@ -1,23 +1,26 @@
 """The form of the import page."""
 
+from collections.abc import Sequence
+
 from django import forms
-from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
 from benchmarks.imports.run import benchmark_name
 from benchmarks.jobs.forms import DescribedForm, FilesField, fits
+from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.models import Benchmark
 from benchmarks.records import Refused
 
+FILES = ("data", "second", "images")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
 class ImportForm(DescribedForm):
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
-    data = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
+    data = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
@@ -30,12 +33,28 @@ class ImportForm(DescribedForm):
     skip_missing_images = forms.BooleanField(required=False)
     check_only = forms.BooleanField(required=False)  # the other button
 
-    def clean_images(self) -> list[UploadedFile]:
-        files = self.cleaned_data["images"]
-        allowed = (*ARCHIVES, *PICTURES) if len(files) == 1 else PICTURES
-        if not all(fits(file.name, allowed) for file in files):
-            raise forms.ValidationError("Give one .zip, .tar or .tar.gz, or the image files themselves.")
-        return files
+    def __init__(self, *args, kept: Sequence[Upload] = (), **more):
+        """`kept`: the user's uploads. Values `images_kept` and so on are ids of those to use again,
+        `images_new` of those that were uploaded for this form."""
+        super().__init__(*args, **more)
+        self.kept = kept
+
+    def ids(self, name: str, which: str) -> set[str]:
+        if self.is_bound:
+            return {*self.data.getlist(f"{name}_{which}")}  # type: ignore[attr-defined]  # what was sent, not the field
+        return {*self.initial.get(f"{name}_{which}", ())}
+
+    @property
+    def earlier_uploads(self) -> dict[str, list[tuple[Upload, bool]]]:
+        """By field: each earlier upload, and whether it is to be used again."""
+        return {
+            name: [
+                (upload, upload.id in self.ids(name, "kept") | self.ids(name, "new"))
+                for upload in self.kept
+                if upload.field == name
+            ]
+            for name in FILES
+        }
 
     def clean_name(self) -> str:
         try:
@@ -47,6 +66,11 @@ class ImportForm(DescribedForm):
         given, format = self.cleaned_data, FORMATS.get(self.cleaned_data.get("format", ""))
         if format is None:
             return
+        for name in FILES:
+            self.add_kept(name, format)
+        if not given.get("data") and "data" not in self.errors:
+            self.add_error("data", forms.Field.default_error_messages["required"])
+        self.check_images()
         self.check_files("data", format)
         self.check_files("second", format)
         if format.sides:
@@ -57,6 +81,29 @@ class ImportForm(DescribedForm):
             self.add_error("images", HOLDS_IMAGES)
         if given.get("new_candidates"):
             self.check_new_candidates(format)
+
+    def add_kept(self, name: str, format: Format) -> None:
+        """Add the earlier uploads to the new files. New files replace those of the same name, or all if the field takes
+        only one file."""
+        uploads = {upload.id: upload for upload in self.kept if upload.complete}
+        kept, fresh = self.ids(name, "kept"), self.ids(name, "new")
+        if kept | fresh > uploads.keys() & (kept | fresh):
+            self.add_error(name, "A file to use again is no longer there. Upload it again.")
+        if name not in self.cleaned_data:
+            return
+        new = [*self.cleaned_data[name], *(upload for id, upload in uploads.items() if id in fresh)]
+        chosen = [upload for id, upload in uploads.items() if id in kept - fresh]
+        archive = any(fits(file.name, ARCHIVES) for file in (*chosen, *new))
+        several = not archive if name == "images" else format.several and not archive
+        names = {file.name for file in new}
+        stay = [upload for upload in chosen if upload.name not in names and (several or not new)]
+        self.cleaned_data[name] = [*stay, *new]
+
+    def check_images(self) -> None:
+        files = self.cleaned_data.get("images", [])
+        allowed = (*ARCHIVES, *PICTURES) if len(files) == 1 else PICTURES
+        if not all(fits(file.name, allowed) for file in files):
+            self.add_error("images", "Give one .zip, .tar or .tar.gz, or the image files themselves.")
 
     def check_files(self, name: str, format: Format) -> None:
         """Check the files' endings and their number."""

@@ -2,7 +2,7 @@
 
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -73,10 +73,10 @@ def benchmark_name(given: str) -> str:
 def queue_import(
     *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
     upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
-    check_only: bool = False,
+    check_only: bool = False, kept: Mapping[str, Sequence[str]] = {},
 ) -> Job:  # fmt: skip
-    """Create a job that imports files. `upload`: a folder to delete afterwards; `second`, `origins`: see Format.read;
-    `check_only`: see Order.
+    """Create a job that imports files. `upload`: a folder to delete afterwards; `kept`: ids of the linked uploads, by
+    field; `second`, `origins`: see Format.read; `check_only`: see Order.
 
     Raises Refused for an invalid benchmark name.
     """
@@ -88,6 +88,7 @@ def queue_import(
     params |= {"second": str(second)} if second else {}
     params |= {"origins": list(origins)} if origins else {}
     params |= {"check_only": True} if check_only else {}
+    params |= {"kept": {name: list(ids) for name, ids in kept.items()}} if kept else {}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
     title = f"Check: {title}" if check_only else title
     return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=created_by)

@@ -11,9 +11,10 @@ from benchmarks.audit import named
 from benchmarks.formats.parquet import OF_EXPORTS
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run
-from benchmarks.imports.forms import ARCHIVES, ImportForm
-from benchmarks.jobs import uploads
+from benchmarks.imports.forms import ARCHIVES, FILES, ImportForm
+from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.forms import fits
+from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.jobs.views import order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
@@ -22,8 +23,12 @@ from benchmarks.permissions import StaffRequest
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def import_new(request: StaffRequest) -> HttpResponse:
-    asked = {name: request.GET[name] for name in ("name", "new_candidates") if name in request.GET}
-    form = ImportForm(request.POST or None, request.FILES or None, initial=asked)
+    """`?again=` a job: the form as it was then, with the files that are still there."""
+    asked: dict = {name: request.GET[name] for name in ("name", "new_candidates") if name in request.GET}
+    if request.GET.get("again", "").isdecimal():
+        asked = _as_in(permissions.job_for(request.user, int(request.GET["again"][:18])))
+    kept = kept_uploads.of_user(request.user)
+    form = ImportForm(request.POST or None, request.FILES or None, initial=asked, kept=kept)
     return order_page(
         request, "imports/new.html", form, partial(_queue_import, request, form),
         formats=[format for format in FORMATS.values() if format not in OF_EXPORTS], of_exports=OF_EXPORTS,
@@ -31,20 +36,39 @@ def import_new(request: StaffRequest) -> HttpResponse:
     )  # fmt: skip
 
 
+def _as_in(job: Job) -> dict:
+    """The form's values that gave this import."""
+    params = job.params
+    asked = {"name": params.get("name", ""), "format": params.get("format"), **params.get("options", {})}
+    asked |= dict(zip(("first_origin", "second_origin"), params.get("origins", ()), strict=False))
+    return asked | {f"{name}_kept": ids for name, ids in params.get("kept", {}).items()}
+
+
 def _queue_import(request: StaffRequest, form: ImportForm) -> Job:
     """Keep the uploaded files and queue their import."""
     asked = form.cleaned_data
+    new: list[Upload] = []
     with uploads.arriving() as folder:
-        path, second, images = (
-            uploads.keep(asked[name], folder / name) if asked[name] else None for name in ("data", "second", "images")
-        )
-    assert path is not None  # the field is required
+        try:
+            kept = {name: [_kept(one, name, request, new) for one in asked[name]] for name in FILES}
+            path, second, images = (kept_uploads.link(kept[n], folder / n) if kept[n] else None for n in FILES)
+        except OSError:
+            kept_uploads.drop(upload.id for upload in new)
+            raise
+    assert path is not None  # the form requires it
     if images and len(asked["images"]) == 1 and not fits(images.name, ARCHIVES):
         images = images.parent  # a single image file is a folder of one
     options = run.Options(**{option.name: asked[option.name] for option in fields(run.Options)})
     return run.queue_import(
         name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,
-        origins=form.origins(FORMATS[asked["format"]]),
-        by=named(request.user), created_by=request.user, upload=str(folder),
-        check_only=asked["check_only"],
+        origins=form.origins(FORMATS[asked["format"]]), kept={name: [one.id for one in kept[name]] for name in FILES},
+        by=named(request.user), created_by=request.user, upload=str(folder), check_only=asked["check_only"],
     )  # fmt: skip
+
+
+def _kept(one, name: str, request: StaffRequest, new: list[Upload]) -> Upload:
+    """The upload itself, or the form's file as one, which is then in `new` too."""
+    if not isinstance(one, Upload):
+        one = kept_uploads.keep(request.user, name, one)
+        new.append(one)
+    return one

@@ -28,9 +28,9 @@ def arriving() -> Iterator[Path]:
     folder = new_folder()
     try:
         yield folder
-    except OSError as error:
+    except Exception as error:
         drop(folder)
-        if error.errno not in jobs.DISK_FULL:
+        if not isinstance(error, OSError) or error.errno not in jobs.DISK_FULL:
             raise
         raise NoRoom("STORAGE_FULL: the server's disk is full. Make room, then upload again.") from None
 

@@ -11,7 +11,7 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.examples import right_example
 from benchmarks.formats.registry import FORMATS
-from benchmarks.jobs import jobs, uploads
+from benchmarks.jobs import jobs, kept_uploads, uploads
 from benchmarks.models import Job, JobState
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Problem, ProblemKinds, Refused
@@ -27,8 +27,8 @@ def order_page(
     if request.method == "POST" and form.is_valid():
         try:
             job = queue()
-        except uploads.NoRoom as full:
-            form.add_error(None, str(full))
+        except (uploads.NoRoom, kept_uploads.CannotKeep) as reason:
+            form.add_error(None, str(reason))
         except Refused as refusal:
             form.add_error(None, refusal.problems[0].advice)
         else:

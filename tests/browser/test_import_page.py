@@ -1,6 +1,7 @@
 """An import in a real browser: upload, watch, read the report; and what went wrong."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,74 @@ def test_a_name_with_a_quotation_mark_arrives(manager, waiting, tmp_path):
     fill_in(manager, imports.manifest(tmp_path, [item]), picture)
     expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
     assert jobs.run(job_id=waiting[0], by="test", work=run_import.import_files).state == "done"
+
+
+@pytest.fixture
+def large(tmp_path) -> tuple[Path, Path]:
+    """Two items, and images of more bytes than go with the form."""
+    path, images = imports.small(tmp_path / "given", 2, extra={"spare.jpg": os.urandom(17 * 2**20)})
+    return path, images
+
+
+def test_an_interrupted_upload_goes_on_after_a_reload(manager, waiting, large, axe_violations):
+    """The connection breaks once and comes back; then the page is closed in the midst, and the file chosen again."""
+    sent, broken = [], [3]  # offsets, of the small file first
+
+    def patch(route) -> None:
+        if route.request.method != "PATCH":
+            return route.continue_()
+        if len(sent) in broken:
+            broken.remove(len(sent))
+            return route.abort()
+        if len(sent) == 4:  # the page will be closed
+            return None
+        sent.append(int(route.request.headers["upload-offset"]))
+        return route.continue_()
+
+    manager.route("**/uploads/*/", patch)
+    fill_in(manager, *large)
+    expect(manager.get_by_text("12.0 MB of")).to_be_visible()
+    assert sent == [0, 0, 4 * 2**20, 8 * 2**20]
+    for window in in_windows(manager):
+        assert axe_violations(manager) == [] and fits(manager), window
+    manager.get_by_role("button", name="Stop uploading").click()
+    expect(manager.get_by_role("status")).to_have_text("Stopped. Press the button to continue.")
+    manager.unroute("**/uploads/*/")
+    manager.reload()
+    expect(manager.get_by_text("Choose the file again to continue")).to_be_visible()
+    manager.on("request", lambda request: sent.append(request.headers.get("upload-offset")))
+    fill_in(manager, *large)
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    assert min(int(offset) for offset in sent[4:] if offset) >= 12 * 2**20
+    assert Path(Job.objects.get().params["images"]).read_bytes() == large[1].read_bytes()
+    assert jobs.run(job_id=waiting[0], by="test", work=run_import.import_files).state == "done"
+    assert manager.errors == ["Failed to load resource: net::ERR_FAILED"]
+
+
+def test_a_kept_file_can_be_used_again_or_deleted(manager, waiting, tmp_path, axe_violations):
+    path, _ = imports.small(tmp_path / "given", 2)
+    fill_in(manager, path, imports.archive(tmp_path, ["0.jpg"]))
+    expect(manager.get_by_role("heading", name="Waiting for a worker")).to_be_visible()
+    jobs.run(job_id=waiting[0], by="test", work=run_import.import_files)
+    manager.get_by_role("link", name="Import again").click()
+    kept = manager.get_by_role("checkbox", name="images.zip")
+    expect(kept).to_be_checked()
+    expect(manager.get_by_role("checkbox", name="items.jsonl")).to_be_checked()
+    for window in in_windows(manager):
+        assert axe_violations(manager) == [] and fits(manager), window
+    manager.get_by_role("button", name="Delete images.zip").press("Enter")
+    expect(kept).to_have_count(0)
+    expect(manager.get_by_label("Images", exact=True)).to_be_focused()
+    assert manager.errors == []
+
+
+def test_files_are_dropped_on_their_field(manager):
+    dropped = manager.evaluate_handle(
+        "() => { const data = new DataTransfer(); data.items.add(new File(['x'], 'images.zip')); return data; }"
+    )
+    manager.get_by_text("or up to 90 separate files").dispatch_event("drop", {"dataTransfer": dropped})
+    chosen = manager.get_by_label("Images", exact=True).evaluate("input => [...input.files].map(file => file.name)")
+    assert chosen == ["images.zip"]
 
 
 def written_sides(folder: Path) -> list[Path]:

@@ -1,0 +1,187 @@
+"""Files that a user has uploaded, kept for a day: an import can be tried again, and an interrupted upload can go on.
+
+`var/uploads/<id>/` has `upload.json` and the content as far as it has arrived. A job reads hard links in a folder of
+its own, so nothing is copied, and it does not matter when an upload is removed. `uploads.sweep` removes old ones.
+
+Large files come in chunks, each with its offset (static/js/pages/upload.js). This is the core of the tus protocol
+without its library: the Django packages for tus bring tables, middleware and a large client, and django-tus supports no
+present Django. Here an upload needs no table, because its offset is the size of its file.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.files.storage import FileSystemStorage
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest
+
+from benchmarks.jobs import jobs, uploads
+from benchmarks.jobs.forms import check_length
+from workers import limits
+
+MAX_BYTES = limits.MAX_UNPACKED_BYTES  # no larger archive could be imported
+CHUNK = 4 * 2**20  # bytes of one request; below the limits of usual proxies
+PIECE = 2**16
+RESERVE = 2**30  # bytes of the disk that uploads leave free: the database may be on it
+ID = re.compile(r"[0-9a-f]{32}")
+FACTS, CONTENT = "upload.json", "content"
+
+
+class WrongOffset(Exception):
+    """The upload has more or fewer bytes than the sender thinks, or another request is adding some."""
+
+
+class CannotKeep(Exception):
+    """The file cannot be uploaded. The message is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """`owner`: a user's id; `field`: of the form; `modified`: of the file on the user's disk, if known."""
+
+    id: str
+    owner: int
+    field: str
+    name: str
+    size: int
+    modified: int | None = None
+
+    @property
+    def folder(self) -> Path:
+        return Path(settings.VAR) / uploads.UPLOADS / self.id
+
+    @property
+    def path(self) -> Path:
+        return self.folder / CONTENT
+
+    @property
+    def received(self) -> int:
+        """Bytes so far."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    @property
+    def complete(self) -> bool:
+        return self.received == self.size
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.received // max(1, self.size)
+
+    @property
+    def at(self) -> datetime:
+        """When the last bytes arrived."""
+        return datetime.fromtimestamp(self.folder.stat().st_mtime, UTC)
+
+
+def of_user(user: User) -> list[Upload]:
+    """The user's uploads, complete or not, newest first."""
+    folders = (Path(settings.VAR) / uploads.UPLOADS).glob(f"*/{FACTS}")
+    found = [upload for upload in (_read(facts.parent) for facts in folders) if upload and upload.owner == user.pk]
+    return sorted(found, key=lambda upload: upload.at, reverse=True)
+
+
+def find(user: User, id: str) -> Upload | None:
+    """The user's upload of that id."""
+    upload = _read(Path(settings.VAR) / uploads.UPLOADS / id) if ID.fullmatch(id) else None
+    return upload if upload and upload.owner == user.pk else None
+
+
+def _read(folder: Path) -> Upload | None:
+    try:
+        return Upload(**json.loads((folder / FACTS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):  # being written or removed
+        return None
+
+
+def begin(user: User, *, field: str, name: str, size: int, modified: int) -> Upload:
+    """A new upload, or the one of the same file, complete or not. Raises CannotKeep or uploads.NoRoom."""
+    name = UploadedFile(name=name).name or ""
+    try:
+        check_length(name)
+    except ValidationError as error:
+        raise CannotKeep(error.messages[0]) from None
+    if size > MAX_BYTES:
+        raise CannotKeep(f"“{name}” is too large. Give at most {MAX_BYTES:,} bytes per file.")
+    facts = {"field": field, "name": name, "size": size, "modified": modified}
+    for upload in of_user(user):
+        if all(getattr(upload, key) == value for key, value in facts.items()):
+            return upload
+    if shutil.disk_usage(settings.VAR).free < size + RESERVE:
+        raise uploads.NoRoom(f"STORAGE_FULL: the server has no room for “{name}”. Make room, then upload again.")
+    upload = _new(user, **facts)
+    upload.path.touch()
+    return upload
+
+
+def _new(user: User, **facts) -> Upload:
+    folder = uploads.new_folder()
+    upload = Upload(id=folder.name, owner=user.pk, **facts)
+    (folder / FACTS).write_text(json.dumps(asdict(upload)), encoding="utf-8")
+    return upload
+
+
+def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
+    """Add bytes at `offset` and return how many there are then. Raises WrongOffset or uploads.NoRoom; bytes that came
+    before a connection broke stay."""
+    try:
+        with upload.path.open("ab", buffering=0) as file:
+            _lock(file)
+            received = os.fstat(file.fileno()).st_size
+            if offset != received:
+                raise WrongOffset
+            while piece := stream.read(min(PIECE, upload.size - received)):
+                received += file.write(piece) or 0
+    except FileNotFoundError:
+        raise WrongOffset from None
+    except OSError as error:
+        if error.errno not in jobs.DISK_FULL:
+            raise
+        raise uploads.NoRoom("STORAGE_FULL: the server's disk is full. Make room, then try again.") from None
+    os.utime(upload.folder)
+    return received
+
+
+def _lock(file: BinaryIO) -> None:
+    """One request at a time adds to an upload; the lock goes with the file."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise WrongOffset from None
+
+
+def keep(user: User, field: str, file: UploadedFile) -> Upload:
+    """Keep a file that came with a form. Raises OSError, and then leaves nothing."""
+    upload = _new(user, field=field, name=file.name or "", size=file.size or 0, modified=None)
+    try:
+        FileSystemStorage(upload.folder).save(CONTENT, file)
+    except OSError:
+        uploads.drop(upload.folder)
+        raise
+    return upload
+
+
+def link(chosen: list[Upload], folder: Path) -> Path:
+    """Put the files under their own names in the new `folder`. Returns the path of a single file, or the folder."""
+    folder.mkdir()
+    for upload in chosen:
+        try:
+            os.link(upload.path, folder / upload.name)
+        except FileNotFoundError:
+            raise CannotKeep(f"“{upload.name}” is no longer there. Upload it again.") from None
+    return folder / chosen[0].name if len(chosen) == 1 else folder
+
+
+def drop(ids: Iterable[str]) -> None:
+    for id in ids:
+        uploads.drop(Path(settings.VAR) / uploads.UPLOADS / id)

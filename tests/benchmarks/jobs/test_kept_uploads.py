@@ -1,0 +1,219 @@
+"""Uploads that stay: in chunks with offsets, each its owner's alone, and used again after an import was rejected."""
+
+import io
+import shutil
+import threading
+from collections import namedtuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.jobs import kept_uploads, uploads
+from benchmarks.models import Item, Job, JobState
+from tests.builders import imports
+
+pytestmark = pytest.mark.django_db
+FACTS = {"field": "images", "name": "images.zip", "size": 10, "modified": 1}
+
+
+@pytest.fixture
+def ana(client) -> User:
+    user = User.objects.create_superuser("ana")
+    client.force_login(user)
+    return user
+
+
+def begun(client, **facts):
+    return client.post(reverse("upload-begin"), FACTS | facts, content_type="application/json")
+
+
+def sent(client, state: dict, offset, data: bytes):
+    headers = {"Upload-Offset": str(offset)}
+    return client.patch(state["url"], data, content_type="application/octet-stream", headers=headers)
+
+
+class TestChunks:
+    def test_they_follow_one_another_and_an_interrupted_upload_goes_on(self, client, ana):
+        state = begun(client).json()
+        assert (state["offset"], sent(client, state, 0, b"01234").json()["offset"]) == (0, 5)
+        again = begun(client).json()  # after a reload, the same file
+        assert (again["id"], again["offset"]) == (state["id"], 5) and client.get(state["url"]).json() == again
+        assert sent(client, state, 5, b"56789").json()["offset"] == 10
+        upload = kept_uploads.find(ana, state["id"])
+        assert upload.complete and upload.path.read_bytes() == b"0123456789"
+
+    @pytest.mark.parametrize("offset", [0, 3, 9])
+    def test_no_chunk_is_taken_twice_or_at_another_place(self, client, ana, offset):
+        state = begun(client).json()
+        sent(client, state, 0, b"01234")
+        answer = sent(client, state, offset, b"xxxxx")
+        assert (answer.status_code, answer.json()["offset"]) == (409, 5)
+
+    def test_two_requests_at_once_do_not_mix(self, client, ana):
+        """The first one's body is still arriving when the second comes."""
+        state, upload = begun(client).json(), kept_uploads.find(ana, begun(client).json()["id"])
+        reading, go = threading.Event(), threading.Event()
+
+        class Slow(io.BytesIO):
+            def read(self, size):
+                reading.set()
+                go.wait(10)
+                return super().read(size)
+
+        first = threading.Thread(target=kept_uploads.append, args=[upload, 0, Slow(b"01234")])
+        first.start()
+        reading.wait(10)
+        second = sent(client, state, 0, b"xxxxx").status_code
+        go.set()
+        first.join()
+        assert (second, upload.path.read_bytes()) == (409, b"01234")
+
+    def test_what_comes_before_a_connection_breaks_stays(self, client, ana):
+        upload = kept_uploads.find(ana, begun(client).json()["id"])
+
+        class Broken(io.BytesIO):
+            def read(self, size):
+                piece = super().read(3)
+                if not piece:
+                    raise OSError("the connection broke")
+                return piece
+
+        with pytest.raises(OSError, match="broke"):
+            kept_uploads.append(upload, 0, Broken(b"01234"))
+        assert upload.received == 5 and not upload.complete
+
+    def test_no_more_bytes_than_the_file_has(self, client, ana):
+        state = begun(client).json()
+        assert sent(client, state, 0, b"0123456789and more").json()["offset"] == 10
+
+    @pytest.mark.parametrize(
+        ("facts", "status", "word"),
+        [
+            ({"size": kept_uploads.MAX_BYTES + 1}, 413, "too large"), ({"name": "é" * 200}, 413, "too long"),
+            ({"size": -1}, 400, ""), ({"size": "9"}, 400, ""), ({"field": "name"}, 400, ""), ({"name": None}, 400, ""),
+            ({"name": ".."}, 400, ""),
+        ],
+    )  # fmt: skip
+    def test_what_cannot_be_uploaded(self, client, ana, facts, status, word, tmp_path):
+        answer = begun(client, **facts)
+        assert answer.status_code == status and word in answer.text
+        assert kept_uploads.of_user(ana) == []
+
+    def test_a_name_is_no_path(self, client, ana):
+        state = begun(client, name="../../x/images.zip").json()
+        assert kept_uploads.find(ana, state["id"]).name == "images.zip"
+
+    @pytest.mark.parametrize("headers", [{}, {"Upload-Offset": "-1"}, {"Upload-Offset": "٣"}])
+    def test_a_chunk_needs_its_offset(self, client, ana, headers):
+        state = begun(client).json()
+        answer = client.patch(state["url"], b"0", content_type="application/octet-stream", headers=headers)
+        assert answer.status_code == 400
+
+    def test_a_chunk_has_a_limit(self, client, ana, monkeypatch):
+        monkeypatch.setattr(kept_uploads, "CHUNK", 4)
+        assert sent(client, begun(client).json(), 0, b"01234").status_code == 413
+
+    def test_a_full_disk_is_told_before_and_while_bytes_come(self, client, ana, monkeypatch):
+        state = begun(client).json()
+        monkeypatch.setattr(kept_uploads, "_lock", full)
+        answer = sent(client, state, 0, b"01234")
+        assert answer.status_code == 507 and "disk is full" in answer.json()["error"]
+        usage = namedtuple("usage", "free")
+        monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(kept_uploads.RESERVE))
+        answer = begun(client, name="other.zip")
+        assert answer.status_code == 507 and "no room for “other.zip”" in answer.json()["error"]
+
+    def test_they_are_their_owners_alone(self, client, ana):
+        state = begun(client).json()
+        client.force_login(User.objects.create_superuser("bo"))
+        assert sent(client, state, 0, b"01234").status_code == 404
+        assert client.delete(state["url"]).status_code == 404 and kept_uploads.of_user(ana)
+        client.force_login(ana)
+        assert client.delete(state["url"]).status_code == 204 and kept_uploads.of_user(ana) == []
+
+    def test_a_foreign_page_cannot_send_any(self, ana):
+        strict = Client(enforce_csrf_checks=True)
+        strict.force_login(ana)
+        assert begun(strict).status_code == 403
+
+
+def full(*args):
+    raise OSError(28, "planted")
+
+
+class TestUsedAgain:
+    @pytest.fixture
+    def rejected(self, client, ana, tmp_path, eager_tasks, django_capture_on_commit_callbacks):
+        """A job without two of its images; its files are kept."""
+        self.commit = django_capture_on_commit_callbacks
+        path, _ = imports.small(tmp_path / "given")
+        images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg", "1-0.jpg"])
+        job = self.brought(client, {"data": [upload_of(path)], "images": [upload_of(images)]})
+        assert job.state == JobState.FAILED
+        return job
+
+    def brought(self, client, form: dict) -> Job:
+        with self.commit(execute=True):
+            answer = client.post(reverse("import-new"), {"name": "Cups", "format": "jsonl", **form})
+        assert answer.status_code == 302, answer.text
+        return Job.objects.first()
+
+    def test_one_file_is_replaced_and_the_others_are_not_sent_again(self, client, rejected, tmp_path):
+        page = client.get(reverse("import-new"), {"again": rejected.pk}).text
+        kept = rejected.params["kept"]
+        assert 'value="Cups"' in page and page.count(" ago: use again") == 2
+        for field in ("data", "images"):
+            assert f'name="{field}_kept" value="{kept[field][0]}" checked' in page
+        less = imports.manifest(tmp_path, [imports.item(0), imports.item(1)], "less.jsonl")
+        job = self.brought(
+            client, {"data": [upload_of(less)], "data_kept": kept["data"], "images_kept": kept["images"]}
+        )
+        assert (job.state, Item.objects.count()) == (JobState.DONE, 2), job.problems
+        assert kept_uploads.find(job.created_by, kept["images"][0]) is None  # what was imported goes
+
+    def test_a_check_leads_to_the_import_of_the_same_files(self, client, rejected, tmp_path):
+        kept = rejected.params["kept"]
+        form = {f"{name}_kept": ids for name, ids in kept.items()} | {"skip_missing_images": "on"}
+        job = self.brought(client, form | {"check_only": "on"})
+        page = client.get(reverse("job-detail", args=[job.pk])).text
+        assert "No problems found" in page and "Import these files" in page and not Item.objects.exists()
+        hidden = {name: page.count(f'type="hidden" name="{name}"') for name in ("skip_missing_images", "images_kept")}
+        assert hidden == {"skip_missing_images": 1, "images_kept": 1}
+        assert self.brought(client, form).report["items"] == 2 == Item.objects.count()
+        assert imports.tree(tmp_path / uploads.UPLOADS) == []
+
+    def test_nobody_else_sees_or_uses_them(self, client, rejected):
+        kept = rejected.params["kept"]
+        client.force_login(User.objects.create_superuser("bo"))
+        assert "use again" not in client.get(reverse("import-new"), {"again": rejected.pk}).text
+        form = {"name": "Cups", "format": "jsonl", "data_kept": kept["data"]}
+        answer = client.post(reverse("import-new"), form)
+        assert answer.status_code == 422 and "no longer there" in answer.text
+        client.force_login(User.objects.create_user("cy", is_staff=True))
+        assert client.get(reverse("import-new"), {"again": rejected.pk}).status_code == 404
+
+    def test_they_go_after_a_day(self, client, rejected, monkeypatch):
+        uploads.sweep()
+        assert len(kept_uploads.of_user(rejected.created_by)) == 2
+        monkeypatch.setattr(uploads, "OLD", -1)
+        uploads.sweep()
+        assert kept_uploads.of_user(rejected.created_by) == []
+
+    def test_what_came_in_chunks_is_imported(self, client, rejected, tmp_path):
+        """As the script sends it: the new archive replaces the kept one."""
+        data = imports.small(tmp_path / "all")[1].read_bytes()
+        state = begun(client, name="all.zip", size=len(data)).json()
+        kept = rejected.params["kept"]
+        form = {"data_kept": kept["data"], "images_kept": kept["images"], "images_new": state["id"]}
+        answer = client.post(reverse("import-new"), {"name": "Cups", "format": "jsonl", **form})
+        assert answer.status_code == 422 and "no longer there" in answer.text  # it is not complete
+        sent(client, state, 0, data)
+        job = self.brought(client, form)
+        assert (job.state, job.report["items"]) == (JobState.DONE, 3), job.problems
+
+
+def upload_of(path) -> SimpleUploadedFile:
+    return SimpleUploadedFile(path.name, path.read_bytes())
