@@ -18,6 +18,7 @@ COPY benchmarks benchmarks
 COPY workers workers
 COPY templates templates
 COPY static static
+COPY docs docs
 USER winnow
 # The secret key that this step makes is not used again: production takes it from the environment.
 RUN python manage.py collectstatic --no-input && rm -rf /data/secret_key

@@ -1,10 +1,10 @@
 """All URLs of the app, from one file per part."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 import annotation.tasks  # noqa: F401  # here so that the web process, too, knows the task for each kind of job
 import benchmarks.tasks  # noqa: F401
-from config import views
+from config import help, views
 
 handler400 = views.bad_request
 handler404 = views.not_found
@@ -13,6 +13,9 @@ handler500 = views.server_error
 urlpatterns = [
     path("", views.home, name="home"),
     path("healthz", views.health, name="health"),
+    path("help/", help.help_page, name="help"),
+    re_path(r"^help/pictures/(?P<name>[a-z0-9-]+\.png)$", help.help_picture, name="help-picture"),
+    re_path(r"^help/(?P<page>[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*)/$", help.help_page, name="help-page"),
     path("api/", include("benchmarks.api.urls")),
     path("api/", include("annotation.api.urls")),
     path("", include("benchmarks.urls")),

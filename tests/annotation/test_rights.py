@@ -32,6 +32,9 @@ PEOPLE = ("owner", "manager", "viewer", "annotator", "other", "nobody")
 TABLE = """
                         GET     POST
 home                    ++++++  xxxxxx
+help                    +++-+L  xxxxxx
+help-page               +++-+L  xxxxxx
+help-picture            +++-+L  xxxxxx
 health                  ++++++  xxxxxx
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
@@ -202,7 +205,8 @@ def address(name: str, world: World) -> str:
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
-        "token": world.annotator.token, "opaque": world.image.opaque, "name": "README.md",
+        "token": world.annotator.token, "opaque": world.image.opaque, "page": "guide/imports",
+        "name": "study-light.png" if name == "help-picture" else "README.md",
         "language": "es", "seed": 7, "do": "renew",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})

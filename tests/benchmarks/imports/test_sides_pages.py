@@ -79,7 +79,7 @@ def test_incomplete_rows_are_refused_or_left_out_and_listed(client, bring):
     refused = client.get(bring("visla", loose("a.tsv", rows)).url).text
     assert "<code>INCOMPLETE_ROW</code>" in refused and not Item.objects.exists()
     report = client.get(bring("visla", loose("a.tsv", rows), skip_incomplete="on").url).text
-    assert "All complete rows were imported" in report and "items imported; 1 incomplete row skipped" in report
+    assert "All complete rows were imported" in report and "items imported · 1 incomplete row skipped" in report
     assert "<code>INCOMPLETE_ROW</code>" in report
     assert Item.objects.get().key == "generic-0"
 

@@ -1,0 +1,134 @@
+"""The documentation inside the app: pages of docs/ as HTML, for everybody who manages, and the guide of each page."""
+
+import posixpath
+import re
+from collections.abc import MutableMapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from benchmarks.permissions import staff_only
+
+DOCS = Path(settings.BASE_DIR) / "docs"
+START = "README"
+GUIDES = {  # name of an address, or how it begins → the page that explains it; the longest beginning counts
+    "import-": "guide/imports",
+    "benchmark-": "guide/imports",
+    "job-": "guide/imports",
+    "benchmark-models": "guide/comparison",
+    "score-": "guide/scoring",
+    "predictions-": "reference/predictions",
+    "reported-": "guide/comparison",
+    "api-token": "reference/api",
+    "study-": "guide/studies",
+    "study-adjudicate": "guide/adjudication",
+    "study-agreement": "reference/measures",
+    "study-annotator": "guide/participants",
+    "study-baseline": "reference/measures",
+    "study-checks": "guide/checks",
+    "study-delete": "guide/housekeeping",
+    "study-disagreements": "guide/adjudication",
+    "study-member": "guide/members",
+    "study-participants": "guide/participants",
+    "study-report": "guide/report",
+    "study-wrong": "guide/people-and-models",
+    "release-": "guide/releases",
+}
+
+
+def guide_for(address: str) -> str:
+    """The page that explains the page with this name of an address; the list of all pages if there is none."""
+    found = [start for start in GUIDES if address.startswith(start)]
+    return GUIDES[max(found, key=len)] if found else START
+
+
+@require_safe
+@staff_only
+def help_page(request: HttpRequest, page: str = START) -> HttpResponse:
+    path = DOCS / f"{page}.md"
+    if not path.is_file():  # the address allows no dots in `page`
+        raise Http404("No such page.")
+    text, title = rendered(page, path.stat().st_mtime_ns)
+    return render(request, "help/page.html", {"section": "help", "text": text, "title": title, "start": page == START})
+
+
+@require_safe
+@staff_only
+def help_picture(request: HttpRequest, name: str) -> FileResponse:
+    path = DOCS / "pictures" / name
+    if not path.is_file():  # the address allows no slash in `name`
+        raise Http404("No such picture.")
+    return FileResponse(path.open("rb"), content_type="image/png")
+
+
+@lru_cache(maxsize=64)
+def rendered(page: str, modified: int) -> tuple[SafeString, str]:
+    """The page as HTML, and its title. Raw HTML in it stays text; `modified` renews what is kept."""
+    tokens = _MARKDOWN.parse((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    _name_headings(tokens)
+    for token in (child for block in tokens for child in block.children or ()):
+        for name in {"href", "src"} & token.attrs.keys():
+            token.attrs[name] = _address(str(token.attrs[name]), page)
+    title = next((tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open"), page)
+    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})), title
+
+
+def _name_headings(tokens: list[Token]) -> None:
+    """Ids by which links find headings, as on GitHub."""
+    taken: set[str] = set()
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            words = "".join(child.content for child in inline.children or ())
+            name = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+            heading.attrs["id"] = name if name not in taken else f"{name}-{len(taken)}"
+            taken.add(name)
+
+
+def _address(link: str, page: str) -> str:
+    """Where a link of a page leads inside the app."""
+    target, _, anchor = link.partition("#")
+    if re.match(r"[a-z]+:", target):
+        return link
+    found = posixpath.normpath(posixpath.join(posixpath.dirname(page), target)) if target else page
+    if found.startswith("pictures/"):
+        return reverse("help-picture", args=[found.removeprefix("pictures/")])
+    found = found.removesuffix(".md")
+    address = reverse("help") if found == START else f"{reverse('help')}{found}/"
+    return f"{address}#{anchor}" if anchor else address
+
+
+class _PageRenderer(RendererHTML):
+    """Each method is the rule of a kind of token, as markdown-it finds them."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
+
+    def table_open(self, *_: object) -> str:
+        return '<div class="scroll" tabindex="0" role="group" aria-label="Table">\n<table>\n'
+
+    def table_close(self, *_: object) -> str:
+        return "</table>\n</div>\n"
+
+    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        return '<th scope="col">' if tokens[idx + 1].content else "<td>"
+
+    def th_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        return "</th>\n" if tokens[idx - 1].content else "</td>\n"
+
+    def td_open(self, *_: object) -> str:
+        return "<td>"
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_PageRenderer).enable("table")

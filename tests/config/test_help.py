@@ -1,0 +1,72 @@
+"""The documentation inside the app: every page, link and picture of docs/ works, and markup in a page stays text."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import get_resolver, reverse
+
+from config import help
+
+pytestmark = pytest.mark.django_db
+PAGES = sorted(str(path.relative_to(help.DOCS).with_suffix("")) for path in help.DOCS.rglob("*.md"))
+
+
+@pytest.fixture
+def staff(client) -> User:
+    user = User.objects.create_superuser("ana")
+    client.force_login(user)
+    return user
+
+
+def test_every_link_and_picture_of_every_page_leads_somewhere(client, staff):
+    assert len(PAGES) > 30
+    pages = {f"/help/{page}/": client.get(reverse("help-page", args=[page])).text for page in PAGES}
+    pages[reverse("help")] = client.get(reverse("help")).text
+    broken = []
+    for page, text in pages.items():
+        prose = text.split('<article class="card prose">')[1]
+        for link in re.findall(r'(?:href|src)="([^"]+)"', prose):
+            target, _, anchor = link.partition("#")
+            if link.startswith("http"):
+                continue
+            if target.endswith(".png"):
+                found = client.get(target).get("Content-Type") == "image/png"
+            else:
+                found = target in pages and (not anchor or f'id="{anchor}"' in pages[target])
+            broken += [] if found else [(page, link)]
+    assert broken == []
+
+
+def test_markup_and_scripts_in_a_page_stay_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(help, "DOCS", tmp_path)
+    (tmp_path / "x.md").write_text("# A\n<script>alert(1)</script> [b](javascript:alert(1)) ![c](data:text/html,x)\n")
+    text, title = help.rendered("x", 0)
+    assert title == "A" and "<script" not in text and not re.search('(href|src)="(javascript|data)', text)
+
+
+@pytest.mark.parametrize("path", ["../config/settings", "guide/../README", "%2e%2e/README", "guide/imports.md", "none"])
+def test_nothing_else_is_shown(client, staff, path):
+    assert client.get(f"/help/{path}/").status_code == 404
+    assert client.get("/help/pictures/..%2fREADME.md").status_code == 404
+
+
+def test_each_page_of_the_app_leads_to_its_guide(client, staff):
+    assert {page for page in help.GUIDES.values() if not (help.DOCS / f"{page}.md").is_file()} == set()
+    names = {name for name in _names() if isinstance(name, str)}
+    assert [start for start in help.GUIDES if not any(name.startswith(start) for name in names)] == []
+    page = client.get(reverse("import-new")).text
+    assert 'href="/help/guide/imports/"' in page and 'href="/help/reference/formats/"' in page
+    assert 'href="/help/guide/studies/"' in client.get(reverse("study-list")).text
+
+
+def _names(patterns=None) -> set:
+    found = set()
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        found |= {pattern.name} if hasattr(pattern, "name") else _names(pattern.url_patterns)
+    return found
+
+
+def test_the_image_has_the_documentation():
+    assert "COPY docs docs" in (Path(help.settings.BASE_DIR) / "Dockerfile").read_text()
