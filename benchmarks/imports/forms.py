@@ -1,5 +1,6 @@
 """The form of the import page."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from django import forms
@@ -87,17 +88,22 @@ class ImportForm(DescribedForm):
         only one file."""
         uploads = {upload.id: upload for upload in self.kept if upload.complete}
         kept, fresh = self.ids(name, "kept"), self.ids(name, "new")
-        if kept | fresh > uploads.keys() & (kept | fresh):
-            self.add_error(name, "A file to use again is no longer there. Upload it again.")
         if name not in self.cleaned_data:
             return
         new = [*self.cleaned_data[name], *(upload for id, upload in uploads.items() if id in fresh)]
         chosen = [upload for id, upload in uploads.items() if id in kept - fresh]
         archive = any(fits(file.name, ARCHIVES) for file in (*chosen, *new))
         several = not archive if name == "images" else format.several and not archive
+        if not {*fresh, *(kept if several or not new else ())} <= uploads.keys():
+            self.add_error(name, "A file to use again is no longer there. Upload it again.")
+            return
         names = {file.name for file in new}
         stay = [upload for upload in chosen if upload.name not in names and (several or not new)]
-        self.cleaned_data[name] = [*stay, *new]
+        twice = [file for file, count in Counter(file.name for file in (*stay, *new)).items() if count > 1]
+        if twice:
+            self.add_error(name, f"Two uploads are called “{twice[0]}”. Choose one of them.")
+        else:
+            self.cleaned_data[name] = [*stay, *new]
 
     def check_images(self) -> None:
         files = self.cleaned_data.get("images", [])

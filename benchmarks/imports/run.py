@@ -28,6 +28,7 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 LISTED = 100  # names of unused files kept in the report
+ADD = "Add it there, or skip such rows (--skip-missing-images)."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
@@ -259,7 +260,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     for origin, image in named:
         if image.part[0] in missing:
             near = alike.get(PurePosixPath(image.name).name.casefold(), ())
-            mend = f"If “{near[0]}” is meant, write that." if len(near) == 1 else "Add it there."
+            mend = f"If “{near[0]}” is meant, write that." if len(near) == 1 else ADD
             advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. {mend}"
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 

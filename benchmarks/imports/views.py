@@ -58,6 +58,7 @@ def _queue_import(request: StaffRequest, form: ImportForm) -> Job:
     assert path is not None  # the form requires it
     if images and len(asked["images"]) == 1 and not fits(images.name, ARCHIVES):
         images = images.parent  # a single image file is a folder of one
+    kept_uploads.drop_replaced(request.user, [one for chosen in kept.values() for one in chosen])
     options = run.Options(**{option.name: asked[option.name] for option in fields(run.Options)})
     return run.queue_import(
         name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,

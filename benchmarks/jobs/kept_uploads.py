@@ -106,7 +106,7 @@ def _read(folder: Path) -> Upload | None:
 
 def begin(user: User, *, field: str, name: str, size: int, modified: int) -> Upload:
     """A new upload, or the one of the same file, complete or not. Raises CannotKeep or uploads.NoRoom."""
-    name = UploadedFile(name=name).name or ""
+    name = UploadedFile(name="".join(filter(str.isprintable, name))).name or ""  # as names in forms are read
     try:
         check_length(name)
     except ValidationError as error:
@@ -180,6 +180,13 @@ def link(chosen: list[Upload], folder: Path) -> Path:
         except FileNotFoundError:
             raise CannotKeep(f"“{upload.name}” is no longer there. Upload it again.") from None
     return folder / chosen[0].name if len(chosen) == 1 else folder
+
+
+def drop_replaced(user: User, chosen: list[Upload]) -> None:
+    """Remove the user's earlier uploads that these, with the same field and name, take the place of."""
+    names, ids = {(upload.field, upload.name) for upload in chosen}, {upload.id for upload in chosen}
+    found = (upload for upload in of_user(user) if upload.complete and (upload.field, upload.name) in names)
+    drop(upload.id for upload in found if upload.id not in ids)
 
 
 def drop(ids: Iterable[str]) -> None:

@@ -122,6 +122,7 @@ form.addEventListener("submit", (event) => {
 });
 
 stop.addEventListener("click", () => stopped?.abort(new Error("stopped")));
+addEventListener("pageshow", (event) => event.persisted && location.reload()); // back to a form that was sent
 addEventListener("beforeunload", (event) => stopped && event.preventDefault());
 
 for (const input of inputs) {

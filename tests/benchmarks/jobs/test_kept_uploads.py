@@ -4,6 +4,7 @@ import io
 import shutil
 import threading
 from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -102,8 +103,9 @@ class TestChunks:
         assert answer.status_code == status and word in answer.text
         assert kept_uploads.of_user(ana) == []
 
-    def test_a_name_is_no_path(self, client, ana):
-        state = begun(client, name="../../x/images.zip").json()
+    @pytest.mark.parametrize("name", ["../../x/images.zip", "ima\0ges.zip", "images\ud83d.zip", "images.zip\u202e"])
+    def test_a_name_is_no_path_and_can_be_seen(self, client, ana, name):
+        state = begun(client, name=name).json()
         assert kept_uploads.find(ana, state["id"]).name == "images.zip"
 
     @pytest.mark.parametrize("headers", [{}, {"Upload-Offset": "-1"}, {"Upload-Offset": "٣"}])
@@ -184,6 +186,24 @@ class TestUsedAgain:
         assert hidden == {"skip_missing_images": 1, "images_kept": 1}
         assert self.brought(client, form).report["items"] == 2 == Item.objects.count()
         assert imports.tree(tmp_path / uploads.UPLOADS) == []
+
+    def test_a_file_replaces_the_one_of_its_name(self, client, rejected, tmp_path):
+        """Four tries leave one manifest, whether the earlier one was to be used again or not."""
+        kept, path = rejected.params["kept"], imports.manifest(tmp_path, [imports.item(2)])
+        for again in ([], kept["data"], []):
+            job = self.brought(client, {"data": [upload_of(path)], "data_kept": again, "images_kept": kept["images"]})
+            assert Path(job.params["path"]).name == "items.jsonl" and job.state == JobState.FAILED
+        names = [upload.name for upload in kept_uploads.of_user(rejected.created_by)]
+        assert sorted(names) == ["images.zip", "items.jsonl"]
+
+    def test_of_two_uploads_of_one_name_one_must_be_chosen(self, client, rejected):
+        twin = kept_uploads.keep(rejected.created_by, "images", SimpleUploadedFile("images.zip", b"x"))
+        both = {
+            "data_kept": rejected.params["kept"]["data"],
+            "images_kept": [*rejected.params["kept"]["images"], twin.id],
+        }
+        answer = client.post(reverse("import-new"), {"name": "Cups", "format": "jsonl", **both})
+        assert answer.status_code == 422 and "Two uploads are called “images.zip”" in answer.text
 
     def test_nobody_else_sees_or_uses_them(self, client, rejected):
         kept = rejected.params["kept"]
