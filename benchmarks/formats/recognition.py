@@ -90,7 +90,7 @@ def _models(formats: list[Format], names: tuple[str, ...]) -> list[Format]:
 
 def _advice_for_files(names: tuple[str, ...], chosen: Format, others: list[Format]) -> str:
     if all(name.lower().endswith(PICTURES) for name in names):
-        return "It has only images. Give it as the images, and the file with the captions as the data."
+        return "This has only images. Give it as the images, and a file with captions as the data."
     files = {PurePosixPath(name).name for name in names}
     if chosen.shape and files & {*chosen.shape.files}:
         return ""

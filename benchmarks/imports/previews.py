@@ -8,8 +8,10 @@ from benchmarks.imports.images import Gathered
 from benchmarks.imports.staging import Staging, media
 from benchmarks.models import Image
 from benchmarks.records import ItemRecord
+from workers.images import fitted, jpeg, pixels_of
 
 ITEMS, PICTURES = 3, 4  # shown; pictures of each item
+SIDE = 160  # pixels of a picture at most: the pictures stay in the job's report
 KINDS, SIZES = 100, 8  # listed
 
 
@@ -38,13 +40,14 @@ def _images(gathered: Gathered) -> dict[str, Image]:
     return images
 
 
-def _item(record: ItemRecord, images: dict[str, Image], gathered: Gathered, staged: Staging) -> dict:
+def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, staged: Staging) -> dict:
     pictures = []
     for use in record.images[:PICTURES]:
         sha256 = gathered.sha256[use.part]
         folder = staged.folder if sha256 in gathered.new else media("")
-        thumbnail = base64.b64encode((folder / images[sha256].thumbnail_path).read_bytes()).decode()
-        pictures.append({"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{thumbnail}"})
+        pixels = pixels_of((folder / found[sha256].thumbnail_path).read_bytes())
+        small = base64.b64encode(jpeg(fitted(pixels, SIDE))).decode()
+        pictures.append({"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"})
     captions = [{"role": caption.role, "text": caption.text} for caption in record.captions]
     kind = {"type": record.type, "subtype": record.subtype}
     return {"key": record.key, **kind, "captions": captions, "pictures": pictures, "images": len(record.images)}

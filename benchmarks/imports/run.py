@@ -260,7 +260,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     for origin, image in named:
         if image.part[0] in missing:
             near = alike.get(PurePosixPath(image.name).name.casefold(), ())
-            mend = f"If “{near[0]}” is meant, write that." if len(near) == 1 else ADD
+            mend = f"Did you mean “{near[0]}”?" if len(near) == 1 else ADD
             advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. {mend}"
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 

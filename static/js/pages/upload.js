@@ -22,7 +22,7 @@ async function ask(url, options, signal) {
   const headers = { "X-CSRFToken": token, ...options.headers };
   const answer = await fetch(url, { ...options, headers, signal, redirect: "manual" });
   if (answer.type === "opaqueredirect" || answer.status === 403) {
-    throw new Refused("You are logged out. Log in in another tab, then press the button again to continue.");
+    throw new Refused("You are logged out. Log in, open this page again and choose the same files to continue.");
   }
   if (answer.status === 404) throw new Refused("The server no longer has this upload. Press the button to start again.");
   const facts = await answer.json().catch(() => ({}));

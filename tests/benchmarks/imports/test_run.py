@@ -110,6 +110,19 @@ def test_images_must_be_given(tmp_path, cups, media, images, code):
     assert set(imports.rows().values()) == {0}
 
 
+def test_a_missing_image_that_is_in_another_folder_is_suggested(tmp_path, media):
+    path = imports.manifest(tmp_path, [imports.item(1, images=[{"role": "positive", "file": "x/1.jpg"}])])
+    images = imports.archive(tmp_path, ["y/1.JPG", "z/2.jpg"])
+    assert imports.imported(path, images).problems[0]["advice"].endswith("Did you mean “y/1.JPG”?")
+
+
+def test_a_file_of_another_format_is_one_problem(tmp_path, media):
+    path = imports.manifest(tmp_path, [{"filename": "1.jpg", "caption": "A cup.", "negative_caption": "No cup."}] * 9)
+    job = imports.imported(path, None)
+    assert (imports.codes(job), job.problem_count) == (["OTHER_FORMAT"], 1)
+    assert [kind["code"] for kind in job.report["kinds"]] == ["OTHER_FORMAT"]
+
+
 def test_every_missing_image_is_listed_with_its_row(tmp_path, media):
     path, _ = imports.small(tmp_path / "given")
     images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg"])

@@ -77,6 +77,7 @@ class TestChunks:
 
         class Broken(io.BytesIO):
             def read(self, size):
+                assert size <= kept_uploads.PIECE  # memory stays flat
                 piece = super().read(3)
                 if not piece:
                     raise OSError("the connection broke")

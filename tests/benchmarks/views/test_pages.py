@@ -213,6 +213,7 @@ def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
         ({"name": "x" * 121}, "at most 120"),
         ({"format": "parquet"}, "Select a valid choice"),
         ({"format": "sugarcrepe"}, "does not take"),
+        ({"format": "sugarcrepe"}, "These formats take such files: Winnow manifest (JSON Lines), Release of Winnow."),
         ({"data": []}, "This field is required"),
         ({"images": SimpleUploadedFile("images.rar", b"x")}, "Give one .zip"),
     ],
