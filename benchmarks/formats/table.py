@@ -123,8 +123,7 @@ def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequenc
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
             return
         number, header = first
-        known = {name for layout in layouts for name in layout}
-        refuse_other_delimiter(header, number, path.name, kind, known, log)
+        refuse_other_delimiter(header, number, path.name, kind, layouts, log)
         required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
         yield from checked_rows(rows, header, path.name, kind, log)
@@ -190,7 +189,8 @@ def nearest(name: str, others: Iterable[str]) -> str:
     Names that mean different things, such as `hn_img_0` and `hn_img_2` or `true_caption` and `false_caption`, are not
     similar.
     """
-    spellings = {spelled(other): other for other in others if meaning(other) == meaning(name)}
+    single = (other for other in others if DELIMITERS.keys().isdisjoint(other))  # not a header that was not split
+    spellings = {spelled(other): other for other in single if meaning(other) == meaning(name)}
     found = difflib.get_close_matches(spelled(name), spellings, n=1, cutoff=0.6)
     return spellings[found[0]] if found else ""
 
@@ -207,12 +207,14 @@ def meaning(name: str) -> tuple[bool, list[str]]:
 
 
 def refuse_other_delimiter(
-    header: list[str], row: int, file: str, kind: Kind, known: set[str], log: ProblemLog
+    header: list[str], row: int, file: str, kind: Kind, layouts: Sequence[Sequence[str]], log: ProblemLog
 ) -> None:
+    """Raise Unreadable if another delimiter would give most of a layout's columns, and more than this one."""
     others = {delimiter: word for delimiter, word in DELIMITERS.items() if delimiter != kind.delimiter}
     for delimiter, word in others.items():
         split = [name.strip(' "') for cell in header for name in cell.split(delimiter)]
-        if len(split) > len(header) and len(known & {*split}) > len(known & {*header}):
+        there = ((len({*layout} & {*split}), len({*layout} & {*header}), len(layout)) for layout in layouts)
+        if len(split) > len(header) and any(more > now and 2 * more > size for more, now, size in there):
             advice = f"The columns are separated by {word}; save the file with {DELIMITERS[kind.delimiter]}."
             log.error("WRONG_DELIMITER", file, row, "", advice)
             raise Unreadable

@@ -95,6 +95,11 @@ def test_names_of_different_things_are_not_confused(name, other):
     assert nearest(name, [other]) == "" and nearest(name, [f"{name}s", other]) == f"{name}s"
 
 
+def test_another_delimiter_is_suggested_only_if_it_gives_the_columns(tmp_path):
+    log = rejected(written(tmp_path, "a.tsv", "image,caption,negative_caption\n1.jpg,A cup.,No cup.\n"), "visla")
+    assert [problem.code for problem in log.problems] == ["COLUMN_MISSING"]
+
+
 def test_a_table_without_a_header_is_one_problem(tmp_path):
     log = rejected(written(tmp_path, "a.csv", "1.jpg,A cup.\n2.jpg,No cup.\n"), "bivlc-candidates")
     assert log.count == 1 and "The first row must have the names of the columns" in log.problems[0].advice
