@@ -39,6 +39,7 @@ class ImportForm(DescribedForm):
         `images_new` of those that were uploaded for this form."""
         super().__init__(*args, **more)
         self.kept = kept
+        self.retained: set[str] = set()  # ids of uploads that came with this form, which has errors
 
     def ids(self, name: str, which: str) -> set[str]:
         if self.is_bound:
@@ -50,7 +51,7 @@ class ImportForm(DescribedForm):
         """By field: each earlier upload, and whether it is to be used again."""
         return {
             name: [
-                (upload, upload.id in self.ids(name, "kept") | self.ids(name, "new"))
+                (upload, upload.id in self.ids(name, "kept") | self.ids(name, "new") | self.retained)
                 for upload in self.kept
                 if upload.field == name
             ]

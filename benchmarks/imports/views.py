@@ -1,5 +1,6 @@
 """The import page."""
 
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 
@@ -29,6 +30,8 @@ def import_new(request: StaffRequest) -> HttpResponse:
         asked = _as_in(permissions.job_for(request.user, int(request.GET["again"][:18])))
     kept = kept_uploads.of_user(request.user)
     form = ImportForm(request.POST or None, request.FILES or None, initial=asked, kept=kept)
+    if request.method == "POST" and not form.is_valid():
+        _retain_files(request, form)
     return order_page(
         request, "imports/new.html", form, partial(_queue_import, request, form),
         formats=[format for format in FORMATS.values() if format not in OF_EXPORTS], of_exports=OF_EXPORTS,
@@ -42,6 +45,17 @@ def _as_in(job: Job) -> dict:
     asked = {"name": params.get("name", ""), "format": params.get("format"), **params.get("options", {})}
     asked |= dict(zip(("first_origin", "second_origin"), params.get("origins", ()), strict=False))
     return asked | {f"{name}_kept": ids for name, ids in params.get("kept", {}).items()}
+
+
+def _retain_files(request: StaffRequest, form: ImportForm) -> None:
+    """Keep the files of a form with errors, apart from fields with an error of their own: browsers forget them."""
+    new: list[Upload] = []
+    with suppress(OSError):  # the disk is full: they are sent again
+        for name in FILES:
+            for one in form.cleaned_data.get(name, ()) if name not in form.errors else ():
+                _kept(one, name, request, new)
+    kept_uploads.drop_replaced(request.user, new)
+    form.kept, form.retained = kept_uploads.of_user(request.user), {upload.id for upload in new}
 
 
 def _queue_import(request: StaffRequest, form: ImportForm) -> Job:

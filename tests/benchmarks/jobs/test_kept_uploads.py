@@ -197,6 +197,18 @@ class TestUsedAgain:
         names = [upload.name for upload in kept_uploads.of_user(rejected.created_by)]
         assert sorted(names) == ["images.zip", "items.jsonl"]
 
+    def test_a_form_with_an_error_keeps_the_files_of_its_other_fields(self, client, rejected, tmp_path):
+        path = imports.manifest(tmp_path, [imports.item(0)], "new.jsonl")
+        for _ in range(2):
+            form = {"name": "Cups", "format": "jsonl", "data": [upload_of(path)]}
+            answer = client.post(reverse("import-new"), form | {"images": [SimpleUploadedFile("notes.txt", b"x")]})
+        kept = [upload for upload in kept_uploads.of_user(rejected.created_by) if upload.name == "new.jsonl"]
+        assert (answer.status_code, len(kept)) == (422, 1) and "notes.txt" not in answer.text
+        assert f'name="data_kept" value="{kept[0].id}" checked' in answer.text
+        form = {"data_kept": kept[0].id, "images_kept": rejected.params["kept"]["images"]}
+        job = self.brought(client, form)
+        assert job.state == JobState.DONE, job.problems
+
     def test_of_two_uploads_of_one_name_one_must_be_chosen(self, client, rejected):
         twin = kept_uploads.keep(rejected.created_by, "images", SimpleUploadedFile("images.zip", b"x"))
         both = {
