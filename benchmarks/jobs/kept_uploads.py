@@ -1,4 +1,4 @@
-"""Files that a user has uploaded, kept for a day: an import can be tried again, and an interrupted upload can go on.
+"""Files that a user has uploaded, kept for a day: an import can be tried again, and an interrupted upload can continue.
 
 `var/uploads/<id>/` has `upload.json` and the content as far as it has arrived. A job reads hard links in a folder of
 its own, so nothing is copied, and it does not matter when an upload is removed. `uploads.sweep` removes old ones.

@@ -1,5 +1,5 @@
-/* The import page: files can be dropped on their field, and large ones are sent in chunks, so that an interrupted upload
-   goes on where it stopped, even after a reload. Small files go with the form, as all do without this script. */
+/* The import page: files can be dropped on their field. Large ones are sent in chunks, so that an interrupted upload
+   continues where it stopped, even after a reload. Small files go with the form, as all do without this script. */
 "use strict";
 
 const LARGE = 16 * 2 ** 20; // bytes of all files together
@@ -24,7 +24,7 @@ async function ask(url, options, signal) {
   if (answer.type === "opaqueredirect" || answer.status === 403) {
     throw new Refused("You are logged out. Log in, open this page again and choose the same files to continue.");
   }
-  if (answer.status === 404) throw new Refused("The server no longer has this upload. Press the button to start again.");
+  if (answer.status === 404) throw new Refused("The server has lost this upload. Press the button to start again.");
   const facts = await answer.json().catch(() => ({}));
   if (facts.error) throw new Refused(facts.error);
   if (answer.status < 500 && !answer.ok && answer.status !== 409) throw new Refused("The server rejects this upload.");
