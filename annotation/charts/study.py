@@ -187,19 +187,15 @@ def describe_spread(named: Iterable[tuple[str, float | None]]) -> str:
 
 
 def series_plot(found: Figures, now: str, of: Subject) -> Plot:
-    """Judgments per hour over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
+    """Judgments over time, from counts.judgments_over_time; `now` (ISO 8601) may fall within the last span."""
     width = timedelta(minutes=found["minutes"])
     rows = []
     for one in found["bins"]:
         running = datetime.fromisoformat(one["from"]) + width > datetime.fromisoformat(now)
-        rate = one["judgments"] * 60 / found["minutes"]
-        rows.append([one["from"], one["judgments"], rate, "still running" if running else "over"])
-    columns = [
-        Column("from", "from", "moment"), Column("judgments", "judgments"), Column("per_hour", "per hour", "decimal"),
-        Column("span", "span", "text"),
-    ]  # fmt: skip
+        rows.append([one["from"], one["judgments"], "still running" if running else "over"])
+    columns = [Column("from", "from", "moment"), Column("judgments", "judgments"), Column("span", "span", "text")]
     spans = f"spans of {_minutes(found['minutes'])}"
-    caption = f"Counted judgments per hour, in {spans}."
+    caption = f"Counted judgments, in {spans}."
     says = _describe_series(rows, spans)
     return Plot("series", "series", "Judgments over time", caption, says, of, columns, rows)
 
@@ -215,11 +211,11 @@ def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
     if not rows:
         return "Nothing is judged yet."
     total = sum(row[1] for row in rows)
-    at, most, rate, _ = max(rows, key=lambda row: row[1])
-    running = f" The last span is still running, with {rows[-1][1]:,} so far." if rows[-1][3] != "over" else ""
+    at, most, _ = max(rows, key=lambda row: row[1])
+    running = f" The last span is still running, with {rows[-1][1]:,} so far." if rows[-1][2] != "over" else ""
     return (
         f"{total:,} judgment{'' if total == 1 else 's'} in {len(rows)} {spans}, starting {_moment(rows[0][0])}; "
-        f"most in the span from {_moment(at)}: {most:,}, or {rate:,.0f} per hour.{running}"
+        f"most in the span from {_moment(at)}: {most:,}.{running}"
     )
 
 

@@ -20,7 +20,9 @@ from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
 from annotation.figures.funnel import funnel, measures
-from annotation.figures.stage import FLAGS, LEASED, study_figures
+from annotation.figures.stage import FLAGS, LEASED, stage_rows, study_figures
+from annotation.measures import counts, stage_figures
+from annotation.measures.counts import iso_time
 from annotation.models import (
     STUDY_MOVES,
     DecisionRule,
@@ -33,7 +35,7 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import dawid_skene
-from annotation.protocols.base import Answer, Protocol
+from annotation.protocols.base import Answer, Protocol, PublishedAgreement
 from annotation.protocols.registry import PROTOCOLS
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
@@ -143,10 +145,11 @@ def _stages_of(study: Study) -> list[Stage]:
 
 def _up_to_date(stage: Stage, data: dict) -> dict:
     """Earlier figures, updated with what can be counted at once: open leases and flags."""
-    ((leased, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
+    ((leased, until, _),), ((flags, unsettled),) = fetch(LEASED, stage=stage.pk), fetch(FLAGS, stage=stage.pk)
     figures = data["figures"]
     progress = {**figures["progress"], "flags": flags, "flags_open": unsettled}
-    return {**data, "figures": {**figures, "progress": progress, "now": {**figures["now"], "leased": leased}}}
+    now = {**figures["now"], "leased": leased, "held_until": iso_time(until)}
+    return {**data, "figures": {**figures, "progress": progress, "now": now}}
 
 
 def newer(shown: dict, seen: str) -> dict:
@@ -165,6 +168,9 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
+        "to_decide": data.get("stuck", {}).get("adjudicate", 0),
+        "published": _published(stage, figures["by_type_on"]),
+        "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "closing": _closing(stage, stages, whole),
@@ -174,6 +180,17 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "plots": _plotted(stage, figures, whole),
         **paper_block(PROTOCOLS[stage.protocol], figures),
     }
+
+
+def _published(stage: Stage, view: str) -> PublishedAgreement | None:
+    """The agreement that the protocol's paper reports on this view of the answers."""
+    found = PROTOCOLS[stage.protocol].published_agreement
+    return found if found and found.on == view else None
+
+
+def _overall_pace(figures: dict) -> float | None:
+    progress, hours = figures["progress"], figures["pace"]["hours"]
+    return counts.hourly_rate(progress["judgments_counted"] + progress["judgments_gone"], hours)
 
 
 def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
@@ -330,7 +347,7 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 @cache.reckons(KIND)
 def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
-    annotators that are shown (`people` is the number of all).
+    annotators that are shown (`people` is the number of all); `headline` is stage_figures.headline.
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
@@ -342,7 +359,9 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     }
     done, total = count(1), 3 + len(PROTOCOLS[stage.protocol].projections) + len(parts)
     tell(0, total)
-    found = _trimmed(study_figures(stage, lambda: tell(next(done), total)))
+    rows = stage_rows(stage)
+    figures = study_figures(stage, rows, lambda: tell(next(done), total))
+    found = {**_trimmed(figures), "headline": stage_figures.headline(rows, figures["agreement"])}
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)

@@ -20,7 +20,6 @@ from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
 
 LONGEST = 10 * 365 * 24  # hours; longer forecasts are not shown
-PACE_FROM = 10  # judgments in the last hour from which its pace is trusted
 
 JUDGMENTS = """
 SELECT item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype, slot.number,
@@ -37,8 +36,10 @@ WHERE task.stage_id = %(stage)s {of}
 ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
 """
 
+# The tasks on annotators' screens, until when they are held at the latest, and the time now, in microseconds.
 LEASED = """
-SELECT count(*), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+SELECT count(DISTINCT task_id), (extract(epoch FROM max(held_until)) * 1000000)::bigint,
+       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > clock_timestamp()
 """
 
@@ -92,16 +93,22 @@ def task_rows(stage: Stage) -> list[TaskRow]:
     return [TaskRow(row[:3], *row[3:]) for row in rows]
 
 
-def study_figures(stage: Stage, step: Callable[[], None] = lambda: None) -> dict:
-    """Every figure of the stage, JSON-able (docs/reference/measures.md). The same rows give the same dictionary.
-
-    `step()` is called when all is read, after each view of agreement, and at the end.
-    """
+def stage_rows(stage: Stage) -> StageRows:
+    """Everything that the stage's figures are computed from."""
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
-    rows = StageRows(
+    return StageRows(
         _settings(stage), rule_of(stage), judgment_rows(stage), task_rows(stage), (flags, unsettled),
         fetch(ANNOTATORS, stage=stage.pk), paper(stage),
     )  # fmt: skip
+
+
+def study_figures(stage: Stage, rows: StageRows | None = None, step: Callable[[], None] = lambda: None) -> dict:
+    """Every figure of the stage, JSON-able (docs/reference/measures.md). The same rows give the same dictionary.
+
+    `rows` are the stage's, if they have been read. `step()` is called when all is read, after each view of agreement,
+    and at the end.
+    """
+    rows = rows or stage_rows(stage)
     step()
     counted = rows.counted
     found = stage_figures.figures(rows, step)
@@ -123,14 +130,15 @@ def _settings(stage: Stage) -> dict:
 
 
 def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:
-    ((leased, at),) = fetch(LEASED, stage=stage.pk)
+    ((leased, until, at),) = fetch(LEASED, stage=stage.pk)
     recent = sum(row.at > at - HOUR for row in counted)
     hours = min(1.0, max(1 / 60, (at - min((row.at for row in counted), default=at)) / HOUR))
     stopped = halted(stage)
     return {
         "at": iso_time(at),
         "leased": leased,
-        "last_hour": {"judgments": recent, "hours": hours, "per_hour": recent / hours},
+        "held_until": iso_time(until),
+        "last_hour": {"judgments": recent, "hours": hours, "per_hour": measures_counts.hourly_rate(recent, hours)},
         "forecast": no_forecast(stopped) if stopped else forecast(at, recent, hours, counted, remaining),
     }
 
@@ -147,15 +155,18 @@ def no_forecast(reason: str) -> dict:
 
 
 def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], remaining: int) -> dict:
-    """When the rest will be judged at the pace of the last hour, or of the whole time if the last hour is thin.
+    """When the rest will be judged at the pace of the last hour, or of the whole time if the last hour has too little
+    for a rate.
 
     `earliest` and `latest` take the count behind the pace as a Poisson count: n ± 1.96 √n.
     """
-    overall = measures_counts.pace(counted)["hours"]
-    trusted = recent >= PACE_FROM
-    n, span, basis = (recent, hours, "the last hour") if trusted else (len(counted), overall, "the whole time")
-    if remaining <= 0 or not n or not span:
-        return no_forecast("everything is judged" if remaining <= 0 else "not enough judgments to tell")
+    n, span, basis = recent, hours, "the last hour"
+    if measures_counts.hourly_rate(n, span) is None:
+        n, span, basis = len(counted), measures_counts.pace(counted)["hours"], "the whole time"
+    if remaining <= 0:
+        return no_forecast("everything is judged")
+    if measures_counts.hourly_rate(n, span) is None:
+        return no_forecast("too early for a forecast")
     counts = {"finish": n, "earliest": n + 1.96 * math.sqrt(n), "latest": n - 1.96 * math.sqrt(n)}
     found = {name: _reached(at, remaining, count / span) for name, count in counts.items()}
     return {**found, "basis": basis, "reason": "" if found["finish"] else "more than ten years at this pace"}

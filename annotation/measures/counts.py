@@ -5,13 +5,13 @@ figures/stage.py reads the rows from the database. docs/reference/measures.md de
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Any, NamedTuple
 
-from annotation.measures import agreement, exact_tests, warning_signs
+from annotation.measures import agreement, exact_tests, pairwise_kappa, warning_signs
 from annotation.measures.types import Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import CANNOT_JUDGE
@@ -22,6 +22,7 @@ BINS = 60  # at most, in the series of judgments over time
 _WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
 JUDGE = "judge"  # the kind of rows that are neither checks nor practice
 HOUR = 3_600_000_000  # microseconds
+RATE_HOURS, RATE_JUDGMENTS = 1 / 6, 10  # the least time and the fewest judgments behind a rate per hour
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_JUDGED = "nothing is judged yet"
 
@@ -128,6 +129,32 @@ def _alpha_figures(long: agreement.RatingTable) -> Figures:
     return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
+SHARED = 10  # items that two annotators must share for their kappa to count in a headline
+
+
+def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
+    """The one figure of agreement that a page shows first (`measure`), with its own n and 95 % interval.
+
+    `found` is what `agreement_figures` returns, `table()` its ratings. The figure is the mean kappa of pairs if each
+    pair with a kappa shares at least `SHARED` items, otherwise alpha if at least as many items have two judgments, and
+    otherwise percent agreement. `n` counts pairs of judgments, for alpha items with two judgments or more. `lowest` and
+    `highest` are kappas of pairs. `reason` says why there is no mean kappa, or no value at all.
+    """
+    defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
+    alpha, percent = found["alpha"], found["percent"]
+    if min((pair["n"] for pair in defined), default=0) >= SHARED:
+        mean, kappas = found["kappa_mean"], [pair["value"] for pair in defined]
+        resamples = pairwise_kappa.AnnotatorPairs(table()).resampled(agreement.RESAMPLES, agreement.SEED)
+        interval = pairwise_kappa.basic_interval(mean["value"], resamples)
+        ends = {"interval": interval, "lowest": min(kappas), "highest": max(kappas)}
+        return {"measure": "kappa", **mean, "n": sum(pair["n"] for pair in defined), **ends}
+    few = f"no mean κ: some pairs share fewer than {SHARED} items" if defined else ""
+    if alpha["value"] is not None and alpha["n"] >= SHARED:
+        low, high = alpha["interval"]["low"], alpha["interval"]["high"]
+        return {"measure": "alpha", **alpha, "interval": None if low is None else [low, high], "reason": few}
+    return {"measure": "percent", **percent, "interval": None, "reason": percent["reason"] or few}
+
+
 def figures_by_type(
     asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable
 ) -> list[Figures]:
@@ -150,6 +177,11 @@ def figures_by_type(
 def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
     part = long.for_items(set(tasks))
     return {"percent": asdict(agreement.percent_agreement(part)), "alpha": _alpha_figures(part)}
+
+
+def hourly_rate(judgments: int, hours: float) -> float | None:
+    """Judgments per hour, for people to read; None if they took less than ten minutes or are fewer than ten."""
+    return judgments / hours if hours >= RATE_HOURS and judgments >= RATE_JUDGMENTS else None
 
 
 def pace(counted: Sequence[JudgmentRow]) -> Figures:

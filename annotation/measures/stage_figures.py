@@ -70,6 +70,23 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
     }
 
 
+def main_view(found: StageRows) -> str:
+    """The view of the answers on which agreement is shown first: the first projection, or the answer itself."""
+    return list(found.rule.projections())[:2][-1]
+
+
+def headline(found: StageRows, agreements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`counts.headline_agreement` on the main view; `agreements` are those of `figures`. Also `on`, the view's name."""
+    on = main_view(found)
+
+    def table() -> RatingTable:
+        standing = [row for row in found.counted if row.live]
+        return measures_counts.rating_table(standing).projected(found.rule.projections()[on])
+
+    of_view = next(dict(one) for one in agreements if one["on"] == on)
+    return {"on": on, **measures_counts.headline_agreement(of_view, table)}
+
+
 def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable[[], None]) -> dict[str, Any]:
     """Everything that compares annotators, on each view of the counted answers: for the stage, annotators and types."""
     long, agreements = measures_counts.rating_table(standing), []
@@ -77,7 +94,7 @@ def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable
     for name, table in seen.items():
         agreements.append(measures_counts.agreement_figures(name, table))
         step()
-    coarse = list(seen)[min(1, len(seen) - 1)]
+    coarse = main_view(found)
     return {
         "agreement": agreements,
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},

@@ -191,6 +191,27 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
             raise UnsuitableItem(f"item {item.key} has no {role} image", f"a {role.replace('_', ' ')} image")
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedAgreement:
+    """What a paper reports: Cohen's kappa of each of its `pairs` of annotators, on the projection named `on`."""
+
+    paper: str
+    on: str
+    pairs: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return sum(self.pairs) / len(self.pairs)
+
+    @property
+    def lowest(self) -> float:
+        return min(self.pairs)
+
+    @property
+    def highest(self) -> float:
+        return max(self.pairs)
+
+
 def no_right_answer(question: str, options: Sequence[str]) -> str:
     return ""
 
@@ -222,6 +243,7 @@ class Protocol:
     leaks: frozenset[str] = frozenset()
     right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
+    published_agreement: PublishedAgreement | None = None
 
     @property
     def edits(self) -> tuple[str, ...]:

@@ -46,4 +46,5 @@ PROTOCOL = base.Protocol(
     projections={"any or none": any_or_none},
     drops={NONE: "no_image_fits", "cannot_judge": "cannot_judge"},
     alike=True,
+    published_agreement=base.PublishedAgreement("BiVLC", "any or none", (0.66, 0.43, 0.56, 0.43, 0.38)),  # Table 7
 )

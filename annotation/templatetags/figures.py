@@ -1,12 +1,13 @@
 """How the figures of a study are written on its pages: rounded for people, with every digit in a `data` element."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 
 from django import template
 from django.utils.html import format_html
 
+from annotation.measures.counts import hourly_rate
 from annotation.wording import pseudonym, readable_label
 
 register = template.Library()
@@ -95,6 +96,20 @@ def hours(minutes: float | None) -> str:
     if minutes is None:
         return NOTHING
     return f"{minutes / 60:,.1f} h" if minutes >= 90 else f"{minutes:,.0f} min"
+
+
+@register.filter
+def latest_span(hours: float) -> str:
+    """Up to an hour before now: "the last hour", "1 minute"."""
+    minutes = max(1, round(hours * 60))
+    return "the last hour" if minutes >= 60 else f"{minutes} minute{'' if minutes == 1 else 's'}"
+
+
+@register.filter
+def active_rate(row: Mapping[str, float]) -> str:
+    """An annotator's answers per hour of active time; a dash if there is too little for a rate."""
+    rate = hourly_rate(int(row["answers"]), row["active_minutes"] / 60)
+    return NOTHING if rate is None else data(rate, f"{rate:,.0f}")
 
 
 @register.filter

@@ -94,8 +94,8 @@ def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit
 
 
 def progress_is_drawn(page: Page) -> None:
-    rates = [float(row[2]) for row in table_of(page, "series")[1:]]
-    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == rates
+    counts = [int(row[1]) for row in table_of(page, "series")[1:]]
+    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == counts
     kept = [int(row[2] or 0) for row in table_of(page, "funnel")[1:]]
     assert [bars["data"] for bars in drawing(page, "funnel")["series"] if bars.get("name") == "kept"] == [kept]
     spans = [[float(row[2]), float(row[3])] for row in table_of(page, "kappas")[1:] if row[2]]
@@ -163,8 +163,8 @@ def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, op
     left, top = page.evaluate("[document.getElementById('kappas-scroll').scrollLeft, scrollY]")
     assert left == 40 and abs(top - 900) < 60  # the browser follows what is in view where a line above it wraps anew
     assert page.evaluate("svg => svg.isConnected", svg)
-    rates = [float(row[2]) for row in table_of(page, "series")[1:]]
-    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == rates
+    counts = [int(row[1]) for row in table_of(page, "series")[1:]]
+    assert [bar["value"] for bar in drawing(page, "series")["series"][0]["data"]] == counts
     assert page.errors == []
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
 from annotation.studies.lifecycle import move_study
-from tests.browser.looking import fits, in_windows
+from tests.browser.looking import DESK, fits, in_windows
 from tests.builders import crowds, studies
 from tests.builders.pictures import paint
 
@@ -182,12 +182,23 @@ def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, clocked):
     assert page.errors == []
 
 
+TILES_FIRST = """() => {
+  const place = name => document.querySelector(name).getBoundingClientRect();
+  const tiles = [...document.querySelectorAll('#live-tiles .tile')].map(tile => tile.getBoundingClientRect());
+  const bottom = Math.max(...tiles.map(tile => tile.bottom));
+  return tiles.length === 6 && new Set(tiles.map(tile => tile.top)).size === 1
+    && place('#live-next_step').bottom <= place('#live-tabs').top && place('#live-tabs').bottom <= tiles[0].top
+    && bottom + scrollY <= innerHeight && bottom < place('#funnel-title').top;
+}"""
+
+
 def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, page, axe_violations):
     for stage in (2, 3):
         pipeline(page, f"?stage={stage}")
         page.click("#funnel-types summary")
         for window in in_windows(page):
             assert axe_violations(page) == [] and fits(page), (stage, window)
+            assert window != DESK or page.evaluate(TILES_FIRST), stage
     assert page.errors == []
 
 

@@ -110,7 +110,7 @@ function intervals({ rows }, look, width) {
   };
 }
 
-// Judgments per hour; the last span may still be running.
+// Judgments in equal spans; the last span may still be running.
 
 const LONG = 6 * 3_600_000; // milliseconds; the hour says nothing about longer spans
 
@@ -120,17 +120,16 @@ function series({ rows }, look, width) {
   const say = rows.length > 1 && moments[1] - moments[0] >= LONG ? day : inZone;
   const running = (row) => row.span !== "over";
   const says = (row, moment) =>
-    `${inZone(moment)}\n${count(row.judgments)} judgments, ${count(Math.round(row.per_hour))} per hour` +
-    (running(row) ? "\nstill running" : "");
+    `${inZone(moment)}\n${count(row.judgments)} judgments${running(row) ? "\nstill running" : ""}`;
   const bars = rows.map((row) => ({
-    value: row.per_hour,
+    value: row.judgments,
     itemStyle: { color: running(row) ? look["accent-soft"] : look.accent, borderRadius: [2, 2, 0, 0] },
   }));
   const axes = { trigger: "axis", axisPointer: { type: "shadow" } };
   return {
     height: width < 480 ? 170 : 190,
     textStyle: text(look),
-    grid: { left: beside(Math.max(...rows.map(({ per_hour }) => per_hour))), right: 14, top: 14, bottom: 26 },
+    grid: { left: beside(Math.max(...rows.map(({ judgments }) => judgments))), right: 14, top: 14, bottom: 26 },
     tooltip: tip(look, ([{ dataIndex }]) => says(rows[dataIndex], moments[dataIndex]), axes),
     xAxis: {
       type: "category", data: moments.map(say), axisLine: line(look), axisTick: { show: false },

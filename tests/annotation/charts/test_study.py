@@ -78,18 +78,18 @@ def test_nothing_to_say(rows, said):
     assert (study.describe_spread(rows) if rows else study.describe_intervals("x", rows)) == said
 
 
-def test_judgments_over_time_are_rates_and_the_last_span_may_be_running():
+def test_judgments_over_time_are_counts_and_the_last_span_may_be_running():
     bins = [
         {"from": "2026-03-02T09:00:00+00:00", "judgments": 6},
         {"from": "2026-03-02T09:15:00+00:00", "judgments": 2},
     ]
     running = study.series_plot({"minutes": 15, "bins": bins}, "2026-03-02T09:20:00+00:00", STAGE)
     over = study.series_plot({"minutes": 15, "bins": bins}, "2026-03-02T09:30:00+00:00", STAGE)
-    assert [(row["per_hour"], row["span"]) for row in as_dicts(running)] == [(24, "over"), (8, "still running")]
+    assert [(row["judgments"], row["span"]) for row in as_dicts(running)] == [(6, "over"), (2, "still running")]
     assert [row["span"] for row in as_dicts(over)] == ["over", "over"]
     assert running.description == (
         "8 judgments in 2 spans of 15 minutes, starting 2 Mar 2026, 09:00 UTC; most in the span from "
-        "2 Mar 2026, 09:00 UTC: 6, or 24 per hour. The last span is still running, with 2 so far."
+        "2 Mar 2026, 09:00 UTC: 6. The last span is still running, with 2 so far."
     )
     assert (
         study.series_plot({"minutes": 60, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).description

@@ -78,7 +78,8 @@ def test_the_page_shows_the_figures_of_the_last_computation(client, manager, stu
     look(client, study)
     work()
     page, figures = look(client, study), study_figures(study.stages.get())
-    for shown in (f"{figures['outcomes']['kept']} kept", "A-04", "mean κ any or none", "nothing has changed since"):
+    kept = f"{figures['outcomes']['kept']} kept"
+    for shown in (kept, "A-04", "Krippendorff’s α on any or none", "nothing has changed since"):
         assert shown in page
     rested()
     studies.judgment(studies.annotator(study), study.stages.get())
@@ -105,7 +106,7 @@ def test_what_is_of_now_comes_without_new_figures(client, manager, study):
     lease = leases.hold(annotator=person, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=person, token=lease.token, reason="A strange one")
     changed = live(client, study, page).content.decode()
-    assert "1 in progress" in changed and 'id="live-funnel"' not in changed
+    assert "1 task is open in annotators" in changed and 'id="live-funnel"' not in changed
     assert "open flags" in changed and 'id="live-flags"' in changed
 
 
