@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from annotation.models import Promotion, Stage, StageState, StudyState
+from annotation.models import DecisionRule, Promotion, Stage, StageState, StudyState
+from annotation.studies.lifecycle import Moved
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,26 @@ def _passed_on(went: Sequence[Mapping]) -> str:
         for one in went
     ]
     return " and ".join(parts)
+
+
+def after_move(moved: Moved, still_open: int) -> str:
+    """What happened when a manager closed a stage or opened it again; `still_open`: its items without an outcome."""
+    stage = moved.stage
+    name = f"Stage {stage.position} ({stage.name})"
+    if stage.state == StageState.OPEN:
+        return f"{name} is open again."
+    if stage.rule == DecisionRule.DAWID_SKENE:
+        return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
+    parts = [
+        f"{_items(count)} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'} {to.name}"
+        for to, count in moved.promoted.items()
+    ]
+    parts += [f"{_items(still_open)} {'stays' if still_open == 1 else 'stay'} open"] if still_open else []
+    return f"{name} is closed. {', '.join(parts)}." if parts else f"{name} is closed."
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _items(count: int) -> str:

@@ -173,6 +173,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
+        "still_open": _still_open(stage, whole),
         "closing": _closing(stage, stages, whole),
         "next_step": _next_step(stage, stages, data),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
@@ -269,6 +270,12 @@ def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
     before = one.source if not total and waits_for_closing(one) else None
     waits_for = before.position if before and before.state == StageState.OPEN else None
     return {**named, "total": total, "done": done, "waits_for": waits_for}
+
+
+def _still_open(stage: Stage, whole: dict) -> int:
+    """The items of the stage without an outcome; of a stage that measures, its questions."""
+    tab = _tab(stage, stage, whole)
+    return tab["total"] - tab["done"]
 
 
 def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:

@@ -9,16 +9,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
-from annotation.dashboard import agreement_page, human_baseline_page, study_page
+from annotation.dashboard import agreement_page, human_baseline_page, next_step, study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, blocked_items, cache
 from annotation.figures.study_list import with_people, with_stages
 from annotation.judging import flags
-from annotation.models import DecisionRule, Role, Stage, Strategy
+from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
+from annotation.studies import closing, reopening
 from annotation.studies import lifecycle as study_lifecycle
-from annotation.studies import reopening
 from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import blocks
 from benchmarks import audit
@@ -77,11 +77,19 @@ def study_move(request: StaffRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Close a stage, which promotes waiting items, or reopen it."""
+    """Close a stage, which promotes waiting items, or reopen it. Asks first if closing leaves items open or a sample
+    short (`anyway` is the answer).
+    """
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    to = request.POST.get("to", "")
+    if to == StageState.CLOSED and stage.state == StageState.OPEN and "anyway" not in request.POST:
+        outlook = closing.outlook(stage)
+        if outlook.needs_asking:
+            context = {"section": "studies", "study": stage.study, "stage": stage, "outlook": outlook}
+            return render(request, "dashboard/close_stage.html", context)
     try:
-        moved = study_lifecycle.move_stage(stage=stage, to=request.POST.get("to", ""), by=audit.named(request.user))
-        messages.success(request, f"Stage {moved.name} is now {moved.state}.")
+        moved = study_lifecycle.move_stage(stage=stage, to=to, by=audit.named(request.user))
+        messages.success(request, next_step.after_move(moved, closing.open_items(stage)))
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)

@@ -227,4 +227,4 @@ def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
 def _promote(stage: Stage) -> int:
     """Promote items to stages that wait for this one to close, unless it was reopened; returns the number of items."""
     stage = promotion.lock_stage(stage)
-    return promotion.promote(stage) if stage.state == StageState.CLOSED else 0
+    return sum(promotion.promote(stage).values()) if stage.state == StageState.CLOSED else 0

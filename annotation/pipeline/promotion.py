@@ -12,7 +12,7 @@ from django.db.models import Max, QuerySet
 
 from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
 from annotation.pipeline import task_creation
-from annotation.pipeline.item_results import fallen_out, results
+from annotation.pipeline.item_results import Result, fallen_out, results
 from annotation.pipeline.sampling import draw_sample
 from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
@@ -246,22 +246,30 @@ def round_of(item: Item) -> int:
     return max((use.round for use in item.item_images.all()), default=1)
 
 
-def promote(stage: Stage) -> int:
-    """Promote a closed stage's items to the stages that wait for it to close; returns the number of items."""
+def waiting_takers(stage: Stage) -> list[Stage]:
+    """The stages that get items from this one when it closes."""
+    takers = list(stage.takers.select_related("study__benchmark").order_by("position"))
+    for taker in takers:
+        taker.source = stage
+    return [taker for taker in takers if taker.promotion == Promotion.CLOSING or taker.sample is not None]
+
+
+def ready_for(taker: Stage, stage: Stage) -> dict[int, Result]:
+    """The items that the stage has settled as its taker wants them, by id; without those that are checks there."""
+    known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
+    found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
+    return {item: result for item, result in found.items() if item not in known}
+
+
+def promote(stage: Stage) -> dict[Stage, int]:
+    """Promote a closed stage's items to the stages that wait for it to close; returns how many went to each."""
     # A concurrent answer commits before items are counted, or sees the closed stage and promotes its own item.
     _lock(stage.tasks.filter(kind=Kind.JUDGE).order_by("pk"))
-    went = 0
-    for taker in stage.takers.select_related("study__benchmark"):
-        taker.source = stage
-        if taker.promotion == Promotion.CLOSING or taker.sample is not None:
-            went += _promote_to(taker, stage)
-    return went
+    return {taker: _promote_to(taker, stage) for taker in waiting_takers(stage)}
 
 
 def _promote_to(taker: Stage, stage: Stage) -> int:
-    known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
-    found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
-    found = {item: result for item, result in found.items() if item not in known}
+    found = ready_for(taker, stage)
     items = queries.with_material(Item.objects.filter(pk__in=draw_sample(taker, found)))
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     asked = []

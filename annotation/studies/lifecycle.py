@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
 
@@ -180,9 +181,17 @@ def move_study(*, study: Study, to: str, by: str) -> Study:
     return study
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A stage in its new state, and how many items it passed on to each stage by closing."""
+
+    stage: Stage
+    promoted: Mapping[Stage, int]
+
+
 @anew
 @transaction.atomic
-def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
+def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again.
 
     A closed one can be closed once more where items of it are given out all the same.
@@ -195,11 +204,12 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Stage:
     stage.save(update_fields=["state"])
     slots = Slot.objects.filter(stage=stage, judgment=None)
     slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
-    went = 0  # items promoted now
+    promoted: dict[Stage, int] = {}
     if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:
         dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # promoted after the worker's estimate
     elif to == StageState.CLOSED:
-        went = promotion.promote(stage)
+        promoted = promotion.promote(stage)
     last_task = stage.tasks.aggregate(last=Max("pk"))["last"]  # what comes later came after the closing
+    went = sum(promoted.values())
     audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
-    return stage
+    return Moved(stage, promoted)

@@ -17,7 +17,7 @@ from annotation.designs.plan import StagePlan
 from annotation.exports import job as export_job
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
-from annotation.models import Study
+from annotation.models import Outcome, Study
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Job
 from tests.builders import crowds, studies
@@ -81,7 +81,7 @@ def test_a_study_is_paused_opened_and_closed(client, manager, study):
 
 def test_a_stage_is_closed_and_opened_again(client, manager, study):
     for to in ("closed", "open"):
-        answer = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": to})
+        answer = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": to, "anyway": "yes"})
         assert answer.url == f"{address('study-detail', study)}?stage=1"
         assert study.stages.get().state == to
     refused = client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "elsewhere"}, follow=True)
@@ -89,7 +89,7 @@ def test_a_stage_is_closed_and_opened_again(client, manager, study):
 
 
 def test_a_closed_stage_shows_no_forecast(client, manager, study):
-    client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed"})
+    client.post(reverse("stage-move", args=[study.pk, 1]), {"to": "closed", "anyway": "yes"})
     forecast = study_figures(study.stages.get())["now"]["forecast"]
     assert (forecast["finish"], forecast["reason"]) == (None, "the stage is closed")
     assert "the stage is closed" in client.get(address("study-detail", study)).content.decode()
@@ -131,6 +131,23 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
     studies.judgment(joined(pipeline, fits), fits, "positive-0")
     page = client.get(address("study-detail", pipeline), {"stage": 2}).content.decode()
     assert "1 of 1 settled item will be sampled for i2t" in page
+
+
+def test_closing_asks_with_numbers_and_says_what_it_did(client, manager, pipeline):
+    """Of the first stage, one item lacks a judgment and one a decision; the second has settled less than its sample."""
+    fits, url = pipeline.stages.get(position=2), reverse("stage-move", args=[pipeline.pk, 2])
+    Outcome.objects.get(reason="no_image_fits").delete()  # as if an adjudicator had to decide it
+    asked = client.post(reverse("stage-move", args=[pipeline.pk, 1]), {"to": "closed"}).text
+    for words in ("2 of 4 items are still open", "1 item lacks judgments", "1 item has all its judgments"):
+        assert words in asked
+    studies.judgment(joined(pipeline, fits), fits, "positive-0")
+    asked = client.post(url, {"to": "closed"}).text
+    assert "1 of 2 items is still open" in asked and "1 item will be sampled for i2t, of 2 planned" in asked
+    assert pipeline.stages.get(position=2).state == "open"
+    done = client.post(url, {"to": "closed", "anyway": "yes"}, follow=True).text
+    assert "Stage 2 (fits) is closed. 1 item was sampled for i2t, 1 item stays open." in done
+    last = client.post(reverse("stage-move", args=[pipeline.pk, 1]), {"to": "closed", "anyway": "yes"}, follow=True)
+    assert "Stage 1 (choose) is closed. 2 items stay open." in last.text
 
 
 def joined(study, stage):

@@ -189,7 +189,7 @@ def test_what_is_asked_for_in_a_closed_stage_is_given_out_and_nothing_else():
     here = stage(items=2, cap=None)
     judged(here, "none", "none")
     task = Task.objects.get(decided__isnull=False)
-    here = study_lifecycle.move_stage(stage=here, to="closed", by="test")
+    here = study_lifecycle.move_stage(stage=here, to="closed", by="test").stage
     person = studies.annotator(here.study)
     assert not seats.has_work(person, here) and claim_next(desk(person.token)).state == "done"
     outcomes.add_slot(task, here)

@@ -182,7 +182,7 @@ def test_an_item_may_go_round_as_often_as_new_candidates_come(study):
 
 def test_in_a_closed_stage_they_alone_are_given_out(study):
     bring(study, 0, 1)
-    choose = study_lifecycle.move_stage(stage=stages(study)[0], to="closed", by="test")
+    choose = study_lifecycle.move_stage(stage=stages(study)[0], to="closed", by="test").stage
     studies.item(study.benchmark)
     assert promotion.take_in(study) == 3
     given = Slot.objects.filter(stage=choose, live=True, judgment=None).values_list("task__item__position", flat=True)

@@ -1,0 +1,74 @@
+"""What closing a stage would leave open and pass on: what a manager should know first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, Max, OuterRef
+from django.utils import timezone
+
+from annotation.models import DecisionRule, Kind, Slot, Stage
+from annotation.pipeline import promotion
+from annotation.pipeline.sampling import draw_sample
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """What a stage that waits would get: `items` that it does not have yet. `short`: its sample stays too small."""
+
+    to: Stage
+    items: int
+    short: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Of an open stage's `items`, `unjudged` lack judgments and `undecided` have them all, but no outcome.
+
+    `held`: tasks on annotators' screens, until `held_until` at the latest. With an estimate that decides, nothing is
+    undecided, and `passing` is empty because the estimate comes first.
+    """
+
+    items: int
+    unjudged: int
+    undecided: int
+    held: int
+    held_until: datetime | None
+    passing: Sequence[Passing]
+
+    @property
+    def open(self) -> int:
+        return self.unjudged + self.undecided
+
+    @property
+    def needs_asking(self) -> bool:
+        return bool(self.open) or any(one.short for one in self.passing)
+
+
+def outlook(stage: Stage) -> Outlook:
+    """As of now; nothing is locked."""
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True)
+    lacks = Exists(Slot.objects.filter(task=OuterRef("pk"), judgment=None))
+    estimated = stage.rule == DecisionRule.DAWID_SKENE
+    undecided_tasks = tasks.filter(decided=None)
+    unjudged = set(undecided_tasks.filter(lacks).values_list("item", flat=True))
+    undecided = set() if estimated else set(undecided_tasks.exclude(lacks).values_list("item", flat=True))
+    slots = Slot.objects.filter(stage=stage, held_until__gt=timezone.now())
+    held = slots.aggregate(tasks=Count("task", distinct=True), until=Max("held_until"))
+    return Outlook(
+        tasks.values("item").distinct().count(), len(unjudged), len(undecided - unjudged), held["tasks"], held["until"],
+        [] if estimated else [_passing(taker, stage) for taker in promotion.waiting_takers(stage)],
+    )  # fmt: skip
+
+
+def _passing(taker: Stage, stage: Stage) -> Passing:
+    drawn = draw_sample(taker, promotion.ready_for(taker, stage))
+    there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
+    short = taker.sample is not None and not taker.sample_each and len(drawn) < taker.sample
+    return Passing(taker, len(set(drawn) - there), short)
+
+
+def open_items(stage: Stage) -> int:
+    """The items of the stage that have no outcome yet."""
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True, decided=None)
+    return tasks.values("item").distinct().count()
