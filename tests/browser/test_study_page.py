@@ -194,6 +194,14 @@ TILES_FIRST = """() => {
 }"""
 
 
+WITH_EVERY_SIGN = """() => document.querySelectorAll('#live-annotators td:last-child').forEach(
+  cell => { cell.textContent = 'fast · side · agreement'; })"""
+NOTHING_CUT = """() => {
+  const box = document.querySelector('#live-annotators').parentElement;
+  return box.scrollWidth <= box.clientWidth;
+}"""
+
+
 def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, page, axe_violations):
     for stage in (3, 2):
         pipeline(page, f"?stage={stage}")
@@ -201,6 +209,9 @@ def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, page, axe_v
         for window in in_windows(page):
             assert axe_violations(page) == [] and fits(page), (stage, window)
             assert window != DESK or page.evaluate(TILES_FIRST), stage
+    page.evaluate(WITH_EVERY_SIGN)
+    for window in in_windows(page, DESK, (1024, 768, "light"), (1920, 1080, "light")):
+        assert page.evaluate(NOTHING_CUT), window
     page.click("#move-stage")  # asks first
     for window in in_windows(page):
         assert page.locator("#close-anyway").is_visible() and axe_violations(page) == [] and fits(page), window
