@@ -82,6 +82,19 @@ def next_step(
     return NextStep(f"{state}. Freeze the result in a release.", "New release", url)
 
 
+def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, int]) -> list[dict]:
+    """What closing the stage would pass on: to which stages, and how many of the currently settled items.
+
+    `settled`: the stage's items by what they are, kept or the reason why they were dropped.
+    """
+    found = []
+    for taker in stages:
+        if taker.source_id == stage.pk and waits_for_closing(taker):
+            ready = sum(count for label, count in settled.items() if label in taker.takes)
+            found.append({"to": taker, "ready": ready, "drawn": taker.sample and min(taker.sample, ready)})
+    return found
+
+
 def _passed_on(went: Sequence[Mapping]) -> str:
     """ "to draw 10 items for i2t and to move 49 items on to t2i" """
     parts = [

@@ -15,7 +15,7 @@ from annotation.adjudication import answers_shown, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
-from annotation.dashboard.next_step import NextStep, Reached, next_step, waits_for_closing
+from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, waits_for_closing
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
@@ -287,21 +287,19 @@ def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
         adjudicate=data.get("stuck", {}).get("adjudicate", 0),
         reopen=data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         joined=study.annotators.exists(),
-        released=study.releases.exists(),
+        released=study.releases.exclude(frozen_at=None).exists(),
     )
 
 
 def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
-    """What closing the stage would pass on: to which stages, and how many of the currently settled items."""
+    """What closing the stage would pass on (`passed_on_by`); nothing if it measures."""
     steps = {step["stage"]: step for step in whole["stages"]}
-    found = []
-    for taker in stages:
-        if taker.source_id == stage.pk and waits_for_closing(taker) and stage.position in steps:
-            step = steps[stage.position]
-            ready = sum(row["items"] for row in step["reasons"] if row["reason"] in taker.takes)
-            ready += step["kept"] if "kept" in taker.takes else 0
-            found.append({"to": taker, "ready": ready, "drawn": taker.sample and min(taker.sample, ready)})
-    return found
+    if stage.position not in steps:
+        return []
+    step = steps[stage.position]
+    return passed_on_by(
+        stage, stages, {"kept": step["kept"]} | {row["reason"]: row["items"] for row in step["reasons"]}
+    )
 
 
 def _stage_links(stage: Stage) -> list[tuple[str, str]]:

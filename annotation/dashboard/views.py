@@ -9,10 +9,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import permissions
-from annotation.dashboard import agreement_page, human_baseline_page, next_step, study_page
+from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, blocked_items, cache
-from annotation.figures.study_list import with_people, with_stages
 from annotation.judging import flags
 from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
 from annotation.participants.views import invitation
@@ -32,8 +31,8 @@ PAGE = 50  # blocked items
 @require_safe
 @staff_only
 def study_list(request: StaffRequest) -> HttpResponse:
-    found = with_stages(with_people(permissions.studies_for(request.user)))
-    return render(request, "dashboard/list.html", {"section": "studies", "studies": found})
+    """The first page after logging in: what each study needs next, and all studies."""
+    return render(request, "dashboard/list.html", {"section": "studies", **home_page.contents(request.user)})
 
 
 @require_safe

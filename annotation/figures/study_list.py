@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from django.db.models import Count, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.figures import cache
-from annotation.models import Annotator, Stage, Study
+from annotation.models import Annotator, Slot, Stage, Study
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.sql import fetch
@@ -26,7 +27,43 @@ LEFT JOIN LATERAL (SELECT count(judgment_id) AS judged FROM annotation_slot WHER
 WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_id, stage.position
 """
 
-COUNTS = "counts"  # kind of figures: those of STAGES for a study, kept with its first stage
+# What each stage has made of its items (kept, open, or the reason of a dropped one), and its tasks: how many there are,
+# have an outcome, wait for a person, and came open after the stage was closed (studies/reopening.py).
+RESULTS = """
+WITH asked AS (
+  SELECT stage.study_id, stage.position, task.item_id, task.question, outcome.state, outcome.reason,
+    outcome.task_id IS NULL AND stage.rule <> 'dawid-skene' AND places.free = 0 AS waits,
+    outcome.task_id IS NULL AND stage.state = 'closed' AND places.free > 0 AND NOT places.given_out
+      AND (places.free = places.lost OR task.id > closed.newest) AS came_open
+  FROM annotation_stage stage
+  JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
+  LEFT JOIN LATERAL (
+    SELECT task_id, state, reason FROM annotation_outcome WHERE task_id = task.id LIMIT 1) outcome ON true
+  LEFT JOIN LATERAL (
+    SELECT (data->>'last_task')::bigint AS newest FROM benchmarks_event
+    WHERE stage.state = 'closed' AND subject = 'stage:' || stage.id AND verb = 'moved to closed'
+    ORDER BY id DESC LIMIT 1) closed ON true
+  LEFT JOIN LATERAL (
+    SELECT count(*) AS free, coalesce(bool_or(slot.live), false) AS given_out,
+      count(*) FILTER (WHERE EXISTS (
+        SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
+        WHERE lease.slot_id = slot.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL)) AS lost
+    FROM annotation_slot slot
+    WHERE outcome.task_id IS NULL AND slot.task_id = task.id AND slot.judgment_id IS NULL) places ON true
+  WHERE stage.study_id = ANY(%(studies)s)
+), item AS (
+  SELECT study_id, position, CASE
+      WHEN bool_or(state = 'dropped') THEN (array_agg(reason ORDER BY question) FILTER (WHERE state = 'dropped'))[1]
+      WHEN bool_or(state IS NULL) THEN 'open' ELSE 'kept' END AS label,
+    count(*) AS tasks, count(state) AS settled, count(*) FILTER (WHERE waits) AS waiting,
+    count(*) FILTER (WHERE came_open) AS came_open
+  FROM asked GROUP BY study_id, position, item_id
+)
+SELECT study_id, position, label, count(*), sum(tasks), sum(settled), sum(waiting), sum(came_open)
+FROM item GROUP BY study_id, position, label ORDER BY study_id, position, label
+"""
+
+COUNTS = "counts"  # kind of figures: those of STAGES and RESULTS for a study, kept with its first stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +84,51 @@ class StageRow:
     @property
     def asks(self) -> Protocol:
         return PROTOCOLS[self.protocol]
+
+
+@dataclass(slots=True)
+class StageResults:
+    """Of a stage: its items by `label` (kept, open, or why they were dropped), and its tasks."""
+
+    items: dict[str, int] = field(default_factory=dict)
+    tasks: int = 0
+    settled: int = 0
+    waiting: int = 0  # for an adjudicator
+    came_open: int = 0  # after the stage was closed
+
+    def add(self, label: str, items: int, *tasks: int) -> None:
+        self.items[label] = items
+        for name, count in zip(("tasks", "settled", "waiting", "came_open"), tasks, strict=True):
+            setattr(self, name, getattr(self, name) + count)
+
+
+def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | None]:
+    """By study (as `with_stages` returned it), the results of its stages by position. One query for all; of a large
+    study those that the worker counted last, None if there are none yet.
+    """
+    small = [study.pk for study in studies if study.reckoned is None]
+    rows = [list(row) for row in fetch(RESULTS, studies=small)]
+    found: dict[int, dict[int, StageResults] | None] = {study: _results(rows, study) for study in small}
+    for study in studies:
+        if study.reckoned is not None:
+            data = study.reckoned.data or {}
+            found[study.pk] = _results(data["results"], study.pk) if "results" in data else None
+    return found
+
+
+def _results(rows: Iterable[Sequence], study: int) -> dict[int, StageResults]:
+    found: dict[int, StageResults] = defaultdict(StageResults)
+    for of, position, label, *counts in rows:
+        if of == study:
+            found[position].add(label, *map(int, counts))
+    return found
+
+
+def with_judging(found: QuerySet[Study]) -> QuerySet[Study]:
+    """Each study with `judging`, how many of its annotators have judged something."""
+    judged = Slot.objects.filter(stage__study=OuterRef("study"), annotator=OuterRef("pk"), judgment__isnull=False)
+    people = Annotator.objects.filter(Exists(judged), study=OuterRef("pk")).order_by().values("study")
+    return found.annotate(judging=counted(people.annotate(count=Count("pk"))))
 
 
 def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
@@ -95,6 +177,9 @@ def _counted(study: Study, data: Mapping) -> list[StageRow]:
 
 @cache.reckons(COUNTS)
 def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of each stage of its study: position, tasks, settled, kept, wanted, judged."""
-    rows = fetch(STAGES, studies=[stage.study_id])
-    return {"stages": [[row[1], *map(int, row[6:])] for row in rows]}
+    """Of each stage of its study: position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
+    rows, results = (fetch(statement, studies=[stage.study_id]) for statement in (STAGES, RESULTS))
+    return {
+        "stages": [[row[1], *map(int, row[6:])] for row in rows],
+        "results": [[*row[:3], *map(int, row[3:])] for row in results],
+    }

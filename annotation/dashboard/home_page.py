@@ -1,0 +1,80 @@
+"""The first page that managers see: what each of their studies needs next, and the list of all."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from annotation import permissions
+from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by
+from annotation.figures.funnel import measures
+from annotation.figures.study_list import StageResults, results_of, with_judging, with_people, with_stages
+from annotation.models import Release, Role, Stage, StudyState
+from benchmarks.models import Benchmark
+
+ListedStudy = Any  # a Study with what `contents` annotates
+
+
+@dataclass(frozen=True, slots=True)
+class StudyStep:
+    study: ListedStudy
+    step: NextStep
+
+
+def contents(user) -> dict:
+    """`studies` as the list shows them, and the next `steps` of those that are not finished. The number of queries does
+    not depend on the number of studies, but for large ones (figures/cache.py).
+    """
+    frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False)
+    mine = permissions.studies_for(user).annotate(released=Exists(frozen))
+    studies = with_stages(with_judging(with_people(mine)))
+    return {"studies": studies, "steps": _steps(studies), "benchmarks": studies or Benchmark.objects.exists()}
+
+
+def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
+    """Those with something to do first, otherwise in the order of the list."""
+    active = [study for study in studies if study.state != StudyState.CLOSED or not study.released]
+    stages, results = _stages_of(active), results_of(active)
+    found = [
+        StudyStep(study, _step(study, stages[study.pk], results[study.pk]))
+        for study in active
+        if permissions.reaches(study.role, Role.MANAGER)
+    ]
+    return sorted(found, key=lambda one: not one.step.url)
+
+
+def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[Stage]]:
+    """In order, each with its study."""
+    known, found = {study.pk: study for study in studies}, defaultdict(list)
+    for stage in Stage.objects.filter(study__in=known).order_by("study", "position"):
+        stage.study = known[stage.study_id]
+        found[stage.study_id].append(stage)
+    return found
+
+
+def _step(study: ListedStudy, stages: Sequence[Stage], results: dict[int, StageResults] | None) -> NextStep:
+    """The study's next step over all its stages; the first that waits for a person comes first."""
+    by_stage = [(stage, (results or {}).get(stage.position) or StageResults()) for stage in stages]
+    shown, of = next((one for one in by_stage if one[1].waiting), None) or next(
+        (one for one in by_stage if one[1].came_open), by_stage[0]
+    )
+    if results is None and study.state == StudyState.OPEN and study.people:
+        return NextStep("Its figures are being counted.")
+    return next_step(
+        shown,
+        [_reached(*one) for one in by_stage],
+        {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
+        adjudicate=of.waiting,
+        reopen=of.came_open,
+        joined=bool(study.people),
+        released=study.released,
+    )
+
+
+def _reached(stage: Stage, found: StageResults) -> Reached:
+    if measures(stage):
+        return Reached(stage, found.settled, found.tasks)
+    total = sum(found.items.values())
+    return Reached(stage, total - found.items.get("open", 0), total)
