@@ -352,7 +352,8 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 @cache.reckons(KIND)
 def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
-    annotators that are shown (`people` is the number of all); `headline` is stage_figures.headline.
+    annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
+    stage_figures.headline.
     """
     parts: dict[str, Callable[[Stage], object]] = {
         "whole": lambda stage: funnel(stage.study),
@@ -379,6 +380,7 @@ def _trimmed(figures: dict) -> dict:
     return {
         "figures": {**figures, "agreement": agreement, "annotators": _annotators_shown(figures["annotators"])},
         "people": len(figures["annotators"]),
+        "judging": sum(row["judged"] > 0 for row in figures["annotators"]),
         "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
         "pair_count": len(coarse["kappa_pairs"]),
     }

@@ -174,17 +174,29 @@ def _in_sentences(found: Mapping) -> dict:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """`counts` has items, by COUNTS; `by_type` the same of each type and subtype. `images` are the benchmark's."""
+    """`counts` has items, by COUNTS; `by_type` the same of each type and subtype. `images` are the benchmark's. `empty`
+    has the positions of stages without items.
+    """
 
     counts: dict[str, int]
     by_type: list[dict]
     stages: list[Stage]
+    empty: Collection[int]
     images: int
     no_licence: int
     checks: int  # tasks whose right answers are known
 
     @property
     def still_open(self) -> list[Stage]:
+        return [stage for stage in self._open if stage.position not in self.empty]
+
+    @property
+    def waiting(self) -> list[Stage]:
+        """Open stages that have no items yet."""
+        return [stage for stage in self._open if stage.position in self.empty]
+
+    @property
+    def _open(self) -> list[Stage]:
         return [stage for stage in self.stages if stage.state == StageState.OPEN]
 
 
@@ -197,4 +209,6 @@ def outlook(study: Study, positions: Collection[int] = ()) -> Outlook:
     known = Task.objects.filter(stage__in=stages).exclude(kind=Kind.JUDGE).count()
     named = [{name: row[name] for name in ("type", "subtype", *COUNTS)} for row in whole["by_type"]]
     counts = {name: whole[name] for name in COUNTS}
-    return Outlook(counts, named, stages, pictures["all"], pictures["bare"], known)
+    steps = (*whole["stages"], *whole["measuring"])
+    empty = {step["stage"] for step in steps if not step.get("entered", step.get("tasks"))}
+    return Outlook(counts, named, stages, empty, pictures["all"], pictures["bare"], known)

@@ -95,15 +95,18 @@ def test_a_closed_stage_shows_no_forecast(client, manager, study):
     assert "the stage is closed" in client.get(address("study-detail", study)).content.decode()
 
 
-@pytest.fixture
-def pipeline():
-    """Two stages that select and one that measures; the first has sent some items on."""
-    stages = [
-        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "overlap": 2}),
+def three_stages(overlap: int) -> list[StagePlan]:
+    return [
+        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "overlap": overlap}),
         StagePlan("bivlc-disambiguate", name="fits", source="choose"),
         StagePlan("bivlc-i2t", name="i2t", source="fits", settings={"sample": 2}),
     ]
-    made = studies.study(items=4, stages=stages, pay_per_hour=12)
+
+
+@pytest.fixture
+def pipeline():
+    """Two stages that select and one that measures; the first has sent some items on."""
+    made = studies.study(items=4, stages=three_stages(overlap=2), pay_per_hour=12)
     for answers in (["candidate-0", "none", "candidate-1", ""], ["candidate-0", "none", "candidate-2", "none"]):
         person = studies.annotator(made)
         for answer in filter(None, answers):
@@ -133,21 +136,26 @@ def test_closing_says_what_goes_on(client, manager, pipeline):
     assert "1 of 1 settled item will be sampled for i2t" in page
 
 
-def test_closing_asks_with_numbers_and_says_what_it_did(client, manager, pipeline):
+def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
     """Of the first stage, one item lacks a judgment and one a decision; the second has settled less than its sample."""
-    fits, url = pipeline.stages.get(position=2), reverse("stage-move", args=[pipeline.pk, 2])
-    Outcome.objects.get(reason="no_image_fits").delete()  # as if an adjudicator had to decide it
-    asked = client.post(reverse("stage-move", args=[pipeline.pk, 1]), {"to": "closed"}).text
+    study = studies.study(items=4, stages=three_stages(overlap=1))
+    first, fits = study.stages.order_by("position")[:2]
+    person = studies.annotator(study)
+    for answer in ("candidate-0", "candidate-0", "none"):
+        studies.judgment(person, first, answer)
+    Outcome.objects.get(task__stage=first, reason="no_image_fits").delete()  # as if an adjudicator had to decide it
+    studies.judgment(joined(study, fits), fits, "positive-0")
+    of_first, of_fits = (reverse("stage-move", args=[study.pk, position]) for position in (1, 2))
+    asked = client.post(of_first, {"to": "closed"}).text
     for words in ("2 of 4 items are still open", "1 item lacks judgments", "1 item has all its judgments"):
         assert words in asked
-    studies.judgment(joined(pipeline, fits), fits, "positive-0")
-    asked = client.post(url, {"to": "closed"}).text
+    asked = client.post(of_fits, {"to": "closed"}).text
     assert "1 of 2 items is still open" in asked and "1 item will be sampled for i2t, of 2 planned" in asked
-    assert pipeline.stages.get(position=2).state == "open"
-    done = client.post(url, {"to": "closed", "anyway": "yes"}, follow=True).text
+    assert study.stages.get(position=2).state == "open"
+    done = client.post(of_fits, {"to": "closed", "anyway": "yes"}, follow=True).text
     assert "Stage 2 (fits) is closed. 1 item was sampled for i2t, 1 item stays open." in done
-    last = client.post(reverse("stage-move", args=[pipeline.pk, 1]), {"to": "closed", "anyway": "yes"}, follow=True)
-    assert "Stage 1 (choose) is closed. 2 items stay open." in last.text
+    done = client.post(of_first, {"to": "closed", "anyway": "yes"}, follow=True).text
+    assert "Stage 1 (choose) is closed. 2 items stay open." in done
 
 
 def joined(study, stage):

@@ -136,6 +136,14 @@ def test_it_says_what_would_be_in_it_and_what_to_think_of(client, manager):
     assert "Still open" not in client.get(new(study)).text
 
 
+def test_a_stage_without_items_waits_and_is_not_said_to_be_open(client, manager):
+    one = StagePlan("bivlc-choose", "one", settings={"carries": "negative"})
+    plans = [one, StagePlan("bivlc-i2t", "two", source="one", settings={"sample": 2})]
+    shown = client.get(new(studies.study(items=1, stages=plans))).text
+    still_open, waits = re.search(r"Still open: (.*?)</li>.*No items yet: (.*?)</li>", shown, re.S).groups()
+    assert "one" in still_open and "two" not in still_open and "two" in waits
+
+
 @pytest.mark.parametrize("source, there", [("sugarcrepe", True), ("jsonl", False)])
 def test_its_own_files_are_offered_where_they_can_be_written(client, manager, source, there):
     study = studies.study(benchmark=studies.benchmark(source=source))
