@@ -23,7 +23,7 @@ from annotation.measures.agreement import (
     RatingTable,
     shared_items,
 )
-from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval, block_sizes
+from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval, block_sizes, resamples_for
 from annotation.measures.reliability import (
     ON_SCALE,
     LabelScale,
@@ -37,8 +37,6 @@ from annotation.measures.reliability import (
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE
 
-_MANY = 200_000  # pairs of judgments in a stage, above which Cohen's mean is resampled less often
-_FEWER_RESAMPLES = 200
 _MOST_PAIRS = 100  # pairs of annotators with their own rows: those with the most items in common
 _THIN = 20  # shared items per pair on average, below which a note says that kappa is unreliable
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
@@ -80,7 +78,7 @@ def agreement_by(
     (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
     """
     size, shared = len(table.pair_indices()[0]), shared_items(table)
-    cohen = _FEWER_RESAMPLES if size > _MANY else RESAMPLES
+    cohen = resamples_for(size)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
     work = _Progress(label_scale(table.labels, aside={CANNOT_JUDGE}), cohen, total, tell)
     found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}

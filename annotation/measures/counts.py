@@ -144,7 +144,8 @@ def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable
     alpha, percent = found["alpha"], found["percent"]
     if min((pair["n"] for pair in defined), default=0) >= SHARED:
         mean, kappas = found["kappa_mean"], [pair["value"] for pair in defined]
-        resamples = pairwise_kappa.AnnotatorPairs(table()).resampled(agreement.RESAMPLES, agreement.SEED)
+        times = pairwise_kappa.resamples_for(percent["n"])
+        resamples = pairwise_kappa.AnnotatorPairs(table()).resampled(times, agreement.SEED)
         interval = pairwise_kappa.basic_interval(mean["value"], resamples)
         ends = {"interval": interval, "lowest": min(kappas), "highest": max(kappas)}
         return {"measure": "kappa", **mean, "n": sum(pair["n"] for pair in defined), **ends}

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement import RESAMPLES, RatingTable
 from annotation.measures.types import Array
 
+_MANY = 200_000  # pairs of judgments in a stage, above which the mean of the pairs is resampled less often
+_FEWER_RESAMPLES = 200
 _BLOCK_SIZE = 8_000_000  # numbers in memory at once, of a block of resamples
 INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles of a 95 % interval
 
@@ -99,6 +101,11 @@ class AnnotatorPairs:
             found.append(self.mean(np.ascontiguousarray(drawn.T, dtype=np.int32)))
             step(size / resamples)
         return np.concatenate(found)
+
+
+def resamples_for(pairs_of_judgments: int) -> int:
+    """How often the mean of a stage's pairs is resampled."""
+    return _FEWER_RESAMPLES if pairs_of_judgments > _MANY else RESAMPLES
 
 
 def basic_interval(mean: float, values: Array) -> list[float] | None:
