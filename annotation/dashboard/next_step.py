@@ -42,13 +42,14 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: int, reopen: int, joined: bool, released: bool,
+    adjudicate: int, reopen: int, joined: bool, released: bool, unstaffed: int | None = None,
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages.
 
     `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: the items of the
     stage that is `shown` that wait for a person; `reopen`: those that it can be opened again for, once closed.
-    `joined`: the study has annotators.
+    `joined`: the study has annotators. `unstaffed`: the items of the stage that is `shown` that no annotator is left to
+    judge, None if that is not known.
     """
     study = shown.study
     if study.state == StudyState.PAUSED:
@@ -74,7 +75,13 @@ def next_step(
             return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
     under_way = (one for one in reached if one.total and not one.is_done and one.stage.state == StageState.OPEN)
     if going := next(under_way, None):
-        return NextStep(f"{going} is under way: {going.done:,} of {going.total:,} done. Nothing to do but watch.")
+        sentence = f"{going} is under way: {going.done:,} of {going.total:,} done."
+        if unstaffed is None or going.stage != shown:
+            return NextStep(sentence)
+        if unstaffed:
+            has = "has" if unstaffed == 1 else "have"
+            return NextStep(f"{sentence} {_items(unstaffed)} {has} no annotator left to judge them: invite more.")
+        return NextStep(f"{sentence} Nothing to do but watch.")
     if released:
         return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)
     unsettled = sum(one.total - one.done for one in reached)
@@ -98,12 +105,20 @@ def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, in
 def _passed_on(went: Sequence[Mapping]) -> str:
     """ "to draw 10 items for i2t and to move 49 items on to t2i" """
     parts = [
-        f"to draw {_items(one['drawn'])} for {one['to'].name}"
+        (f"to draw {_items(one['drawn'])} for", one["to"].name)
         if one["drawn"] is not None
-        else f"to move {_items(one['ready'])} on to {one['to'].name}"
+        else (f"to move {_items(one['ready'])} on to", one["to"].name)
         for one in went
     ]
-    return " and ".join(parts)
+    return " and ".join(_same_together(parts))
+
+
+def _same_together(parts: Sequence[tuple[str, str]]) -> list[str]:
+    """A phrase for each distinct start: with what follows it, joined by "and"."""
+    found: dict[str, list[str]] = {}
+    for start, name in parts:
+        found.setdefault(start, []).append(name)
+    return [f"{start} {' and '.join(names)}" for start, names in found.items()]
 
 
 def after_move(moved: Moved, still_open: int) -> str:
@@ -114,10 +129,12 @@ def after_move(moved: Moved, still_open: int) -> str:
         return f"{name} is open again."
     if stage.rule == DecisionRule.DAWID_SKENE:
         return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
-    parts = [
-        f"{_items(count)} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'} {to.name}"
-        for to, count in moved.promoted.items()
-    ]
+    parts = _same_together(
+        [
+            (f"{_items(count)} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}", to.name)
+            for to, count in moved.promoted.items()
+        ]
+    )
     parts += [f"{_items(still_open)} {'stays' if still_open == 1 else 'stay'} open"] if still_open else []
     return f"{name} is closed. {', '.join(parts)}." if parts else f"{name} is closed."
 

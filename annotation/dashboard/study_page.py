@@ -279,13 +279,14 @@ def _still_open(stage: Stage, whole: dict) -> int:
 
 
 def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
-    whole, study = data["whole"], stage.study
+    whole, study, stuck = data["whole"], stage.study, data.get("stuck", {})
     return next_step(
         stage,
         [Reached(one, tab["done"], tab["total"]) for one in stages for tab in [_tab(one, stage, whole)]],
         {one.pk: _closing(one, stages, whole) for one in stages},
-        adjudicate=data.get("stuck", {}).get("adjudicate", 0),
-        reopen=data.get("stuck", {}).get(blocked_items.REOPEN, 0),
+        adjudicate=stuck.get("adjudicate", 0),
+        reopen=stuck.get(blocked_items.REOPEN, 0),
+        unstaffed=stuck.get("nobody", 0) + stuck.get("batch", 0),
         joined=study.annotators.exists(),
         released=study.releases.exclude(frozen_at=None).exists(),
     )

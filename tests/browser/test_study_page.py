@@ -169,7 +169,7 @@ def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
     page.click("#move-stage")
     assert "still open" in page.inner_text("main")
     page.click("#close-anyway")
-    assert "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t, " in page.inner_text(".messages")
+    assert "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, " in page.inner_text(".messages")
     assert page.inner_text("#move-stage") == "Reopen this stage"
 
 
