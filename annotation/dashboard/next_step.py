@@ -79,8 +79,7 @@ def next_step(
         if unstaffed is None or going.stage != shown:
             return NextStep(sentence)
         if unstaffed:
-            has = "has" if unstaffed == 1 else "have"
-            return NextStep(f"{sentence} {_items(unstaffed)} {has} no annotator left to judge them: invite more.")
+            return NextStep(f"{sentence} No annotator is left to judge {_items(unstaffed)}: invite more.")
         return NextStep(f"{sentence} Nothing to do but watch.")
     if released:
         return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)

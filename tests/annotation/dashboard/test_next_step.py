@@ -41,7 +41,7 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
         ((HALF, NOTHING, NOTHING), {}, "Stage 1 (choose) is under way: 30 of 60 done.", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": 0}, "Stage 2 (fits) is under way: 30 of 60 done. Nothing to do", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": 30},
-         "Stage 2 (fits) is under way: 30 of 60 done. 30 items have no annotator left to judge them: invite more.", ""),
+         "Stage 2 (fits) is under way: 30 of 60 done. No annotator is left to judge 30 items: invite more.", ""),
         ((ALL, NOTHING, NOTHING), {}, "Stage 1 (choose) is done (60 of 60). Close it to move 49 items on to fits.",
          "Close stage 1"),
         ((HALF, ALL, NOTHING), {}, "Stage 2 (fits) is done (60 of 60). Close it to draw 10 items for i2t.",

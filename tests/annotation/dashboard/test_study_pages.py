@@ -145,10 +145,18 @@ def test_closing_asks_with_numbers_and_says_what_it_did(client, manager):
         studies.judgment(person, first, answer)
     Outcome.objects.get(task__stage=first, reason="no_image_fits").delete()  # as if an adjudicator had to decide it
     studies.judgment(joined(study, fits), fits, "positive-0")
+    assert leases.hold(annotator=person, stage=first, wanted=1)
     of_first, of_fits = (reverse("stage-move", args=[study.pk, position]) for position in (1, 2))
     asked = client.post(of_first, {"to": "closed"}).text
-    for words in ("2 of 4 items are still open", "1 item lacks judgments", "1 item has all its judgments"):
+    numbers = (
+        "2 of 4 items are",
+        "1 item lacks judgments",
+        "1 item has all its",
+        "1 task is open in an annotator’s window",
+    )
+    for words in numbers:
         assert words in asked
+    assert "1 task is open in annotators’ windows" in client.get(address("study-detail", study)).text
     asked = client.post(of_fits, {"to": "closed"}).text
     assert "1 of 2 items is still open" in asked and "1 item will be sampled for i2t, of 2 planned" in asked
     assert study.stages.get(position=2).state == "open"
