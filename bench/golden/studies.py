@@ -93,7 +93,7 @@ class Play:
         if self.scenario.close:
             self.simulate(seed=2, limit=self.scenario.limit)
             for position in self.scenario.close:
-                self.post(f"stages/{position}/move/", to="closed")
+                self.post(f"stages/{position}/move/", to="closed", anyway="yes")
             self.simulate(seed=3, limit=self.scenario.limit // 3)
             self.look_on("second")
         self.adjudicate(3)

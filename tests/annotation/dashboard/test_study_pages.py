@@ -47,7 +47,7 @@ def test_the_page_shows_the_figures(client, manager, study):
         study.name,
         f"{figures['outcomes']['kept']} kept",
         "A-04",
-        "Krippendorff’s α on any or none",
+        ">α on any or none<",
         study.invite,
     ):
         assert str(shown) in page
