@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from django.urls import reverse
 
@@ -31,6 +32,10 @@ class Reached:
     def is_done(self) -> bool:
         return bool(self.total) and self.done == self.total
 
+    @property
+    def is_under_way(self) -> bool:
+        return bool(self.total) and not self.is_done and self.stage.state == StageState.OPEN
+
     def __str__(self) -> str:
         return f"Stage {self.stage.position} ({self.stage.name})"
 
@@ -42,14 +47,15 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: int, reopen: int, joined: bool, released: bool, unstaffed: int | None = None,
+    adjudicate: int, reopen: int, joined: bool, released: bool,
+    unstaffed: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages.
 
     `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: the items of the
     stage that is `shown` that wait for a person; `reopen`: those that it can be opened again for, once closed.
-    `joined`: the study has annotators. `unstaffed`: the items of the stage that is `shown` that no annotator is left to
-    judge, None if that is not known.
+    `joined`: the study has annotators. `unstaffed`: by a stage's position, its items that no annotator is left to
+    judge, if that is known.
     """
     study = shown.study
     if study.state == StudyState.PAUSED:
@@ -73,13 +79,13 @@ def next_step(
             move = reverse("stage-move", args=[study.pk, one.stage.position])
             sentence = f"{one} is done ({one.done:,} of {one.total:,}). Close it {_passed_on(went)}."
             return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
-    under_way = (one for one in reached if one.total and not one.is_done and one.stage.state == StageState.OPEN)
-    if going := next(under_way, None):
+    if going := next((one for one in reached if one.is_under_way), None):
         sentence = f"{going} is under way: {going.done:,} of {going.total:,} done."
-        if unstaffed is None or going.stage != shown:
+        items = unstaffed.get(going.stage.position)
+        if items is None:
             return NextStep(sentence)
-        if unstaffed:
-            return NextStep(f"{sentence} No annotator is left to judge {_items(unstaffed)}: invite more.")
+        if items:
+            return NextStep(f"{sentence} No annotator is left to judge {_items(items)}: invite more.")
         return NextStep(f"{sentence} Nothing to do but watch.")
     if released:
         return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)

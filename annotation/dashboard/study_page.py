@@ -278,15 +278,19 @@ def _still_open(stage: Stage, whole: dict) -> int:
     return tab["total"] - tab["done"]
 
 
+def _reached(stages: list[Stage], whole: dict) -> list[Reached]:
+    return [Reached(one, tab["done"], tab["total"]) for one in stages for tab in [_tab(one, one, whole)]]
+
+
 def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
     whole, study, stuck = data["whole"], stage.study, data.get("stuck", {})
     return next_step(
         stage,
-        [Reached(one, tab["done"], tab["total"]) for one in stages for tab in [_tab(one, stage, whole)]],
+        _reached(stages, whole),
         {one.pk: _closing(one, stages, whole) for one in stages},
         adjudicate=stuck.get("adjudicate", 0),
         reopen=stuck.get(blocked_items.REOPEN, 0),
-        unstaffed=stuck.get("nobody", 0) + stuck.get("batch", 0),
+        unstaffed={int(position): items for position, items in data.get("unstaffed", {}).items()},
         joined=study.annotators.exists(),
         released=study.releases.exclude(frozen_at=None).exists(),
     )
@@ -372,7 +376,17 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)
-    return found
+    return {**found, "unstaffed": _unstaffed(stage, found)}
+
+
+def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:
+    """The items that no annotator is left to judge in the first stage that is under way, by its position."""
+    reached = _reached(_stages_of(stage.study), found["whole"])
+    going = next((one.stage for one in reached if one.is_under_way), None)
+    if going is None:
+        return {}
+    stuck = found["stuck"] if going == stage else blocked_items.counts(going)
+    return {str(going.position): stuck.get("nobody", 0) + stuck.get("batch", 0)}
 
 
 def _trimmed(figures: dict) -> dict:

@@ -134,6 +134,12 @@ def test_the_forecast_follows_the_pace():
     assert found["earliest"] < found["finish"] < found["latest"]
 
 
+def test_a_few_quick_judgments_make_no_forecast():
+    at = 1_800_000_000_000_000
+    found = forecast(at, 774, 1 / 60, [given_at(at - measures_counts.HOUR // 60)] * 774, 24)
+    assert (found["finish"], found["reason"]) == (None, "too early for a forecast")
+
+
 def test_a_forecast_that_is_centuries_away_is_none():
     at = 1_800_000_000_000_000
     given = given_at(at - 17 * 24 * measures_counts.HOUR)
