@@ -34,6 +34,7 @@ NO_ROWS = {
     "judge", "judge-before", "judge-leave", "judge-words", "study-download", "study-instructions", "import-new",
     "study-try", "study-try-history", "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
+    "help", "help-page", "help-picture", "upload-detail",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
