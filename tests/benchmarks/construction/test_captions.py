@@ -35,6 +35,7 @@ from benchmarks.records import CaptionRecord, ItemRecord
         ('"hello" on a wall', '"Hello" on a wall.'),
         ("A man. Another man", "A man. Another man."),
         ("éclair on a plate", "Éclair on a plate."),
+        ("ﬁreworks at night", "Fireworks at night."),  # one letter, in capitals two
         ("컵 두 개", "컵 두 개."),
         ("A man.. ", "A man."),
         ("A man .", "A man."),
