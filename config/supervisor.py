@@ -1,6 +1,7 @@
 """Web server and workers as children of one process, which restarts any that die and stops them all in order."""
 
 import contextlib
+import glob
 import http.client
 import importlib.util
 import os
@@ -54,9 +55,10 @@ def web_command(listener: socket.socket) -> list:
 def modules() -> dict[Path, int]:
     """Every Python module of Winnow with the time of its last change, in nanoseconds."""
     found = {}
-    with contextlib.suppress(FileNotFoundError):  # an editor or git replaces files; the next look finds the rest
-        for path in (path for package in PACKAGES for path in (BASE_DIR / package).rglob("*.py")):
-            found[path] = path.stat().st_mtime_ns
+    for package in PACKAGES:
+        for name in glob.iglob(f"{package}/**/*.py", root_dir=BASE_DIR, recursive=True):  # rglob takes hidden ones too
+            with contextlib.suppress(FileNotFoundError):  # an editor or git replaces files; the next look finds it
+                found[BASE_DIR / name] = (BASE_DIR / name).stat().st_mtime_ns
     return found
 
 

@@ -48,6 +48,16 @@ def test_nothing_restarts_without_a_change(watched):
     assert running.children["web"] is before
 
 
+def test_an_editors_link_to_nowhere_hides_no_module(watched):
+    """Emacs puts such a link beside a file with unsaved changes."""
+    _, module = watched
+    module.with_name(".#waits.py").symlink_to("nobody@nowhere:1")
+    later = module.parents[1] / "workers" / "later.py"
+    later.parent.mkdir()
+    later.touch()
+    assert {*supervisor.modules()} == {module, later}
+
+
 def test_a_changed_module_restarts_the_processes(watched, capsys):
     running, module = watched
     before = running.children["web"]
