@@ -77,7 +77,7 @@ def study_move(request: StaffRequest, pk: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Close a stage, which promotes waiting items, or open it again."""
+    """Close a stage, which promotes waiting items, or reopen it."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         moved = study_lifecycle.move_stage(stage=stage, to=request.POST.get("to", ""), by=audit.named(request.user))
@@ -90,11 +90,11 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @require_POST
 @staff_only
 def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
-    """Open a closed stage again for those items alone that came open after it was closed."""
+    """Reopen a closed stage for only those items that became open after it was closed."""
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         items = reopening.reopen(stage=stage, by=audit.named(request.user))
-        messages.success(request, f"Items of stage {stage.name} that are given out again: {items:,}.")
+        messages.success(request, f"Stage {stage.name} is reopened for {items:,} item{'' if items == 1 else 's'}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)

@@ -31,7 +31,7 @@ def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, p
     page.keyboard.press("Enter")
     expect(page.get_by_text("picked place 1 in 100%").first).to_be_visible()
     is_clean()
-    tab_to(page, page.get_by_label("Why"))
+    tab_to(page, page.get_by_label("Reason"))
     page.keyboard.type("A pilot of ours")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -49,7 +49,7 @@ def test_sorting_and_excluding_work_without_script(site, study, open_page, sign_
     page.get_by_role("link", name="who", exact=True).click()
     expect(page.locator("tbody th").first).to_contain_text("A-04")
     page.get_by_role("link", name="A-04", exact=True).click()
-    page.get_by_label("Why").fill("Always the first image")
+    page.get_by_label("Reason").fill("Always the first image")
     page.get_by_role("button", name="Exclude A-04").click()
     expect(page.get_by_text("A-04 has been excluded")).to_be_visible()
     assert Annotator.objects.get(number=4).exclusion_reason == "Always the first image"

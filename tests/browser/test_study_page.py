@@ -168,7 +168,7 @@ def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
     assert page.get_attribute("#tab-2", "aria-current") == "page"
     page.click("#move-stage")
     assert "Stage disambiguate is now closed" in page.inner_text(".messages")
-    assert page.inner_text("#move-stage") == "Open this stage again"
+    assert page.inner_text("#move-stage") == "Reopen this stage"
 
 
 def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, clocked):

@@ -43,15 +43,15 @@ def test_what_came_open_after_the_closing_is_given_out_by_one_button(client, man
     for _ in range(2):
         studies.judgment(person, stage)
     study_lifecycle.move_stage(stage=stage, to="closed", by="test")
-    assert "Open it again for" not in look(client, stage)
+    assert "Reopen for" not in look(client, stage)
     participant_lifecycle.exclude(annotator=person, reason="Careless.", by="test")
-    assert "Open it again for 2 items" in collapsed(look(client, stage))
+    assert "Reopen for 2 items" in collapsed(look(client, stage))
     address = reverse("stage-reopen", args=[stage.study_id, 1])
     page = collapsed(client.post(address, follow=True).text)
-    assert "given out again: 2." in page and "Close it for 2 items too" in page
+    assert "is reopened for 2 items." in page and "Close for these 2 items too" in page
     studies.judgment(studies.annotator(stage.study), Stage.objects.select_related("study").get())
     page = collapsed(look(client, stage))
-    assert "for 2 items: 1 decided since, 1 still open" in page and "Open it again for" not in page
+    assert "for 2 items: 1 decided since, 1 still open" in page and "Reopen for" not in page
     assert "or they are given out already" in client.post(address, follow=True).text
 
 

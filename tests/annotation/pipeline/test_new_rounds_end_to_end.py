@@ -93,7 +93,7 @@ def test_dropped_items_go_round_again(study, tmp_path, client, django_user_model
     bring(tmp_path / "two", again, new_candidates=True)
     client.force_login(django_user_model.objects.create_superuser("boss"))
     page = client.get(reverse("study-detail", args=[study.pk])).text
-    assert "asked again" in page
+    assert "open for 2 items only" in page
     assert list(Judgment.objects.values()) == judged
     new = ["candidate-2", "candidate-3"]
     assert live_options() == {**untouched, "i0": new, "i1": new}
