@@ -15,6 +15,7 @@ from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, Stag
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, TieRule
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
@@ -98,8 +99,8 @@ class StageForm(forms.Form):
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = forms.CharField(
         label="Instructions", widget=forms.Textarea(attrs={"rows": 14}),
-        help_text="Separate paragraphs with a blank line. Lines that start with “- ” become a list. A later "
-        "change makes a new version, which every annotator must read.",
+        help_text="In Markdown: a blank line starts a new paragraph, lines that start with “- ” become a list. You can "
+        "add images once the study exists. A later change makes a new version, which every annotator must read.",
     )  # fmt: skip
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")
@@ -155,6 +156,12 @@ class StageForm(forms.Form):
     @property
     def more_is_wrong(self) -> bool:
         return any(field.errors for field in self.more)
+
+    def clean_instructions(self) -> str:
+        text = self.cleaned_data["instructions"]
+        if wrong := markdown.problems(text, ()):
+            raise forms.ValidationError(wrong)
+        return text
 
     def clean(self) -> None:
         given = self.cleaned_data

@@ -12,6 +12,7 @@ from annotation.management.named import named
 from annotation.models import Study
 from annotation.reports import page as reports_page
 from annotation.reports import report
+from annotation.studies.instructions_images import pictures_by_stage
 
 STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots", "report"))
 
@@ -32,7 +33,8 @@ class Command(BaseCommand):
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
-            context = {**reports_page.tables(found), "style": styles()}
+            pictures = pictures_by_stage(chosen.pk, embedded=True)
+            context = {**reports_page.tables(found, pictures), "style": styles()}
             given["html"].write_text(render_to_string("reports/file.html", context), encoding="utf-8")
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 
