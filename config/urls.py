@@ -12,6 +12,7 @@ handler500 = views.server_error
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("appearance/", views.choose_appearance, name="appearance"),
     path("healthz", views.health, name="health"),
     path("api/", include("benchmarks.api.urls")),
     path("api/", include("annotation.api.urls")),

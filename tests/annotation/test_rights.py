@@ -33,6 +33,7 @@ TABLE = """
                         GET     POST
 home                    ++++++  xxxxxx
 health                  ++++++  xxxxxx
+appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
 first-password          ++++++  ++++++

@@ -43,4 +43,6 @@ def styles() -> SafeString:
     """All of the page's styles in one element, so that the file is self-contained."""
     paths = [path for name in STYLES for path in finders.find(name, find_all=True)]
     texts = [Path(path).read_text(encoding="utf-8") for path in paths]
+    dark = "".join(Path(path).read_text(encoding="utf-8") for path in finders.find("css/dark.css", find_all=True))
+    texts.append(f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n")
     return mark_safe(f"<style>\n{''.join(texts)}</style>")  # our own files
