@@ -37,6 +37,7 @@ appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
 first-password          ++++++  ++++++
+account                 +++-+L  +++-+L
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
