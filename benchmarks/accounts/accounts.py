@@ -40,6 +40,8 @@ def give_password(*, user: User, by: str) -> str:
 @transaction.atomic
 def change_email(*, user: User, email: str, by: str) -> None:
     """Store the address; empty for none. The audit trail does not repeat it."""
+    if user.email == email:
+        return
     user.email = email
     user.save(update_fields=["email"])
     audit.record(by=by, verb="changed an e-mail address", subject=user)

@@ -23,6 +23,7 @@ from rest_framework.authtoken.models import Token
 from benchmarks import audit, permissions
 from benchmarks.accounts import accounts, tokens
 from benchmarks.accounts.forms import EmailForm
+from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest, client_address
 
 TRIES = 10  # per minute, for one name from one address
@@ -126,13 +127,15 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @permissions.staff_only
 @sensitive_post_parameters()
 def account(request: StaffRequest) -> HttpResponse:
-    """The user's e-mail address and password; a POST says with `save` which of the two it changes."""
+    """The user's e-mail address, notifications and password; a POST says with `save` which of the two it changes."""
     user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
     email = EmailForm(user, request.POST if save == "email" else None)
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
     by = audit.named(user)
     if email.is_valid():
         accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)
+        if "kinds" in email.cleaned_data:
+            subscriptions.choose(user=user, kinds=email.cleaned_data["kinds"], by=by)
         messages.success(request, "Saved.")
         return redirect("account")
     if password.is_valid():

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from benchmarks.models import Event
+from benchmarks.models import Event, Subscription
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "cups-and-saucers", "plates-and-bowls"
@@ -65,3 +65,17 @@ def test_a_changed_password_ends_other_sessions_and_keeps_this_one(client, ana):
 def test_a_form_that_names_nothing_changes_nothing(client, ana):
     assert change(client, email="x@example.org").status_code == 200
     assert not Event.objects.exists()
+
+
+def test_notifications_are_offered_only_where_e_mail_is_sent(client, ana, settings):
+    assert 'name="kinds"' not in client.get(reverse("account")).text
+    change(client, save="email", email="ana@example.org", kinds=["job"])
+    assert not Subscription.objects.exists()
+    settings.EMAIL_HOST = "mail.example.org"
+    page = client.get(reverse("account")).text
+    assert all(f'name="kinds" value="{kind}"' in page for kind in ("job", "stage", "daily"))
+    assert change(client, save="email", email="", kinds=["job"]).status_code == 422
+    change(client, save="email", email="ana@example.org", kinds=["job", "daily"])
+    change(client, save="email", email="ana@example.org", kinds=["daily"])
+    assert [one.kind for one in ana.subscriptions.all()] == ["daily"]
+    assert Event.objects.filter(verb="chose notifications").count() == 2
