@@ -45,6 +45,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
     stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
     return {
         "report": report,
+        "consent": markdown.to_html((report["study"]["consent"] or {}).get("text", ""), level=3),
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),

@@ -15,6 +15,7 @@ from annotation.protocols.base import Protocol
 LANGUAGES = dict(settings.LANGUAGES)
 CONTINUED = re.compile(r"(?<=[^\n])\n(?! *(?:- |\n|\Z)) *")  # a line that goes on in the next one
 WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
+ALIKE = 0.5  # of the words; lines that have less in common are shown whole, since fragments of both cannot be read
 SAME, REMOVED, ADDED = "same", "removed", "added"
 Part = tuple[str, str]  # SAME, REMOVED or ADDED, and its text
 
@@ -57,7 +58,10 @@ def differences(before: str, after: str) -> list[Part]:
 
 
 def _words(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
-    return _compared(WORDS.findall("".join(before)), WORDS.findall("".join(after)), _replaced)
+    was, now = WORDS.findall("".join(before)), WORDS.findall("".join(after))
+    if SequenceMatcher(None, was, now).ratio() < ALIKE:
+        return _replaced(before, after)
+    return _compared(was, now, _replaced)
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:

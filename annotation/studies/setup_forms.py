@@ -61,6 +61,13 @@ def number(name: str, label: str, hint: str = "", required: bool = True) -> form
     return forms.IntegerField(label=label, help_text=hint, required=required, min_value=low, max_value=high)
 
 
+def _checked(text: str) -> str:
+    """Markdown without images, which only a stage that exists can have. Raises ValidationError."""
+    if wrong := markdown.problems(text, ()):
+        raise forms.ValidationError(wrong)
+    return text
+
+
 class StageForm(forms.Form):
     """One stage. `seconds` and `kept` are the plan's assumptions; every other field is a setting of the stage.
 
@@ -158,10 +165,7 @@ class StageForm(forms.Form):
         return any(field.errors for field in self.more)
 
     def clean_instructions(self) -> str:
-        text = self.cleaned_data["instructions"]
-        if wrong := markdown.problems(text, ()):
-            raise forms.ValidationError(wrong)
-        return text
+        return _checked(self.cleaned_data["instructions"])
 
     def clean(self) -> None:
         given = self.cleaned_data
@@ -198,7 +202,7 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     consent = forms.CharField(
         label="Consent", required=False, widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Annotators must agree to this text before they join. Leave empty to skip consent.",
+        help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
     )  # fmt: skip
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
@@ -207,6 +211,9 @@ class StudyForm(forms.Form):
         if Study.objects.filter(name=name).exists():
             raise forms.ValidationError("A study with this name already exists. Choose another name.")
         return name
+
+    def clean_consent(self) -> str:
+        return _checked(self.cleaned_data["consent"])
 
     def clean_currency(self) -> str:
         return self.cleaned_data["currency"].upper()

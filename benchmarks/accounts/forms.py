@@ -11,9 +11,7 @@ from benchmarks.notifications.subscriptions import chosen
 class EmailForm(DescribedForm):
     """The address, and which messages are sent to it, if this installation sends any."""
 
-    email = forms.EmailField(
-        label="E-mail", required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
-    )
+    email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     kinds = forms.MultipleChoiceField(label="Notifications", required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, user: User, data=None):

@@ -131,6 +131,7 @@ def account(request: StaffRequest) -> HttpResponse:
     user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
     email = EmailForm(user, request.POST if save == "email" else None)
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
+    password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has more than this form
     by = audit.named(user)
     if email.is_valid():
         accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)

@@ -105,6 +105,7 @@ def test_a_text_is_rendered_once():
         ("a\nb\n", "a\nc d\nb\n", [(SAME, "a\n"), (ADDED, "c d\n"), (SAME, "b\n")]),
         ("请选择一张图", "请选择两张图", [(SAME, "请选择"), (REMOVED, "一"), (ADDED, "两"), (SAME, "张图")]),
         ("", "New.", [(ADDED, "New.")]),
+        ("Pick one of them.", "Rank the pictures.", [(REMOVED, "Pick one of them."), (ADDED, "Rank the pictures.")]),
     ],
 )
 def test_differences_are_by_words_and_lose_nothing(before, after, parts):
