@@ -34,7 +34,7 @@ def test_the_choice_is_kept_for_every_page(client, sent, kept, looks):
     assert cookie is None or (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
     for page in ("/login/", home, f"{home}?rules", "/no-such-page/"):
         assert look(client.get(page).text) == looks, page
-    assert f'value="{kept or "auto"}" selected' in client.get(home).text
+    assert f'value="{kept or "auto"}" aria-pressed="true"' in client.get(home).text
     assert appearance.chosen() == appearance.AUTO  # between requests
 
 
