@@ -22,6 +22,7 @@ from benchmarks.views.images import send_image
 
 UNFIT = 422
 DIGITS = 6  # of a version
+MORE = instructions_images.MOST_BYTES + 1  # enough to see that a file is too large
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def _add_images(stage: Stage, request: StaffRequest, by: str) -> list[str]:
     refused = []
     for file in request.FILES.getlist("images"):
         try:
-            instructions_images.add(stage=stage, file_name=file.name or "", data=file.read(), by=by)
+            instructions_images.add(stage=stage, file_name=file.name or "", data=file.read(MORE), by=by)
         except instructions_images.CannotAdd as why:
             refused.append(str(why))
     return refused

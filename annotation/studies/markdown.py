@@ -19,6 +19,7 @@ from markdown_it.utils import OptionsDict
 WEB = ("https://", "http://", "mailto:")
 BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
 KEPT = 512  # rendered texts
+UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
 
 
 class Picture(NamedTuple):
@@ -93,20 +94,22 @@ def has_images(text: str) -> bool:
     return "![" in text
 
 
-def problems(text: str, names: Iterable[str]) -> list[str]:
-    """What is wrong with the text's images and links, a sentence each. `names` are the uploaded images."""
-    found: Mapping[str, None] = dict.fromkeys(_problems(text, set(names)))
+def problems(text: str, names: Iterable[str], unknown: str = UNKNOWN) -> list[str]:
+    """What is wrong with the text's images and links, a sentence each. `names` are the uploaded images; `unknown` is
+    the sentence about another `name`.
+    """
+    found: Mapping[str, None] = dict.fromkeys(_problems(text, set(names), unknown))
     return list(found)
 
 
-def _problems(text: str, names: set[str]) -> Iterator[str]:
+def _problems(text: str, names: set[str], unknown: str) -> Iterator[str]:
     env: MutableMapping = {}
     inline = [token for token in _MARKDOWN.parse(text, env) if token.children]
     for token in (child for parent in inline for child in parent.children or ()):
         if token.type == "image":
             name = str(token.attrs["src"])
             if name not in names:
-                yield f"No uploaded image is named “{name}”. Upload it, or use the name of one below."
+                yield unknown.format(name=name)
             elif not token.content.strip():
                 yield f"Describe the image “{name}” for people who cannot see it: ![description]({name})"
         elif token.type == "link_open" and not _leads_to_the_web(str(token.attrs["href"])):

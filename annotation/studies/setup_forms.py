@@ -42,6 +42,7 @@ PROMOTIONS = {
 }
 
 
+NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
@@ -63,7 +64,7 @@ def number(name: str, label: str, hint: str = "", required: bool = True) -> form
 
 def _checked(text: str) -> str:
     """Markdown without images, which only a stage that exists can have. Raises ValidationError."""
-    if wrong := markdown.problems(text, ()):
+    if wrong := markdown.problems(text, (), unknown=NO_IMAGES):
         raise forms.ValidationError(wrong)
     return text
 

@@ -112,7 +112,7 @@ def test_a_new_study_cannot_name_images(client, manager, stage):
     form = client.get(reverse("study-new")).text
     name = re.search(r'name="([\w-]+-instructions)"', form)[1]
     page = client.post(reverse("study-new"), {name: "![a](hand)", "plan": "1"})
-    assert "No uploaded image is named “hand”" in page.text
+    assert "Leave out the image “hand”" in page.text
 
 
 def test_two_versions_are_compared_in_every_language(client, manager, stage):
