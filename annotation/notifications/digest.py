@@ -15,7 +15,7 @@ from benchmarks.notifications.kinds import Message, link, tells
 HOUR = 6  # UTC: the message is there when the day begins in Europe
 
 
-@tells("daily", "Once a day: flags to review and blocked items, in the studies that I manage")
+@tells("daily", "Once a day: flags to review and blocked items in the studies that I manage")
 def today(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
     """Today's message, from `HOUR` on; without text if there is nothing to do."""
     now = timezone.now().astimezone(UTC)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from PIL import Image as Drawing
 
@@ -57,6 +59,16 @@ def test_an_image_is_uploaded_previewed_and_read_by_annotators(client, manager, 
     assert Drawing.open(io.BytesIO(served.content)).size == (64, 48)
     assert client.get(f"/instructions/{'0' * 32}.jpg").status_code == 404
     assert Event.objects.filter(verb="added an image to instructions", data__name="six-fingers").count() == 1
+
+
+def test_a_judging_page_asks_for_images_only_if_the_text_has_one(client, stage):
+    annotator = studies.annotator(stage.study)
+    for text, asks in (("Look.", False), ("![a](hand)", True)):
+        lifecycle.revise_instructions(stage=stage, text=text, by="test")
+        studies.read(annotator, stage)
+        with CaptureQueriesContext(connection) as asked:
+            client.get(home(annotator))
+        assert any("instructionsimage" in one["sql"] for one in asked) == asks
 
 
 def test_what_is_served_has_nothing_of_the_file_but_its_pixels(client, stage):
