@@ -6,13 +6,14 @@ from annotation.api import figures as api_figures
 from annotation.dashboard import study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
+from annotation.notifications import digest, stages
 from annotation.pipeline import dawid_skene
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.reports import report
 from benchmarks.jobs import jobs
 
-# Modules with kinds of figures, which the worker must know to compute them.
-REGISTERED = (annotators, api_figures, study_page, study_list, report, agreement, blocked_items)
+# Modules with kinds of figures, which the worker must know to compute them, and of messages.
+REGISTERED = (annotators, api_figures, study_page, study_list, report, agreement, blocked_items, stages, digest)
 
 
 @jobs.runs(export_job.KIND)

@@ -1,6 +1,6 @@
 """Addresses of judging (a capability in the path) and of managing studies."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from annotation.adjudication import views as adjudication_views
 from annotation.assignment import views as assignment_views
@@ -13,7 +13,9 @@ from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
+from annotation.studies import instructions_views
 from annotation.studies import views as studies_views
+from benchmarks.urls import OPAQUE
 
 urlpatterns = [
     path("join/<slug:invite>/", join_views.join, name="join"),
@@ -44,7 +46,8 @@ urlpatterns = [
     path("studies/<int:pk>/baseline/", dashboard_views.study_baseline, name="study-baseline"),
     path("studies/<int:pk>/report/", reports_views.study_report, name="study-report"),
     path("studies/<int:pk>/report.json", reports_views.study_report_json, name="study-report-json"),
-    path("studies/<int:pk>/instructions/", dashboard_views.study_instructions, name="study-instructions"),
+    path("studies/<int:pk>/instructions/", instructions_views.study_instructions, name="study-instructions"),
+    re_path(rf"^instructions/{OPAQUE}$", instructions_views.instructions_image, name="instructions-image"),
     path("studies/<int:pk>/stages/<int:position>/assign/", assignment_views.study_assign, name="study-assign"),
     path("studies/<int:pk>/stages/<int:position>/checks/", checks_views.study_checks, name="study-checks"),
     path("studies/<int:pk>/stages/<int:position>/try/", trial_views.study_try, name="study-try"),

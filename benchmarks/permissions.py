@@ -4,7 +4,8 @@ Benchmarks are open to all staff. A job belongs to its creator, unless a guard f
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,12 +14,15 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from benchmarks.models import Benchmark, Job
 
 Guard = Callable[..., None]
+ZONE = "zone"  # the cookie with the name of the browser's time zone
+LONGEST_ZONE = 64  # characters
 
 
 class HtmxRequest(HttpRequest):
@@ -37,7 +41,9 @@ GUARDS: dict[str, Guard] = {}  # kind of job -> who may look at it, and who may 
 
 
 def staff_only(view: Callable) -> Callable:
-    """A page for staff. Others are asked to log in or refused (403)."""
+    """A page for staff, with times in their zone (static/js/pages/zone.js). Others are asked to log in or refused
+    (403).
+    """
 
     @wraps(view)
     def guarded(request: HtmxRequest, *args, **kwargs) -> HttpResponse:
@@ -45,9 +51,19 @@ def staff_only(view: Callable) -> Callable:
             login = redirect_to_login(request.get_full_path())
             return HttpResponseClientRefresh() if request.htmx else login  # the whole page, not its fragment
         check_staff(request.user)
-        return view(request, *args, **kwargs)
+        with timezone.override(_zone(request.COOKIES.get(ZONE, ""))):
+            return view(request, *args, **kwargs)
 
     return guarded
+
+
+@lru_cache(maxsize=512)
+def _zone(name: str) -> ZoneInfo | None:
+    """The time zone of that name; None (the server's, which is UTC) for what a browser cannot have meant."""
+    try:
+        return ZoneInfo(name) if len(name) <= LONGEST_ZONE else None
+    except (KeyError, ValueError, OSError):  # an unknown name, a path out of the zones' folder, a folder
+        return None
 
 
 def client_address(request: HttpRequest) -> str:

@@ -13,6 +13,9 @@ from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
 from benchmarks.jobs import jobs, kept_uploads, uploads, work_folder
 from benchmarks.models import Job, JobState
+from benchmarks.notifications import jobs as job_notifications
+from benchmarks.notifications import kinds as notification_kinds
+from benchmarks.notifications import send
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
@@ -20,6 +23,8 @@ from benchmarks.scoring import score
 BY = "worker"
 LOOK_EVERY = 5  # seconds
 SWEEP_EVERY = 3600
+NOTIFY_EVERY = 60  # seconds
+REGISTERED = (job_notifications,)  # modules with kinds of messages, which pages and the worker must know
 log = logging.getLogger(__name__)
 
 
@@ -73,6 +78,27 @@ def start_looking(**signal) -> None:
 def start_framing(**signal) -> None:
     """In a thread too: the first start after an upgrade may frame tens of thousands of images."""
     threading.Thread(target=frame_images, daemon=True).start()
+
+
+@worker_ready.connect
+def start_notifying(**signal) -> None:
+    """In a thread too, since a mail server may be slow."""
+    if notification_kinds.offered():
+        threading.Thread(target=notify, daemon=True).start()
+
+
+def notify() -> None:
+    """As long as the worker lives, send e-mail that is due."""
+    while True:
+        time.sleep(NOTIFY_EVERY)
+        try:
+            send.send_all()
+        except Error as error:  # the database is down, and will come back
+            log.warning("Could not look for messages: %s", error)
+        except Exception:
+            log.exception("Could not send messages")
+        finally:
+            connection.close()
 
 
 def frame_images() -> None:

@@ -16,6 +16,7 @@ urlpatterns = [
     path("login/", accounts_views.log_in, name="login"),
     path("logout/", accounts_views.log_out, name="logout"),
     path("password/", accounts_views.first_password, name="first-password"),
+    path("account/", accounts_views.account, name="account"),
     path("token/", accounts_views.own_token, name="api-token"),
     path("token/revoke/", accounts_views.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),

@@ -79,6 +79,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.kept_by_nobody",
+    "config.appearance.appearance",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -135,6 +136,24 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "study-list"
 LOGOUT_REDIRECT_URL = "login"
+
+# E-mail: without a host, none is offered or sent.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
+EMAIL_USE_TLS, EMAIL_USE_SSL = flag("EMAIL_USE_TLS"), flag("EMAIL_USE_SSL")
+if EMAIL_USE_TLS and EMAIL_USE_SSL:
+    raise ImproperlyConfigured("Set EMAIL_USE_TLS (STARTTLS) or EMAIL_USE_SSL (TLS from the start), not both.")
+MAIL_PORT = os.environ.get("EMAIL_PORT") or ("465" if EMAIL_USE_SSL else "587" if EMAIL_USE_TLS else "25")
+if not MAIL_PORT.isdecimal():
+    raise ImproperlyConfigured(f"EMAIL_PORT must be a number, not {MAIL_PORT!r}.")
+EMAIL_PORT = int(MAIL_PORT)
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_TIMEOUT = 20  # seconds
+DEFAULT_FROM_EMAIL = required("EMAIL_FROM", "the sender of e-mail: winnow@example.org") if EMAIL_HOST else ""
+SITE_URL = os.environ.get("WINNOW_URL", "").rstrip("/")
+if EMAIL_HOST and not SITE_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured("Set WINNOW_URL to the address of the front page, for links in e-mail: https://host.")
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -12,6 +12,7 @@ handler500 = views.server_error
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("appearance/", views.choose_appearance, name="appearance"),
     path("healthz", views.health, name="health"),
     path("help/", help.help_page, name="help"),
     re_path(r"^help/pictures/(?P<name>[a-z0-9-]+\.png)$", help.help_picture, name="help-picture"),

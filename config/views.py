@@ -9,10 +9,13 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import defaults
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
 from redis.exceptions import RedisError
 
+from config import appearance
 from config.middleware import is_api, wrong_address
 
 
@@ -33,6 +36,17 @@ def health(request: HttpRequest) -> HttpResponse:
         state["redis"] = True
     lines = [f"{name}: {'ok' if good else 'does not answer'}\n" for name, good in state.items()]
     return HttpResponse("".join(lines), status=200 if all(state.values()) else 503, content_type="text/plain")
+
+
+@csrf_exempt  # annotators' pages have no session; all that another site could change is a colour
+@require_POST
+def choose_appearance(request: HttpRequest) -> HttpResponse:
+    """Keep the choice, and return to the page that it was made on."""
+    before = request.headers.get("Referer", "")
+    safe = url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure())
+    response = redirect(before if safe else "home")
+    appearance.keep(response, request.POST.get("appearance", ""))
+    return response
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

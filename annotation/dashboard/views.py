@@ -6,7 +6,7 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
 from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
@@ -18,8 +18,6 @@ from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
 from annotation.studies import closing, reopening
 from annotation.studies import lifecycle as study_lifecycle
-from annotation.studies.forms import InstructionsForm
-from annotation.studies.instructions import blocks
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
@@ -177,22 +175,6 @@ def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
         context |= {"reason": reason, "most": blocked_items.MOST, "listed": len(rows)}
         context["page"] = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     return render(request, "dashboard/blocked_items.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
-def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
-    stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
-    current = stage.instructions.latest("version")
-    form = InstructionsForm(request.POST or None, current=current, own=stage.study.language)
-    if request.method == "POST" and form.is_valid():
-        study_lifecycle.revise_instructions(stage=stage, by=audit.named(request.user), **form.words())
-        return _to_stage(stage)
-    context = {
-        "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,
-        "blocks": blocks(current.text),
-    }  # fmt: skip
-    return render(request, "studies/instructions.html", context)
 
 
 @require_POST

@@ -19,7 +19,7 @@ from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, invited
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies.instructions import blocks
+from annotation.studies import markdown
 from benchmarks import audit
 
 PROLIFIC = {"PROLIFIC_PID": "prolific_pid", "STUDY_ID": "prolific_study", "SESSION_ID": "prolific_session"}
@@ -146,7 +146,7 @@ def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> Htt
     first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
     return page(
         "join", study=study, stage=first, protocol=PROTOCOLS[first.protocol], total=next_step.total(None, first),
-        given=given, key=uuid.uuid4(), consent=blocks(study.consent),
+        given=given, key=uuid.uuid4(), consent=markdown.to_html(study.consent, level=3),
     )  # fmt: skip
 
 

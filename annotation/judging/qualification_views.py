@@ -7,19 +7,18 @@ from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
-from django.utils.translation import get_language, gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from annotation.checks import qualification
 from annotation.checks.qualification import Step
 from annotation.judging import next_step
-from annotation.judging.views import at_desk, page
-from annotation.models import AttemptKind, Instructions
+from annotation.judging.views import at_desk, instructions_shown, page
+from annotation.models import AttemptKind
 from annotation.permissions import Desk, whole_number
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
-from annotation.studies.instructions import blocks, text_in
 
 DIGITS = 5  # at most, of the numbers that a form sends
 MISSING = gettext_lazy("Answer every question, then send your answers.")
@@ -77,9 +76,7 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
     context = {"questions": asked, "about": qualification.digest(stage.comprehension)}
     if step.before is not None:
         context["right_before"] = sum(entry["right"] for entry in step.before.answers)
-    newest = Instructions.objects.get(pk=here.newest)
-    text, written = text_in(newest, get_language(), stage.study.language)
-    return context | {"rules": blocks(text), "written": written}
+    return context | instructions_shown(here, level=2)
 
 
 def _training(here: Desk, step: Step) -> dict:

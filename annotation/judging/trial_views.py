@@ -30,7 +30,9 @@ from annotation.screens import errors
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.screens.screens import build_screens
 from annotation.screens.trial import trial_leases
-from annotation.studies.instructions import blocks, text_in
+from annotation.studies import markdown
+from annotation.studies.instructions import text_in
+from annotation.studies.instructions_images import pictures_in
 from benchmarks.permissions import StaffRequest, staff_only
 
 SCREENS = 5
@@ -231,4 +233,5 @@ def _home(stage: Stage, seed: int) -> str:
 def _instructions(stage: Stage) -> Mapping[str, Any]:
     newest = stage.instructions.latest("version")
     words, written = text_in(newest, get_language(), stage.study.language)
-    return {"rules": blocks(words), "written": written, "protocol": PROTOCOLS[stage.protocol]}
+    rules = markdown.to_html(words, pictures_in(stage, words), level=3)
+    return {"rules": rules, "written": written, "protocol": PROTOCOLS[stage.protocol]}

@@ -33,7 +33,9 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import errors
 from annotation.screens.screens import build_screens
-from annotation.studies.instructions import blocks, text_in
+from annotation.studies import markdown
+from annotation.studies.instructions import text_in
+from annotation.studies.instructions_images import pictures_in
 
 View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
@@ -103,7 +105,9 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     if now.state == "moved":
         return redirect("judge", here.annotator.token)
     if now.state == "consent":
-        return page("consent", here, study=here.stage.study, consent=blocks(here.stage.study.consent))
+        return page(
+            "consent", here, study=here.stage.study, consent=markdown.to_html(here.stage.study.consent, level=3)
+        )
     if now.state == "rules" or "rules" in request.GET:
         return _rules(request, here, reading=now.state != "rules")
     if now.state == "before":
@@ -119,7 +123,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpRespons
     return page(
         "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
-        **_instructions(here), **_where(here, now),
+        **instructions_shown(here, level=3), **_where(here, now),
     )  # fmt: skip
 
 
@@ -132,14 +136,16 @@ def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     return page(
         "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], reading=reading,
-        changed=here.seat.read_id is not None, link=_link(request, here), **_instructions(here),
+        changed=here.seat.read_id is not None, link=_link(request, here), **instructions_shown(here, level=2),
     )  # fmt: skip
 
 
-def _instructions(here: Desk) -> dict:
+def instructions_shown(here: Desk, level: int) -> dict:
+    """The newest instructions in the page's language, their headings from `level` on, and their version."""
     newest = _newest(here)
     text, written = text_in(newest, get_language(), here.stage.study.language)
-    return {"rules": blocks(text), "written": written, "version": newest.version}
+    rules = markdown.to_html(text, pictures_in(here.stage, text), level)
+    return {"rules": rules, "written": written, "version": newest.version}
 
 
 def _newest(here: Desk) -> Instructions:

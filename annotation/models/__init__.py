@@ -23,4 +23,4 @@ from annotation.models.choices import (
 from annotation.models.judging import SPLIT, Flag, Judgment, Lease, Outcome, Slot, Task
 from annotation.models.people import Annotator, Attempt, Member, Seat
 from annotation.models.release import Release
-from annotation.models.study import Instructions, Stage, Study, StudyTemplate
+from annotation.models.study import Instructions, InstructionsImage, Stage, Study, StudyTemplate

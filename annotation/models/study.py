@@ -20,7 +20,7 @@ from annotation.models.choices import (
     StudyState,
     TieRule,
 )
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, opaque_name
 
 
 def secret_token() -> str:
@@ -187,7 +187,7 @@ class Instructions(models.Model):
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions")
     version = models.PositiveIntegerField()
-    text = models.TextField()  # blank lines separate paragraphs; lines starting with "- " are a list
+    text = models.TextField()  # Markdown (studies/markdown.py)
     translations = models.JSONField(default=dict)  # language → the same text in it, beside the study's own language
     created_at = models.DateTimeField(db_default=Now())
 
@@ -195,3 +195,29 @@ class Instructions(models.Model):
         ordering = ["stage_id", "version"]
         verbose_name_plural = "instructions"
         constraints = [models.UniqueConstraint(fields=["stage", "version"], name="instructions_version_once")]
+
+
+class InstructionsImage(models.Model):
+    """An image for a stage's instructions, which name it. Never replaced, so that every version shows what it showed.
+
+    Only the re-encoded image is stored, under an opaque name.
+    """
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="instructions_images")
+    name = models.CharField(max_length=60)  # as the text has it: "six-fingers"
+    sha256 = models.CharField(max_length=64)  # of the uploaded file
+    opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
+    width = models.PositiveIntegerField()  # as served
+    height = models.PositiveIntegerField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["stage_id", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "name"], name="instructions_image_name_once"),
+            models.UniqueConstraint(fields=["stage", "sha256"], name="instructions_image_content_once"),
+        ]
+
+    @property
+    def path(self) -> str:
+        return f"instructions/{self.opaque[:2]}/{self.opaque}.jpg"

@@ -5,6 +5,7 @@ docs/guide/report.md describes the parts.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 
 from django.template.loader import render_to_string
 
@@ -15,8 +16,11 @@ from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report as study_report
-from annotation.studies.instructions import blocks
+from annotation.studies import markdown
+from annotation.studies.instructions_images import pictures_by_stage
+from annotation.studies.markdown import Picture
 
+NO_PICTURES: Mapping[int, Sequence[Picture]] = MappingProxyType({})
 COLUMNS = 11  # types side by side, as in BiVLC's Table 1; with more, each has a row
 PAIRS, PEOPLE = 20, 100  # rows at most; the JSON has more
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")  # in the order of Table 1
@@ -30,15 +34,18 @@ SPREADS = {
 
 def contents(study: Study, found: Reckoned) -> dict:
     shown = {"study": study, "reckoned": found}
-    return {**shown, **tables(study_report.dated(found))} if found.data is not None else shown
+    if found.data is None:
+        return shown
+    return {**shown, **tables(study_report.dated(found), pictures_by_stage(study.pk))}
 
 
-def tables(report: Mapping) -> dict:
-    """The report, and what its tables need besides it."""
+def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTURES) -> dict:
+    """The report, and what its tables need besides it. `pictures` are the images of each stage's instructions."""
     people, paid = report["annotators"], bool(report["study"]["pay_per_hour"])
-    stages = [stage(one) for one in report["stages"]]
+    stages = [stage(one, pictures.get(one["settings"]["position"], ())) for one in report["stages"]]
     return {
         "report": report,
+        "consent": markdown.to_html((report["study"]["consent"] or {}).get("text", ""), level=3),
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),
@@ -64,7 +71,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
 # A stage
 
 
-def stage(one: Mapping) -> dict:
+def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
     """A stage of the report with its texts as readers see them, and its agreement as tables."""
     protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
     block = study_page.paper_block(protocol, one["figures"])
@@ -74,7 +81,9 @@ def stage(one: Mapping) -> dict:
     return {
         **one,
         "asks": protocol,
-        "versions": [{**version, "blocks": blocks(version["text"])} for version in one["instructions"]],
+        "versions": [
+            {**version, "html": markdown.to_html(version["text"], pictures, level=5)} for version in one["instructions"]
+        ],
         "views": [view(found) for found in one["agreement"]],
         "paper": paper,
         "paper_title": block.get("paper_title", ""),

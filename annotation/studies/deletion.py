@@ -8,7 +8,7 @@ checks that a judgment really belongs to it.
 from django.db import connection, transaction
 from django.db.models import ProtectedError, Q, QuerySet
 
-from annotation.models import Judgment, Study, Task
+from annotation.models import InstructionsImage, Judgment, Study, Task
 from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
@@ -83,6 +83,7 @@ def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False
         study, went = Study.objects.get(pk=study.pk), size(study)
         _releases_go(study, releases, after)
         _exports_go(study, after)
+        after.files(image.path for image in InstructionsImage.objects.filter(stage__study=study))
         audit.record(by=by, verb="deleted", subject=study, name=study.name, afterwards=after.id, **went)
         cursor.execute("SELECT set_config('winnow.deletes_study', %s, true)", [str(study.pk)])
         _below(cursor, study)

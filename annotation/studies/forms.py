@@ -1,9 +1,12 @@
 """The forms of a study's pages, except those for setting one up (studies/setup_forms.py)."""
 
+from collections.abc import Iterable
+
 from django import forms
 from django.conf import settings
 
 from annotation.models import Instructions, Member, Role
+from annotation.studies import markdown
 
 
 class ErrorsAtFields(forms.Form):
@@ -23,24 +26,42 @@ class ErrorsAtFields(forms.Form):
 class InstructionsForm(ErrorsAtFields):
     hinted = frozenset({"text"})
 
-    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22}))
+    text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
 
-    def __init__(self, data=None, *, current: Instructions, own: str):
-        """`own` is the study's language; the others may stay empty."""
+    def __init__(self, data=None, *, current: Instructions, own: str, images: Iterable[str] = ()):
+        """`own` is the study's language; the others may stay empty. `images` are the names that the texts may use."""
+        self.own, self.images = own, set(images)
         self.others = [(code, name) for code, name in settings.LANGUAGES if code != own]
+        # Before the base class looks for errors: a field added later would never be cleaned.
+        fields = {**type(self).base_fields, **{code: self._field(code, name) for code, name in self.others}}
+        self.base_fields = fields  # type: ignore[misc]  # Django copies them into `fields`
         super().__init__(data, initial={"text": current.text, **current.translations})
-        for code, name in self.others:
-            widget = forms.Textarea(attrs={"rows": 12, "lang": code, "dir": "auto"})
-            self.fields[code] = forms.CharField(
-                label=name, required=False, widget=widget, initial=current.translations.get(code, "")
-            )
+
+    @staticmethod
+    def _field(code: str, name: str) -> forms.CharField:
+        widget = forms.Textarea(attrs={"rows": 12, "lang": code, "dir": "auto"})
+        return forms.CharField(label=name, required=False, widget=widget)
+
+    def clean(self) -> None:
+        for name, text in list(self.cleaned_data.items()):
+            if wrong := markdown.problems(text, self.images):
+                self.add_error(name, wrong)
+
+    def problems(self) -> list[str]:
+        """Every error, with its language if that is not the study's own."""
+        names = dict(self.others)
+        return [
+            f"{names[field]}: {error}" if field in names else str(error)
+            for field, errors in self.errors.items()
+            for error in errors
+        ]
 
     @property
     def in_other_languages(self) -> list[forms.BoundField]:
         return [self[code] for code, _ in self.others]
 
     def words(self) -> dict:
-        """What `studies.lifecycle.revise_instructions` takes."""
+        """The texts as `studies.lifecycle.revise_instructions` takes them."""
         given = {name: text.replace("\r\n", "\n") for name, text in self.cleaned_data.items()}
         return {"text": given.pop("text"), "translations": {code: text for code, text in given.items() if text}}
 

@@ -16,6 +16,7 @@ from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, StagePlan, contradictions, expected_effort
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
 from annotation.protocols.registry import PROTOCOLS
+from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.starting_points import StartingPoint
 from benchmarks import queries
@@ -46,6 +47,7 @@ PROMOTIONS = {
 
 LANGUAGES = dict(settings.LANGUAGES)
 IN = "instructions_"  # and a language: the field of a translation
+NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
 
@@ -76,6 +78,13 @@ def number(name: str, label: str, hint: str = "", required: bool = True) -> form
     bounds = {limit.code: limit.limit_value for limit in limits}
     low, high = bounds.get("min_value"), bounds.get("max_value")
     return forms.IntegerField(label=label, help_text=hint, required=required, min_value=low, max_value=high)
+
+
+def _checked(text: str) -> str:
+    """Markdown without images, which only a stage that exists can have. Raises ValidationError."""
+    if wrong := markdown.problems(text, (), unknown=NO_IMAGES):
+        raise forms.ValidationError(wrong)
+    return text
 
 
 class StageForm(forms.Form):
@@ -116,8 +125,8 @@ class StageForm(forms.Form):
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = TextField(
         14, label="Instructions",
-        help_text="Separate paragraphs with a blank line. Lines that start with “- ” become a list. A later "
-        "change makes a new version, which every annotator must read.",
+        help_text="In Markdown: a blank line starts a new paragraph, lines that start with “- ” become a list. You can "
+        "add images once the study exists. A later change makes a new version, which every annotator must read.",
     )  # fmt: skip
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")
@@ -191,6 +200,9 @@ class StageForm(forms.Form):
     def more_is_wrong(self) -> bool:
         return any(field.errors for field in self.more)
 
+    def clean_instructions(self) -> str:
+        return _checked(self.cleaned_data["instructions"])
+
     def clean(self) -> None:
         given = self.cleaned_data
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
@@ -245,7 +257,7 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     consent = TextField(
         3, label="Consent", required=False,
-        help_text="Annotators must agree to this text before they join. Leave empty to skip consent.",
+        help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
     )  # fmt: skip
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
@@ -268,6 +280,9 @@ class StudyForm(forms.Form):
         if not self.saves_template and Study.objects.filter(name=name).exists():
             raise forms.ValidationError("A study with this name already exists. Choose another name.")
         return name
+
+    def clean_consent(self) -> str:
+        return _checked(self.cleaned_data["consent"])
 
     def clean_currency(self) -> str:
         return self.cleaned_data["currency"].upper()

@@ -138,11 +138,11 @@ def place_counts(places: list[int]) -> str:
 
 @register.filter
 def local(at: str | None) -> str:
-    """A `time` element in UTC, which the page's script rewrites to the reader's zone."""
+    """A `time` element in UTC, which the page's script rewrites to the reader's zone; the title stays."""
     if not at:
         return NOTHING
-    written = datetime.fromisoformat(at).strftime("%a %d %b, %H:%M UTC")
-    return format_html('<time datetime="{}" data-local>{}</time>', at, written)
+    written = datetime.fromisoformat(at).astimezone(UTC).strftime("%a %d %b, %H:%M UTC")
+    return format_html('<time datetime="{}" title="{}" data-local>{}</time>', at, written, written)
 
 
 @register.filter

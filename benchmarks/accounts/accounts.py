@@ -1,4 +1,6 @@
-"""Accounts: created with a password for one login, at which the owner chooses another (accounts/views.py)."""
+"""Accounts: created with a password for one login, at which the owner chooses another (accounts/views.py); and
+what owners change themselves.
+"""
 
 import secrets
 
@@ -33,3 +35,21 @@ def give_password(*, user: User, by: str) -> str:
     user.save()
     audit.record(by=by, verb="gave a one-time password", subject=user)
     return password
+
+
+@transaction.atomic
+def change_email(*, user: User, email: str, by: str) -> None:
+    """Store the address; empty for none. The audit trail does not repeat it."""
+    if user.email == email:
+        return
+    user.email = email
+    user.save(update_fields=["email"])
+    audit.record(by=by, verb="changed an e-mail address", subject=user)
+
+
+@transaction.atomic
+def change_password(*, user: User, password: str, by: str) -> None:
+    """Store a password that the owner chose. All of their sessions end; the caller keeps the present one."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    audit.record(by=by, verb="changed a password", subject=user)

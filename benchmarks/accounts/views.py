@@ -1,13 +1,13 @@
-"""Login, logout, and the user's own API token. A user with a one-time password must choose their own before they are
-logged in.
+"""Login, logout, the user's own account, and their API token. A user with a one-time password must choose their own
+before they are logged in.
 """
 
 import hashlib
 import time
 
 from django.contrib import messages
-from django.contrib.auth import login, logout
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm, UsernameField
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm, UsernameField
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
@@ -21,7 +21,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from benchmarks import audit, permissions
-from benchmarks.accounts import tokens
+from benchmarks.accounts import accounts, tokens
+from benchmarks.accounts.forms import EmailForm
+from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest, client_address
 
 TRIES = 10  # per minute, for one name from one address
@@ -123,11 +125,36 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
+@sensitive_post_parameters()
+def account(request: StaffRequest) -> HttpResponse:
+    """The user's e-mail address, notifications and password; a POST says with `save` which of the two it changes."""
+    user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
+    email = EmailForm(user, request.POST if save == "email" else None)
+    password = PasswordChangeForm(user, request.POST if save == "password" else None)
+    password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has more than this form
+    by = audit.named(user)
+    if email.is_valid():
+        accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)
+        if "kinds" in email.cleaned_data:
+            subscriptions.choose(user=user, kinds=email.cleaned_data["kinds"], by=by)
+        messages.success(request, "Saved.")
+        return redirect("account")
+    if password.is_valid():
+        accounts.change_password(user=user, password=password.cleaned_data["new_password1"], by=by)
+        update_session_auth_hash(request, user)
+        messages.success(request, "Your password has been changed. Other browsers are logged out.")
+        return redirect("account")
+    context = {"section": "account", "email": email, "password": password}
+    return render(request, "accounts/account.html", context, status=422 if email.errors or password.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
     """POST creates a token, shown only in this response: nothing is stored that could show it again."""
     made = tokens.make_token(user=request.user, by=audit.named(request.user)) if request.method == "POST" else ""
     context = {
-        "section": "token",
+        "section": "account",
         "made": made,
         "token": Token.objects.filter(user=request.user).first(),
         "address": request.build_absolute_uri(reverse("api-study-list")),

@@ -1,6 +1,10 @@
-"""The tables of benchmarks, of model runs on them, of jobs and the audit trail. Other rooms import them from here."""
+"""The tables of benchmarks, of model runs on them, of jobs, messages and the audit trail.
+
+Other rooms import them from here.
+"""
 
 from benchmarks.models.audit import Event
 from benchmarks.models.benchmark import Benchmark, Caption, Image, Item, ItemImage, Role, opaque_name
 from benchmarks.models.job import JOB_MOVES, Job, JobState
+from benchmarks.models.notification import Notification, Subscription
 from benchmarks.models.run import Embedding, Prediction, Run, RunOrigin, ScoringModel

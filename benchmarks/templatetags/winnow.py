@@ -1,8 +1,12 @@
 """Formatting of figures on pages."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from django import template
+from django.utils.dateformat import format as date_format
+from django.utils.html import format_html
+from django.utils.timezone import localtime
 
 from benchmarks.records import ROLES
 
@@ -17,6 +21,17 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes % 60} min"
     return f"{minutes} min {seconds % 60} s" if minutes else f"{seconds} s"
+
+
+@register.filter
+def moment(at: datetime | None, form: str = "j M Y, H:i") -> str:
+    """A `time` element in the viewer's zone (`permissions.staff_only` activates it), with UTC as its title."""
+    if at is None:
+        return ""
+    told = f"{date_format(at.astimezone(UTC), 'j M Y, H:i')} UTC"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', at.isoformat(), told, date_format(localtime(at), form)
+    )
 
 
 @register.filter

@@ -19,20 +19,20 @@ def served(request: HttpRequest, opaque: str) -> HttpResponse:
     """An image as it is, or in the frame of its item: the address does not tell which."""
     framed, as_it_is = _path("framed", opaque), _path("served", opaque)
     if not media(framed).exists() and (media(as_it_is).exists() or not frames.make(opaque)):
-        return _file(as_it_is)
-    return _file(framed)
+        return send_image(as_it_is)
+    return send_image(framed)
 
 
 @require_safe
 def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
-    return _file(_path("thumbnails", opaque))
+    return send_image(_path("thumbnails", opaque))
 
 
 def _path(folder: str, opaque: str) -> str:
     return f"{folder}/{opaque[:2]}/{opaque}.jpg"
 
 
-def _file(path: str) -> HttpResponse:
+def send_image(path: str) -> HttpResponse:
     """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
     if settings.ACCEL_REDIRECT:
         return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})

@@ -36,13 +36,16 @@ help                    +++-+L  xxxxxx
 help-page               +++-+L  xxxxxx
 help-picture            +++-+L  xxxxxx
 health                  ++++++  xxxxxx
+appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
 first-password          ++++++  ++++++
+account                 +++-+L  +++-+L
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
 thumbnail               ++++++  xxxxxx
+instructions-image      ++++++  xxxxxx
 
 benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
@@ -149,7 +152,7 @@ def world(module_world) -> World:
         members.add(study=study, user=people[role], role=role, by="test")
     studies.study(created_by=people["other"])
     annotator, image = studies.annotator(study), studies.image()
-    for folder in ("served", "thumbnails"):
+    for folder in ("served", "thumbnails", "instructions"):
         path = module_world / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")

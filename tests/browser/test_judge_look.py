@@ -138,7 +138,7 @@ def loaded(name: str) -> set[str]:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda one: one.name)
 def test_script_and_style_are_at_most_60_kb_on_the_wire(protocol):
-    files = {"css/base.css", "css/judge.css", *loaded("js/judging/judge.js")}
+    files = {"css/base.css", "css/dark.css", "css/judge.css", *loaded("js/judging/judge.js")}
     if protocol.form:
         files |= loaded(protocol.form.script) | {protocol.form.style or "css/judge.css"}
     assert sum(len(gzip.compress((STATIC / name).read_bytes())) for name in files) < 60_000

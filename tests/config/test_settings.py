@@ -83,6 +83,35 @@ def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
         load(WINNOW_PROXIES=proxies)
 
 
+MAIL = {"EMAIL_HOST": "mail.example.org", "EMAIL_FROM": "w@example.org", "WINNOW_URL": "https://winnow.example.org/"}
+
+
+@pytest.mark.parametrize(
+    ("more", "port"),
+    [({}, 25), ({"EMAIL_USE_TLS": "1"}, 587), ({"EMAIL_USE_SSL": "1"}, 465), ({"EMAIL_PORT": "26"}, 26)],
+)
+def test_e_mail_is_sent_where_a_mail_server_is_named(load, more, port):
+    assert load()["EMAIL_BACKEND"].endswith(".dummy.EmailBackend")
+    found = load(**MAIL, **more)
+    assert found["EMAIL_BACKEND"].endswith(".smtp.EmailBackend") and found["EMAIL_PORT"] == port
+    assert (found["SITE_URL"], found["DEFAULT_FROM_EMAIL"]) == ("https://winnow.example.org", "w@example.org")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"EMAIL_FROM": ""}, "EMAIL_FROM"),
+        ({"WINNOW_URL": ""}, "WINNOW_URL"),
+        ({"WINNOW_URL": "winnow.example.org"}, "WINNOW_URL"),
+        ({"EMAIL_PORT": "smtp"}, "EMAIL_PORT"),
+        ({"EMAIL_USE_TLS": "1", "EMAIL_USE_SSL": "1"}, "EMAIL_USE_TLS"),
+    ],
+)
+def test_what_e_mail_needs_is_asked_for_by_name(load, wrong, named):
+    with pytest.raises(ImproperlyConfigured, match=named):
+        load(**{**MAIL, **wrong})
+
+
 def test_behind_a_proxy_unless_it_is_said_otherwise(load):
     found = [
         load()["TRUSTED_PROXIES"],

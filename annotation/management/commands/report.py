@@ -12,6 +12,7 @@ from annotation.management.named import named
 from annotation.models import Study
 from annotation.reports import page as reports_page
 from annotation.reports import report
+from annotation.studies.instructions_images import pictures_by_stage
 
 STYLES = tuple(f"css/{name}.css" for name in ("base", "manage", "study", "plots", "report"))
 
@@ -32,7 +33,8 @@ class Command(BaseCommand):
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:
-            context = {**reports_page.tables(found), "style": styles()}
+            pictures = pictures_by_stage(chosen.pk, embedded=True)
+            context = {**reports_page.tables(found, pictures), "style": styles()}
             given["html"].write_text(render_to_string("reports/file.html", context), encoding="utf-8")
         self.stdout.write(f"as of {found['as_of']}  {found['fingerprint']}")
 
@@ -41,4 +43,6 @@ def styles() -> SafeString:
     """All of the page's styles in one element, so that the file is self-contained."""
     paths = [path for name in STYLES for path in finders.find(name, find_all=True)]
     texts = [Path(path).read_text(encoding="utf-8") for path in paths]
+    dark = "".join(Path(path).read_text(encoding="utf-8") for path in finders.find("css/dark.css", find_all=True))
+    texts.append(f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n")
     return mark_safe(f"<style>\n{''.join(texts)}</style>")  # our own files

@@ -13,6 +13,7 @@ from annotation.models import (
     Attempt,
     Flag,
     Instructions,
+    InstructionsImage,
     Judgment,
     Lease,
     Outcome,
@@ -84,6 +85,12 @@ BROKEN = {
     "judgment_active_within_elapsed": lambda w: judgment(w, active_ms=2, elapsed_ms=1),
     "flag_has_reason": lambda w: Flag.objects.create(lease=w["lease"], reason=""),
     "instructions_version_once": lambda w: Instructions.objects.create(stage=w["stage"], version=1, text="again"),
+    "instructions_image_name_once": lambda w: [
+        InstructionsImage.objects.create(stage=w["stage"], name="a", sha256=one, width=1, height=1) for one in "12"
+    ],
+    "instructions_image_content_once": lambda w: [
+        InstructionsImage.objects.create(stage=w["stage"], name=one, sha256="1", width=1, height=1) for one in "ab"
+    ],
     "annotator_number_once": lambda w: Annotator.objects.update(number=1),
     "annotator_prolific_once": lambda w: Annotator.objects.update(prolific_pid="P"),
     "stage_position_once": lambda w: Stage.objects.create(study=w["stage"].study, protocol="bivlc-choose", seed=1),
@@ -129,7 +136,10 @@ def test_the_database_refuses(world, name):
 
 
 def test_every_constraint_has_its_test():
-    models = (Study, Stage, Instructions, Annotator, Seat, Attempt, Task, Outcome, Slot, Lease, Judgment, Flag)
+    models = (
+        Study, Stage, Instructions, InstructionsImage, Annotator, Seat, Attempt, Task, Outcome, Slot, Lease, Judgment,
+        Flag,
+    )  # fmt: skip
     declared = {constraint.name for model in models for constraint in model._meta.constraints}
     assert declared <= set(BROKEN)
 

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, connections, transaction
 from annotation import tasks
 from annotation.exports import job as export_job
 from annotation.models import Annotator, Judgment, Lease, Release, Slot, Stage, Study, Task
-from annotation.studies import deletion
+from annotation.studies import deletion, instructions_images
 from annotation.studies.deletion import delete_study
 from benchmarks.housekeeping import delete as housekeeping_delete
 from benchmarks.housekeeping.deferred_files import DeferredFiles, finish_dead
@@ -21,7 +21,7 @@ from benchmarks.imports import run as run_import
 from benchmarks.imports import staging
 from benchmarks.jobs import jobs
 from benchmarks.models import Event, Image, Item, ItemImage, Job, JobState
-from tests.builders import crowds, imports, studies
+from tests.builders import crowds, imports, pictures, studies
 from tests.builders.installation import rows
 from tests.builders.pipelines import with_originals
 
@@ -48,6 +48,8 @@ class TestStudies:
         study = with_originals(crowds.stage(items=6, people=3, overlap=2).study)
         images = set(imports.stored_files(media))
         exports_run(study)
+        drawn = pictures.draw(1, 32, 32)
+        instructions_images.add(stage=study.stages.get(), file_name="a.jpg", data=drawn, by="test")
         assert set(imports.stored_files(media)) > images
         benchmark = study.benchmark
         delete_study(study=study, by="test")

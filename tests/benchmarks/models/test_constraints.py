@@ -1,12 +1,18 @@
 """The constraints of WHAT is judged, each refusing what it is there to refuse."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
+from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job, Notification, Subscription
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
+
+
+def user() -> User:
+    return User.objects.get_or_create(username="ana")[0]
+
 
 BROKEN = {
     "benchmarks_benchmark_name_key": lambda one, two: Benchmark.objects.create(name=one.benchmark.name, source="jsonl"),
@@ -19,6 +25,10 @@ BROKEN = {
     "item_image_place_once": lambda one, two: ItemImage.objects.update(position=0),
     "item_image_role_known": lambda one, two: ItemImage.objects.update(role="spare"),
     "item_image_crop_whole": lambda one, two: ItemImage.objects.update(crop=[5, 5, 0, 9]),
+    "subscription_once": lambda one, two: [Subscription.objects.create(user=user(), kind="job") for _ in range(2)],
+    "notification_once": lambda one, two: [
+        Notification.objects.create(user=user(), kind="job", about="job:1") for _ in range(2)
+    ],
     "job_state_known": lambda one, two: Job.objects.create(kind="import", title="t", state="lost"),
 }
 
@@ -31,7 +41,8 @@ def test_the_database_refuses(name):
 
 
 def test_every_constraint_has_its_test():
-    declared = {c.name for model in (Benchmark, Item, Caption, ItemImage, Job) for c in model._meta.constraints}
+    models = (Benchmark, Item, Caption, ItemImage, Job, Subscription, Notification)
+    declared = {constraint.name for model in models for constraint in model._meta.constraints}
     assert declared <= set(BROKEN)
 
 

@@ -1,0 +1,47 @@
+"""The daily message: flags that nobody has reviewed, and blocked items, of the studies that a user manages."""
+
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.figures import blocked_items
+from annotation.models import Flag, Stage, StudyState
+from annotation.notifications.stages import RUNS_IT
+from benchmarks.notifications.kinds import Message, link, tells
+
+HOUR = 6  # UTC: the message is there when the day begins in Europe
+
+
+@tells("daily", "Once a day: flags to review and blocked items in the studies that I manage")
+def today(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
+    """Today's message, from `HOUR` on; without text if there is nothing to do."""
+    now = timezone.now().astimezone(UTC)
+    about = now.date().isoformat()
+    if now.hour < HOUR or about in told:
+        return
+    found = Stage.objects.filter(
+        study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
+    )
+    stages = found.select_related("study__benchmark", "source").order_by("study__name", "position")
+    parts = [part for stage in stages if (part := _of_stage(stage))]
+    yield Message(about, "Flags and blocked items" if parts else "", "\n\n".join(parts))
+
+
+def _of_stage(stage: Stage) -> str:
+    """What waits in the stage; empty if nothing does."""
+    flags = Flag.objects.filter(lease__task__stage=stage, settled_at=None).count()
+    blocked = blocked_items.counts(stage)
+    if not flags and not blocked:
+        return ""
+    name = f"{stage.study.name}, stage {stage.position} ({stage.name})"
+    lines = [f"- {flags:,} flag{'' if flags == 1 else 's'} to review"] if flags else []
+    lines += [f"- {_items(count)}: {blocked_items.REASONS[reason][0]}" for reason, count in blocked.items()]
+    page = "study-stuck" if blocked else "study-detail"
+    return "\n".join([name, *lines, link(f"{reverse(page, args=[stage.study_id])}?stage={stage.position}")])
+
+
+def _items(count: int) -> str:
+    return f"{count:,} blocked item{'' if count == 1 else 's'}"

@@ -1,0 +1,58 @@
+"""The message that a stage is done: every judgment that it asked for has been given, and no more items will come."""
+
+from collections.abc import Collection, Iterator
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Kind, Role, Slot, Stage, StageState, StudyState, Task
+from benchmarks import audit
+from benchmarks.models import Notification
+from benchmarks.notifications.kinds import Message, link, tells
+
+KIND = "stage"
+RUNS_IT = (Role.MANAGER, Role.OWNER)
+# Undoing the last answer opens a stage for a moment; one that is open for longer after its message may be told again.
+FORGET = timedelta(hours=1)
+
+OPEN = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE).filter(
+    Q(annotator=None, live=True) | Q(held_until__isnull=False)
+)
+JUDGED = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE, judgment__isnull=False)
+
+
+@tells(KIND, "A stage of a study that I manage is done")
+def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
+    """The open stages of the user's open studies in which nothing is left to judge."""
+    stages = Stage.objects.filter(
+        study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
+    )
+    stages = stages.annotate(is_open=Exists(OPEN), is_judged=Exists(JUDGED)).select_related("study")
+    finished: dict[int, bool] = {}  # by key; sources come before their takers
+    for stage in stages.order_by("study_id", "position"):
+        complete = finished.get(stage.source_id or 0, True) and stage.is_judged and not stage.is_open
+        finished[stage.pk] = complete or stage.state == StageState.CLOSED
+        if stage.state != StageState.OPEN:
+            continue
+        if not complete:
+            _forget(user, stage)
+        elif audit.named(stage) not in told:
+            yield _message(stage)
+
+
+def _forget(user: User, stage: Stage) -> None:
+    """It is open (again): when it is done, that is news."""
+    old = timezone.now() - FORGET
+    Notification.objects.filter(user=user, kind=KIND, about=audit.named(stage), tried_at__lt=old).delete()
+
+
+def _message(stage: Stage) -> Message:
+    study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
+    address = link(f"{reverse('study-detail', args=[study.pk])}?stage={stage.position}")
+    text = f"Every judgment that stage {stage.position} ({stage.name}) of “{study.name}” asks for has been given."
+    if waiting:
+        text += f" {waiting:,} item{'' if waiting == 1 else 's'} to decide by hand."
+    return Message(audit.named(stage), f"Stage {stage.name} of {study.name} is done", f"{text}\n\n{address}")

@@ -1,0 +1,116 @@
+"""Instructions and consent, which managers write in Markdown, as safe HTML.
+
+HTML in the text stays text. Links lead to the web or an e-mail address. An image is one that was uploaded to the stage,
+placed by its name, with a description: `![a hand with six fingers](six-fingers)`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+WEB = ("https://", "http://", "mailto:")
+BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
+KEPT = 512  # rendered texts
+UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
+
+
+class Picture(NamedTuple):
+    """An uploaded image as it is served."""
+
+    name: str
+    url: str
+    width: int
+    height: int
+
+
+class _Renderer(RendererHTML):
+    """Each method is the rule of a kind of token, as markdown-it finds them."""
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        alt = self.renderInlineAsText(tokens[idx].children, options, env)
+        found = env["pictures"].get(tokens[idx].attrs["src"])
+        if found is None:
+            return escapeHtml(alt)
+        size = (found.width, found.height)
+        return format_html('<img src="{}" alt="{}" width="{}" height="{}">', found.url, alt, *size)
+
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        """In a tab of its own, so that nobody loses the screen they are at."""
+        address = str(tokens[idx].attrs["href"])
+        attributes = f' href="{escapeHtml(address)}" target="_blank" rel="noopener noreferrer"'
+        return f"<a{attributes if _leads_to_the_web(address) else ''}>"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
+        return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
+
+    def table_open(self, *_: object) -> str:
+        return '<div class="scroll" tabindex="0"><table dir="auto">\n'
+
+    def table_close(self, *_: object) -> str:
+        return "</table></div>\n"
+
+
+def _leads_to_the_web(address: str) -> bool:
+    return address.lower().startswith(WEB)
+
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_Renderer)
+# An indented line stays a line, for example: texts written before Markdown read as they did.
+_MARKDOWN.enable("table").disable(["code", "lheading", "reference"])
+_MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]  # the renderer decides, and `problems` reports
+
+
+def to_html(text: str, pictures: Iterable[Picture] = (), level: int = 2) -> SafeString:
+    """The HTML of a text. `level` is that of its highest headings; an image that is not among `pictures` is its
+    description.
+    """
+    return _rendered(text, tuple(pictures), level)
+
+
+@lru_cache(maxsize=KEPT)
+def _rendered(text: str, pictures: tuple[Picture, ...], level: int) -> SafeString:
+    env: MutableMapping = {"pictures": {picture.name: picture for picture in pictures}}
+    tokens = _MARKDOWN.parse(text, env)
+    for token in tokens:
+        kind, _, end = token.type.rpartition("_")
+        if kind == "heading":
+            token.tag = f"h{min(6, level - 1 + int(token.tag[1:]))}"
+        if kind in BLOCKS and end == "open":
+            token.attrSet("dir", "auto")
+        token.attrs.pop("style", None)  # of table cells; the content security policy forbids it
+    return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))  # our renderer escapes everything
+
+
+def has_images(text: str) -> bool:
+    """Whether the text may have an image, without parsing it."""
+    return "![" in text
+
+
+def problems(text: str, names: Iterable[str], unknown: str = UNKNOWN) -> list[str]:
+    """What is wrong with the text's images and links, a sentence each. `names` are the uploaded images; `unknown` is
+    the sentence about another `name`.
+    """
+    found: Mapping[str, None] = dict.fromkeys(_problems(text, set(names), unknown))
+    return list(found)
+
+
+def _problems(text: str, names: set[str], unknown: str) -> Iterator[str]:
+    env: MutableMapping = {}
+    inline = [token for token in _MARKDOWN.parse(text, env) if token.children]
+    for token in (child for parent in inline for child in parent.children or ()):
+        if token.type == "image":
+            name = str(token.attrs["src"])
+            if name not in names:
+                yield unknown.format(name=name)
+            elif not token.content.strip():
+                yield f"Describe the image “{name}” for people who cannot see it: ![description]({name})"
+        elif token.type == "link_open" and not _leads_to_the_web(str(token.attrs["href"])):
+            yield f"The link “{token.attrs['href']}” does not work here. Start it with https:// or mailto:"

@@ -1,0 +1,28 @@
+"""The forms of the account page."""
+
+from django import forms
+from django.contrib.auth.models import User
+
+from benchmarks.jobs.forms import DescribedForm
+from benchmarks.notifications.kinds import KINDS, offered
+from benchmarks.notifications.subscriptions import chosen
+
+
+class EmailForm(DescribedForm):
+    """The address, and which messages are sent to it, if this installation sends any."""
+
+    email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    kinds = forms.MultipleChoiceField(label="Notifications", required=False, widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, user: User, data=None):
+        super().__init__(data, initial={"email": user.email, "kinds": chosen(user)})
+        kinds = self.fields["kinds"]
+        assert isinstance(kinds, forms.MultipleChoiceField)
+        kinds.choices = [(kind.name, kind.label) for kind in KINDS.values()]
+        if not offered():
+            del self.fields["kinds"]
+
+    def clean(self) -> None:
+        given = self.cleaned_data
+        if given.get("kinds") and not given.get("email") and "email" not in self.errors:
+            self.add_error("email", "Give an address to which notifications can be sent.")

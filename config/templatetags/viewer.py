@@ -1,0 +1,8 @@
+"""What pages know of their viewer."""
+
+from django import template
+
+from config import appearance
+
+register = template.Library()
+register.simple_tag(appearance.chosen, name="appearance")
