@@ -13,6 +13,7 @@ number of bytes.
 
 import hashlib
 import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder wr
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
+LEAST_FILLED = 0.5  # of a frame, by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
 TURNS = {
@@ -210,9 +212,19 @@ def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
 
 
 def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Width and height of the smallest frame in which no served image of these sizes has to shrink."""
-    widths, heights = zip(*(fitted_size(size, limits.SERVED_SIDE) for size in sizes), strict=True)
-    return max(widths), max(heights)
+    """Width and height of a frame for images of these sizes: the smallest in which no served image has to shrink.
+
+    Where an image would fill less than half of that, the frame is larger, up to what is served. Its shape is then the
+    geometric mean of the widest and the narrowest image's, in which the one that fills least is as large as it can be.
+    """
+    served = [fitted_size(size, limits.SERVED_SIDE) for size in sizes]
+    width, height = (max(sides) for sides in zip(*served, strict=True))
+    shapes = [width / height for width, height in served]
+    narrowest, widest = min(shapes), max(shapes)
+    if min(width / height / widest, narrowest * height / width) >= LEAST_FILLED:
+        return width, height
+    shape = math.sqrt(narrowest * widest)
+    return fitted_size((max(width, round(height * shape)), max(height, round(width / shape))), limits.SERVED_SIDE)
 
 
 def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:

@@ -13,7 +13,7 @@ from annotation.models import Annotator, Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import PHONE, fits, in_windows, send
 from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -86,6 +86,39 @@ def test_in_a_small_window_everything_can_be_reached_without_scrolling_sideways(
         for name in (".card-option >> nth=8", "#submit", "#skip"):
             page.locator(name).scroll_into_view_if_needed()
             page.locator(name).click(trial=True)
+
+
+@pytest.mark.parametrize(("script", "least"), [(True, 55), (False, 40)], ids=["script", "no script"])
+def test_on_a_phone_a_narrow_picture_beside_a_wide_one_is_not_tiny(open_page, site, script, least):
+    study = studies.study(items=1, candidates=2)
+    narrow, wide = (200, 600), (3600, 600)
+    pictures.paint(study, [pictures.draw(number, *size) for number, size in enumerate([wide, narrow, wide])])
+    page = open_page(width=390, height=844, java_script_enabled=script)
+    page.goto(at(site, studies.annotator(study)))
+    expect(page.locator("#desk.ready" if script else "#desk")).to_be_visible()
+    for picture in page.locator(".card-option img").all():
+        box, frame = picture.bounding_box(), [int(picture.get_attribute(side)) for side in ("width", "height")]
+        scale = min(box["width"] / frame[0], box["height"] / frame[1])
+        for shape in (narrow, wide):
+            assert scale * min(shape) * min(frame[0] / shape[0], frame[1] / shape[1]) >= least
+
+
+def test_submit_stays_where_it_is_from_item_to_item(sit):
+    study = studies.study(items=6, candidates=2)
+    shapes = [(512, 512), (800, 300), (300, 800)]  # items of one shape each: pictures beside the words or below them
+    pictures.paint(study, [pictures.draw(n, *shapes[n // 3 % 3]) for n in range(18)])
+    for number, caption in enumerate(Caption.objects.order_by("item__position")):
+        Caption.objects.filter(pk=caption.pk).update(text=LONG[: 30 + 130 * (number // 3)])
+    desk, found = sit(annotator=studies.annotator(study)), {}
+    for _ in range(6):
+        layout = desk.page.locator("#desk").get_attribute("data-layout")
+        for window in in_windows(desk.page):
+            box = desk.page.locator("#submit").bounding_box()
+            found.setdefault(window[0], set()).add((box["y"], box["height"]))
+            found.setdefault("layouts", set()).add(layout)
+            assert outside(desk.page) == []
+        send(desk, "1", "Enter")
+    assert found.pop("layouts") == {"side", "top"} and all(len(places) == 1 for places in found.values()), found
 
 
 def test_on_a_phone_a_tap_picks_and_zoom_follows_the_finger(open_page, site):
