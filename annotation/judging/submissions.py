@@ -96,7 +96,7 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
 @anew
 @transaction.atomic
 def submit_and_hold(
-    *, annotator: Annotator, stage: Stage, wanted: int = 2, **submission
+    *, annotator: Annotator, stage: Stage, wanted: int = assignment_leases.HELD, **submission
 ) -> tuple[Receipt, list[Lease]]:
     """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
     assignment_leases.lock(annotator)

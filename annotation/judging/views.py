@@ -39,7 +39,19 @@ View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
-ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have", "seen"}
+ENVELOPE = {
+    "lease",
+    "key",
+    "answer",
+    "reason",
+    "flag_reason",
+    "cannot_judge",
+    "active",
+    "elapsed",
+    "have",
+    "seen",
+    "ahead",
+}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
@@ -91,7 +103,7 @@ def _wants_json(request: HttpRequest) -> bool:
 @transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
-    now = next_step.claim_next(here)
+    now = next_step.claim_next(here, _ahead(request.GET))
     if _wants_json(request):
         total = next_step.total(here.annotator, here.stage)
         return JsonResponse({**_next(request.GET, here, now), "total": total})
@@ -191,7 +203,9 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
         if stopped:
             receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
         else:
-            receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
+            receipt, leases = submissions.submit_and_hold(
+                annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), **submission
+            )
             now = next_step.after_claim(here, leases)
     except errors.AnsweredElsewhere as conflict:
         return _which_answer(request, here, conflict)
@@ -288,6 +302,11 @@ def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
         "screens": [{"lease": screen.lease, "html": screen.html()} for screen in build_screens(new, here.stage)],
         "done": here.done + added,
     }
+
+
+def _ahead(sent: QueryDict) -> int:
+    """How many screens to hold: what a page on a slow network asks for, within reason."""
+    return min(max(_whole(sent.get("ahead")), assignment_leases.HELD), assignment_leases.HELD_AT_MOST)
 
 
 def _uuid(text: str | None) -> uuid.UUID:

@@ -177,6 +177,51 @@ def test_script_and_style_are_at_most_60_kb_on_the_wire(protocol):
     assert sum(len(gzip.compress((STATIC / name).read_bytes())) for name in files) < 60_000
 
 
+def test_every_script_of_the_judging_page_is_asked_for_at_once(client):
+    html = client.get(f"/judge/{pictures.desk(items=1).token}/").content.decode()
+    asked = re.findall(r'<link rel="modulepreload" href="/static/([^"]+)">', html)
+    assert sorted(asked) == sorted(loaded("js/judging/judge.js"))
+
+
+# A quick annotator on a slow network: time from Enter to the next sentence; whether pictures move when they have come.
+QUICK = """async (count) => {
+  const place = document.getElementById("place"), found = [];
+  const rest = (time) => new Promise((done) => setTimeout(done, time));
+  const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const boxes = () => JSON.stringify([...place.querySelectorAll("img")].map((one) => one.getBoundingClientRect()));
+  while (found.length < count) {
+    const before = place.firstElementChild, start = performance.now();
+    press("1"), press("Enter");
+    while (place.firstElementChild === before || !place.querySelector("h1")) await rest(1);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const [time, at] = [Math.round(performance.now() - start), boxes()];
+    await rest(500);
+    found.push({ time, kept: at === boxes() && at.length > 9 });
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("answers", [6, pytest.param(20, marks=pytest.mark.nightly)])
+def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_page, site, answers):
+    """The network takes 400 ms for each request and 3 s for the four pictures of a screen."""
+    study = studies.study(items=answers + 6)
+    drawn = [pictures.noise(number) for number in range(8)]
+    pictures.paint(study, (drawn[n % 8] for n in range(5 * (answers + 6))))
+    page = open_page()
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
+    network.send("Network.emulateNetworkConditions", slow)
+    page.goto(at(site, studies.annotator(study)), wait_until="commit")
+    expect(page.locator("#desk.ready")).to_be_visible()
+    found = page.evaluate(QUICK, answers)
+    network.send("Network.emulateNetworkConditions", slow | {"latency": 0, "downloadThroughput": -1})
+    print("milliseconds from Enter to the next sentence:", [one["time"] for one in found])
+    assert max(one["time"] for one in found) < 300, found  # less than any request takes
+    assert all(one["kept"] for one in found), found
+    expect(page.locator("#chip")).to_have_text("saved")
+
+
 def press(*keys: str):
     return lambda page: [page.keyboard.press(key) for key in keys]
 

@@ -221,6 +221,15 @@ def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client
     assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
 
 
+@pytest.mark.parametrize(("ahead", "held"), [("", 2), ("0", 2), ("3", 3), ("4", 4), ("99", 4), ("x", 2)])
+def test_a_page_on_a_slow_network_holds_up_to_four_screens(client, ahead, held):
+    annotator = studies.annotator(studies.study(items=6))
+    answer = client.get(home(annotator), {"ahead": ahead}, **JSON).json()
+    assert len(answer["held"]) == len(answer["screens"]) == held
+    fields = {"lease": answer["held"][0], "key": uuid.uuid4(), "answer": "1", "ahead": ahead}
+    assert len(client.post(home(annotator) + "submit/", fields, **JSON).json()["held"]) == held
+
+
 def test_renew_says_how_many_screens_are_held(client, annotator):
     screen(client, annotator)
     assert client.post(home(annotator) + "renew/", **JSON).json() == {"held": 2}
