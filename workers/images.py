@@ -8,7 +8,7 @@ the long side at most 1600 (thumbnail: 320).
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
 
 Images that must not be told apart by their size are framed: each gets a canvas of the same size, and all get the same
-number of bytes.
+number of bytes. Of large ones there is a smaller copy for phones.
 """
 
 import hashlib
@@ -228,13 +228,28 @@ def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
-    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred.
+    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred; all of equal length."""
+    return padded([_in_frame(one, size) for one in served])
 
-    All have the same number of bytes: decoders ignore what follows the end of a JPEG.
-    """
-    found = [_in_frame(one, size) for one in served]
-    longest = max(map(len, found))
-    return [one.ljust(longest, b"\0") for one in found]
+
+def padded(jpegs: Sequence[bytes]) -> list[bytes]:
+    """All with the same number of bytes: decoders ignore what follows the end of a JPEG."""
+    longest = max(map(len, jpegs))
+    return [one.ljust(longest, b"\0") for one in jpegs]
+
+
+def small_size(size: tuple[int, int]) -> tuple[int, int] | None:
+    """Width and height of the smaller copy of an image of this size; None where it is served small enough."""
+    served = fitted_size(size, limits.SERVED_SIDE)
+    return fitted_size(served, limits.SMALL_SIDE) if max(served) >= limits.LARGE_SIDE else None
+
+
+def smaller(served: bytes) -> bytes:
+    """The smaller copy of what is served (or framed): a JPEG of `small_size`, decoded at that scale."""
+    image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
+    size = fitted_size(image.size, limits.SMALL_SIDE)
+    image.draft("RGB", size)
+    return jpeg(image.resize(size, Image.Resampling.LANCZOS) if image.size != size else image)
 
 
 def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:

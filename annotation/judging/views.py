@@ -39,19 +39,8 @@ View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
-ENVELOPE = {
-    "lease",
-    "key",
-    "answer",
-    "reason",
-    "flag_reason",
-    "cannot_judge",
-    "active",
-    "elapsed",
-    "have",
-    "seen",
-    "ahead",
-}
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen"}
+ENVELOPE |= {"have", "ahead"}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:

@@ -30,7 +30,8 @@ from tests.builders import studies as builders_studies
 ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {
-    "home", "health", "login", "logout", "first-password", "api-token", "image", "thumbnail", "api-schema", "join",
+    "home", "health", "login", "logout", "first-password", "api-token", "image", "small-image", "thumbnail",
+    "api-schema", "join",
     "judge", "judge-before", "judge-leave", "judge-words", "study-download", "study-instructions", "import-new",
     "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",

@@ -39,6 +39,7 @@ first-password          ++++++  ++++++
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
+small-image             ++++++  xxxxxx
 thumbnail               ++++++  xxxxxx
 
 benchmark-list          +++-+L  xxxxxx
@@ -138,7 +139,7 @@ def world(module_world) -> World:
         members.add(study=study, user=people[role], role=role, by="test")
     studies.study(created_by=people["other"])
     annotator, image = studies.annotator(study), studies.image()
-    for folder in ("served", "thumbnails"):
+    for folder in ("served", "small", "thumbnails"):
         path = module_world / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")

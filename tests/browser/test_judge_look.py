@@ -208,18 +208,36 @@ def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_pag
     study = studies.study(items=answers + 6)
     drawn = [pictures.noise(number) for number in range(8)]
     pictures.paint(study, (drawn[n % 8] for n in range(5 * (answers + 6))))
-    page = open_page()
+    page = open_page(unshared=True)
     network = page.context.new_cdp_session(page)
     slow = {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 50_000}
     network.send("Network.emulateNetworkConditions", slow)
     page.goto(at(site, studies.annotator(study)), wait_until="commit")
     expect(page.locator("#desk.ready")).to_be_visible()
     found = page.evaluate(QUICK, answers)
-    network.send("Network.emulateNetworkConditions", slow | {"latency": 0, "downloadThroughput": -1})
+    network.send(
+        "Network.emulateNetworkConditions", slow | {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    )
     print("milliseconds from Enter to the next sentence:", [one["time"] for one in found])
     assert max(one["time"] for one in found) < 300, found  # less than any request takes
     assert all(one["kept"] for one in found), found
     expect(page.locator("#chip")).to_have_text("saved")
+
+
+def test_a_phone_loads_smaller_pictures_until_it_zooms(open_page, site):
+    study = studies.study(items=1)
+    pictures.paint(study, [pictures.draw(number, 1200, 900) for number in range(5)])
+    annotator, found = studies.annotator(study), {}
+    for width, height in ((390, 844), (1366, 768)):
+        page = open_page(width=width, height=height, device_scale_factor=3 if width < 400 else 1)
+        page.on("response", lambda answer, width=width: found.setdefault(width, []).append(answer.url.split("/")[3]))
+        page.goto(at(site, annotator))
+        expect(page.locator("#desk.ready")).to_be_visible()
+        page.wait_for_function("[...document.images].every(one => one.complete && one.naturalWidth)")
+        assert {one for one in found[width] if len(one) == 1} == {"s" if width < 400 else "i"}
+        page.keyboard.press("z")
+        page.wait_for_function("[...document.images].every(one => one.currentSrc.includes('/i/'))")
+        assert page.errors == []
 
 
 def press(*keys: str):

@@ -54,7 +54,10 @@ function mark(img) {
   note.innerHTML = "<p></p><button type=button></button>";
   note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: img.alt });
   note.lastChild.textContent = gettext("Load it again");
-  note.lastChild.addEventListener("click", () => (img.src = `${img.src.split("?")[0]}?again=${Date.now()}`));
+  note.lastChild.addEventListener("click", () => {
+    img.removeAttribute("srcset");
+    img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
+  });
   place.append(note);
 }
 

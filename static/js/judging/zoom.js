@@ -14,6 +14,7 @@ export class Zoom {
     this.on = on;
     this.desk.classList.toggle("zoomed", on);
     this.button.setAttribute("aria-pressed", on);
+    if (on) for (const img of this.desk.querySelectorAll("img[srcset]")) img.sizes = "400vw"; // a phone has a smaller copy
     this.#apply();
   }
 
