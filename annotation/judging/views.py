@@ -4,6 +4,7 @@ Every POST works as a plain form (it redirects back to the page) and, asked for 
 """
 
 import functools
+import json
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -13,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template import loader
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.cache import cache_control
@@ -166,6 +168,36 @@ def words(request: HttpRequest, language: str) -> HttpResponseBase:
         raise Http404("There is no such language.")
     with override(language):
         return JavaScriptCatalog.as_view(packages=["annotation"])(request)
+
+
+# Without a connection
+
+KEPT_OFFLINE = ["css/base.css", "css/judge.css"]
+KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-tabs", "say")]
+
+
+@require_GET
+@cache_control(max_age=3600, public=True)
+def offline(request: HttpRequest, language: str) -> HttpResponse:
+    """What a browser keeps and shows when it cannot reach an annotator's page. The same for everybody."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404("There is no such language.")
+    with override(language):
+        return page("offline")
+
+
+@require_GET
+@cache_control(max_age=3600, public=True)
+def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
+    """The service worker that keeps it; a page registers it for the address of its annotator alone."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404("There is no such language.")
+    kept = [reverse(name, args=[language]) for name in ("judge-offline", "judge-words")] + list(
+        map(static, KEPT_OFFLINE)
+    )
+    script = loader.get_template("judging/worker.js").render({"language": language, "kept": json.dumps(kept)})
+    allowed = reverse("judge", args=["token"]).removesuffix("token/")
+    return HttpResponse(script, content_type="text/javascript", headers={"Service-Worker-Allowed": allowed})
 
 
 # What the page sends

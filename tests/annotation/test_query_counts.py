@@ -31,9 +31,8 @@ ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "api-token", "image", "small-image", "thumbnail",
-    "api-schema", "join",
-    "judge", "judge-before", "judge-leave", "judge-words", "study-download", "study-instructions", "import-new",
-    "job-detail", "api-benchmark-detail", "api-job-detail",
+    "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker",
+    "study-download", "study-instructions", "import-new", "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.

@@ -58,6 +58,8 @@ judge                   ++++++  xxxxxx
 judge-consent           xxxxxx  ++++++
 judge-language          xxxxxx  ++++++
 judge-words             ++++++  xxxxxx
+judge-offline           ++++++  xxxxxx
+judge-worker            ++++++  xxxxxx
 judge-accept            xxxxxx  ++++++
 judge-before            ++++++  ++++++
 judge-submit            xxxxxx  ++++++

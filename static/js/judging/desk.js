@@ -4,7 +4,7 @@
 
 import { Clock } from "./clock.js";
 import { fit } from "./layout.js";
-import { deliver, get, newKey, Outbox, showChip } from "./outbox.js";
+import { deliver, get, newKey, Outbox, showChip, storedHere } from "./outbox.js";
 import { load } from "./pictures.js";
 import { format, say, tell } from "./say.js";
 import { focus, parse, pause, restore, screenFrom } from "./screen.js";
@@ -23,6 +23,7 @@ export const now = {
   total: Number(desk.dataset.total), // likewise; another batch makes it more
   pace: Number(desk.dataset.pace), // active milliseconds for a screen
   undoKey: newKey(),
+  unsent: 0, // answers, while there is no connection
   advance: 0, // the timer of auto-advance
 };
 export const clock = new Clock();
@@ -39,6 +40,7 @@ export function paint(screen) {
   zoom.toggle(false);
   const node = screen?.node ?? pause();
   $("place").replaceChildren(node);
+  if (!screen) pauseSays();
   if (screen) fit(desk, node);
   loadPictures();
   desk.classList.add("ready");
@@ -50,6 +52,13 @@ export function paint(screen) {
 }
 
 const loadPictures = () => load([shown(), now.current, ...now.queue].filter(Boolean));
+
+function pauseSays() {
+  const line = document.querySelector("#place .pause");
+  if (!line) return;
+  const words = now.unsent ? [gettext("There is no connection right now."), storedHere(now.unsent)] : [gettext("Loading the next screen…")];
+  line.textContent = words.join(" ");
+}
 
 export function next() {
   now.current = now.queue.shift() ?? null;
@@ -140,6 +149,8 @@ export const outbox = new Outbox(desk.dataset.token, {
   changed(state, count) {
     const before = $("chip").dataset.state;
     showChip($("chip"), state, count);
+    now.unsent = state === "unsaved" ? count : 0;
+    pauseSays();
     if (state === "unsaved" && before !== "unsaved") say(gettext("Not saved yet. Your answers are stored on this device and will be sent again."));
     if (state === "saved" && before === "unsaved") say(gettext("All answers are saved."));
     if (["saved", "asked"].includes(state) && !now.current) sync();

@@ -90,6 +90,9 @@ document.addEventListener("visibilitychange", () => awake() && outbox.flush().th
 addEventListener("storage", () => progress());
 addEventListener("pageshow", (event) => event.persisted && sync());
 
+// Without a connection, the browser shows a page of ours; only over https or from this machine.
+navigator.serviceWorker?.register(desk.dataset.worker, { scope: home }).catch(() => {});
+
 // Start: answers that are still on their way are sent first, and their screens are not shown again.
 
 const given = [$("place").firstElementChild, ...[...document.querySelectorAll("template.next")].map((one) => parse(one.innerHTML))];

@@ -1,6 +1,7 @@
 // Answers on their way to the server. An answer is written here before the next screen is painted and leaves only when
 // the server has said that it is kept; it survives a lost connection, a reload and a closed tab (localStorage).
 
+import { format } from "./say.js";
 import { CONFLICT, showQuestion } from "./two-tabs.js";
 
 const DELAYS = [1, 2, 4, 8, 15, 30]; // seconds between tries
@@ -174,6 +175,10 @@ export class Outbox {
     return false;
   }
 }
+
+// "" where there is none.
+export const storedHere = (n) =>
+  n && format(ngettext("%(n)s answer is stored on this device and will be sent.", "%(n)s answers are stored on this device and will be sent.", n), { n });
 
 const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
 

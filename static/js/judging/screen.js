@@ -63,8 +63,7 @@ function mark(img) {
 
 // What stands in for a screen that is still on its way.
 export function pause() {
-  const words = document.createElement("p");
-  words.className = "pause";
-  words.textContent = gettext("Loading the next screen…");
-  return words;
+  const line = document.createElement("p");
+  line.className = "pause";
+  return line;
 }
