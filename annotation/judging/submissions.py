@@ -207,6 +207,11 @@ def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     return earlier
 
 
+def is_newest(judgment: Judgment) -> bool:
+    """Whether nothing has changed or taken back this answer."""
+    return not Judgment.objects.filter(lease=judgment.lease_id, revision__gt=judgment.revision).exists()
+
+
 def _has_newer(lease: Lease) -> bool:
     """Whether the annotator got the task again after this lease lapsed; an answer to the old one cannot count then."""
     again = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)

@@ -218,22 +218,41 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
-    stopped = next_step.stopped_by(here)
-    submission = _submission(request.POST)
+    store = _store if _wants_json(request) else _store_from_form
     try:
-        if stopped:
-            receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
-        else:
-            receipt, leases = submissions.submit_and_hold(
-                annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), **submission
-            )
-            now = next_step.after_claim(here, leases)
+        receipt, now = store(request, here, _submission(request.POST))
     except errors.AnsweredElsewhere as conflict:
         return _which_answer(request, here, conflict)
     if _wants_json(request):
         outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
         return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _store(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+    stopped = next_step.stopped_by(here)
+    if stopped:
+        return submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
+    receipt, leases = submissions.submit_and_hold(
+        annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), **submission
+    )
+    return receipt, next_step.after_claim(here, leases)
+
+
+def _store_from_form(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+    """Without script, *Back* shows a page with the key of the answer that it sent: another answer changes that one.
+
+    Its key follows from what is sent, so that a double click is one change.
+    """
+    try:
+        receipt, now = _store(request, here, submission)
+        if not receipt.replayed or submissions.is_newest(receipt.judgment):
+            return receipt, now
+    except errors.KeyReused:
+        pass  # the same form with another answer
+    sent = [submission[name] for name in ("shown_answer", "reason", "more", "seen")]
+    key = uuid.uuid5(submission["key"], json.dumps(sent, default=str))
+    return _store(request, here, submission | {"key": key, "seen": submission["seen"] or submission["key"]})
 
 
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
