@@ -13,8 +13,8 @@ from annotation.models import Annotator, Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
-from tests.browser.looking import PHONE, fits, in_windows, send
-from tests.builders import pictures, studies
+from tests.browser.looking import DESK, PHONE, fits, in_windows, send
+from tests.builders import every_protocol, pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STATIC = Path(__file__).resolve().parents[2] / "static"
@@ -101,6 +101,71 @@ def test_on_a_phone_a_narrow_picture_beside_a_wide_one_is_not_tiny(open_page, si
         scale = min(box["width"] / frame[0], box["height"] / frame[1])
         for shape in (narrow, wide):
             assert scale * min(shape) * min(frame[0] / shape[0], frame[1] / shape[1]) >= least
+
+
+BOXES = """() => JSON.stringify([...document.querySelectorAll(".status, .status *, .prompt, .pictures")].map((one) => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return [one.id || one.className, x, y, width, height];
+}))"""
+CHIP = """([state, words]) => {
+  const chip = document.getElementById("chip");
+  chip.dataset.state = state;
+  if (words) chip.textContent = words;
+}"""
+
+
+@pytest.mark.parametrize("candidates", [2, 4], ids=["above", "beside"])
+def test_nothing_moves_when_the_chip_says_something_else(sit, candidates):
+    study = studies.study(items=1, candidates=candidates, name="A study with rather a long name")
+    page = sit(annotator=studies.annotator(pictures.paint(study))).page
+    for window in in_windows(page, DESK, PHONE, (1000, 700, "light")):
+        found = set()
+        for state, words in (("saved", "saved"), ("saving", "saving"), ("unsaved", "not saved, retrying (12)")):
+            page.evaluate(CHIP, [state, words])
+            found.add(page.evaluate(BOXES))
+        assert len(found) == 1, (window, found)
+
+
+@pytest.mark.parametrize("touch", [True, False], ids=["touch", "keyboard"])
+def test_where_there_is_no_keyboard_no_key_is_hinted_at(open_page, site, touch):
+    page = open_page(width=390, height=844, **({"has_touch": True, "is_mobile": True} if touch else {}))
+    page.goto(at(site, pictures.desk(items=1)))
+    expect(page.locator("#desk.ready")).to_be_visible()
+    assert page.locator("#submit kbd").is_visible() != touch
+    assert page.locator(".choice kbd").is_visible() != touch
+    assert all(number.is_visible() for number in page.locator(".card-option kbd").all())
+    page.locator("#rules").click()
+    assert page.get_by_role("heading", name="Keys").is_visible() != touch
+
+
+def test_sentences_that_do_not_fit_say_that_there_are_more(sit):
+    study = studies.study(benchmark=every_protocol.benchmark(1), protocol="bivlc-i2t")
+    annotator = studies.annotator(pictures.paint(study))
+    Caption.objects.update(text=LONG * 4)
+    page = sit(annotator=annotator).page
+    more = page.locator(".texts.more")
+    expect(more).to_have_count(1)
+    page.locator(".texts").evaluate("words => words.scrollTo(0, words.scrollHeight)")
+    expect(more).to_have_count(0)
+
+
+def test_two_fingers_and_the_wheel_enlarge_the_zoomed_pictures(open_page, site):
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page.goto(at(site, pictures.desk(items=1)))
+    page.locator("#zoom").tap()
+    scale = "() => Number(document.getElementById('desk').style.getPropertyValue('--zoom'))"
+    box = page.locator(".card-option").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = page.context.new_cdp_session(page)
+    for kind, apart in (("touchStart", 20), ("touchMove", 22), ("touchMove", 40), ("touchMove", 44), ("touchEnd", 0)):
+        points = [{"x": x + sign * apart, "y": y, "id": number} for number, sign in enumerate((-1, 1)) if apart]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    pinched = page.evaluate(scale)
+    assert pinched == pytest.approx(5, rel=0.15)
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, -100)
+    page.wait_for_function(f"before => ({scale})() > before", arg=pinched)
+    expect(page.locator("#desk.zoomed")).to_be_visible()
 
 
 def test_submit_stays_where_it_is_from_item_to_item(sit):
@@ -192,7 +257,7 @@ QUICK = """async (count) => {
   while (found.length < count) {
     const before = place.firstElementChild, start = performance.now();
     press("1"), press("Enter");
-    while (place.firstElementChild === before || !place.querySelector("h1")) await rest(1);
+    while (place.firstElementChild === before || !place.querySelector(".caption")) await rest(1);
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const [time, at] = [Math.round(performance.now() - start), boxes()];
     await rest(500);

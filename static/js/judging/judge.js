@@ -5,7 +5,7 @@ import { $, closeSheets, desk, goOn, have, home, next, hasRoom, now, outbox, pro
 import { kindOf, sweep } from "./forms.js";
 import { onKey } from "./keys.js";
 import { fit } from "./layout.js";
-import { post } from "./outbox.js";
+import { post, showChip } from "./outbox.js";
 import { back, forward } from "./past.js";
 import { kept, say } from "./say.js";
 import { focus, parse, screenFrom } from "./screen.js";
@@ -97,6 +97,7 @@ navigator.serviceWorker?.register(desk.dataset.worker, { scope: home }).catch(()
 
 const given = [$("place").firstElementChild, ...[...document.querySelectorAll("template.next")].map((one) => parse(one.innerHTML))];
 const unanswered = ({ lease }) => !outbox.entries().some((entry) => entry.lease === lease && !entry.edit);
+showChip($("chip"), "saved");
 now.queue = given.map((node) => screenFrom(node)).filter(unanswered);
 sweep(now.queue.map(({ lease }) => lease));
 next();

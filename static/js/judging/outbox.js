@@ -178,11 +178,14 @@ export class Outbox {
 
 // "" where there is none.
 export const storedHere = (n) =>
-  n && format(ngettext("%(n)s answer is stored on this device and will be sent.", "%(n)s answers are stored on this device and will be sent.", n), { n });
+  n ? format(ngettext("%(n)s answer is stored on this device and will be sent.", "%(n)s answers are stored on this device and will be sent.", n), { n }) : "";
 
 const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
 
+const chipWords = (state, count) => WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
+
 export function showChip(chip, state, count) {
   chip.dataset.state = state;
-  chip.textContent = WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
+  chip.textContent = chipWords(state, count);
+  chip.dataset.longest ??= ["unsaved", ...Object.keys(WORDS)].map((one) => chipWords(one, 99)).sort((one, other) => other.length - one.length)[0];
 }

@@ -63,7 +63,7 @@ function mark(img) {
 
 // What stands in for a screen that is still on its way.
 export function pause() {
-  const line = document.createElement("p");
+  const line = document.createElement("h1");
   line.className = "pause";
   return line;
 }
