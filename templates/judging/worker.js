@@ -10,7 +10,7 @@ addEventListener("install", (event) => event.waitUntil(keep().then(() => skipWai
 
 async function keep() {
   const cache = await caches.open(CACHE);
-  await cache.addAll([PAGE, ...FILES].map((url) => new Request(url, { cache: "reload" })));
+  await cache.addAll([new Request(PAGE, { cache: "reload" }), ...FILES]);
   const gone = (await cache.keys()).filter(({ url }) => ![PAGE, ...FILES].includes(new URL(url).pathname));
   await Promise.all(gone.map((request) => cache.delete(request)));
 }

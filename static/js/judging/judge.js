@@ -90,8 +90,10 @@ document.addEventListener("visibilitychange", () => awake() && outbox.flush().th
 addEventListener("storage", () => progress());
 addEventListener("pageshow", (event) => event.persisted && sync());
 
-// Without a connection, the browser shows a page of ours; only over https or from this machine.
-navigator.serviceWorker?.register(desk.dataset.worker, { scope: home }).catch(() => {});
+// Without a connection, the browser shows a page of ours; only over https or from this machine. The pictures come first.
+const keepOffline = () => navigator.serviceWorker?.register(desk.dataset.worker, { scope: home }).catch(() => {});
+if (document.readyState === "complete") keepOffline();
+else addEventListener("load", keepOffline);
 
 // Start: answers that are still on their way are sent first, and their screens are not shown again.
 
