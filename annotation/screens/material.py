@@ -5,7 +5,7 @@ A text that an earlier stage wrote replaces the item's own caption of that role.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -35,7 +35,7 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset, if it is large
+Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset, or ""
 
 
 class _Stored(NamedTuple):
@@ -111,12 +111,18 @@ def _picture(opaque: str, width: int, height: int) -> Part:
     """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
     start, end = _address_around_name("image")
     url = f"{start}{opaque}{end}"
-    part = {"url": SafeString(url), "width": SafeString(width), "height": SafeString(height)}
-    if small := small_size((width, height)):
+    part = {"url": SafeString(url), "srcset": "", "width": SafeString(width), "height": SafeString(height)}
+    if widths := _widths(width, height):
         start, end = _address_around_name("small-image")
-        served = fitted_size((width, height), limits.SERVED_SIDE)
-        part["srcset"] = SafeString(f"{start}{opaque}{end} {small[0]}w, {url} {served[0]}w")
+        part["srcset"] = SafeString(f"{start}{opaque}{end} {widths[0]}w, {url} {widths[1]}w")
     return part
+
+
+@lru_cache(4096)
+def _widths(width: int, height: int) -> tuple[int, int] | None:
+    """Of the smaller copy, if there is one, and of what is served."""
+    small = small_size((width, height))
+    return small and (small[0], fitted_size((width, height), limits.SERVED_SIDE)[0])
 
 
 @cache

@@ -298,10 +298,10 @@ def test_a_phone_loads_smaller_pictures_until_it_zooms(open_page, site):
         page.on("response", lambda answer, width=width: found.setdefault(width, []).append(answer.url.split("/")[3]))
         page.goto(at(site, annotator))
         expect(page.locator("#desk.ready")).to_be_visible()
-        page.wait_for_function("[...document.images].every(one => one.complete && one.naturalWidth)")
+        page.wait_for_function("() => [...document.images].every(one => one.complete && one.naturalWidth)")
         assert {one for one in found[width] if len(one) == 1} == {"s" if width < 400 else "i"}
         page.keyboard.press("z")
-        page.wait_for_function("[...document.images].every(one => one.currentSrc.includes('/i/'))")
+        page.wait_for_function("() => [...document.images].every(one => one.currentSrc.includes('/i/'))")
         assert page.errors == []
 
 
