@@ -26,14 +26,6 @@ INSIDE = """names => names.filter(name => [...document.querySelectorAll(name)].s
 }))"""
 CONTROLS = [".card-option", ".choice", "#submit", "#zoom", "#skip", "summary", "#undo", "#rules", ".caption", "#chip"]
 
-# From the moment that Enter goes down to the second frame after the next screen came in.
-STOPWATCH = """() => { window.times = []; let down;
-addEventListener("keydown", event => event.key === "Enter" && (down = performance.now()), true);
-new MutationObserver(() => requestAnimationFrame(() => requestAnimationFrame(
-  () => times.push(performance.now() - down)))).observe(document.getElementById("place"), {childList: true}); }"""
-SLOW_NETWORK = """() => { const send = fetch;
-window.fetch = (...given) => new Promise(go => setTimeout(go, 500)).then(() => send(...given)); }"""
-
 
 def outside(page: Page) -> list[str]:
     return page.evaluate(INSIDE, CONTROLS)
@@ -211,19 +203,6 @@ def test_a_sentence_from_right_to_left_reads_so(sit):
     assert page.evaluate("getComputedStyle(document.querySelector('.caption')).direction") == "rtl"
 
 
-def test_the_next_screen_is_there_before_the_finger_leaves_the_key(sit, record_property):
-    desk = sit(items=8)
-    desk.page.evaluate(SLOW_NETWORK)
-    desk.page.evaluate(STOPWATCH)
-    for count in range(1, 6):
-        desk.says("saved").press("1", "Enter").counts(count)
-    desk.page.wait_for_function("() => times.length === 5")
-    times = desk.page.evaluate("times")
-    record_property("milliseconds from Enter to the next screen", times)
-    print("milliseconds from Enter to the next screen:", [round(time) for time in times])
-    assert sorted(times)[2] < 200, times
-
-
 def loaded(name: str) -> set[str]:
     """A script and all that it imports."""
     names, found = [name], set()
@@ -283,8 +262,9 @@ def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_pag
     network.send(
         "Network.emulateNetworkConditions", slow | {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
     )
-    print("milliseconds from Enter to the next sentence:", [one["time"] for one in found])
-    assert max(one["time"] for one in found) < 300, found  # less than any request takes
+    times = sorted(one["time"] for one in found)
+    print("milliseconds from Enter to the next sentence:", times)
+    assert times[len(times) // 2] < 100 and times[-1] < 300, times  # less than any request takes
     assert all(one["kept"] for one in found), found
     expect(page.locator("#chip")).to_have_text("saved")
 
