@@ -256,7 +256,7 @@ def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state:
         raise NotOpen(gettext("This study is closed. Answers can no longer be undone."))
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
         raise NothingToUndo(
-            gettext("Your last answer is too old to undo. You can still change it: press the left arrow key.")
+            gettext("Your last answer is too old to undo. You can still change it: go back to its screen.")
         )
 
 

@@ -92,7 +92,7 @@ function banner() {
   const words = [format(gettext("This is screen %(number)s, which you have answered."), { number })];
   if (looking.answer === "cannot_judge") words.push(gettext("Your answer: cannot judge."));
   if (looking.newer) words.push(gettext("You have changed it in another tab. Go back again to see how."));
-  words.push(gettext("To change your answer, pick another and press Enter. The right arrow key takes you back."));
+  words.push(gettext("To change your answer, pick another and submit it."));
   bannerSays(words.join(" "));
 }
 
