@@ -31,5 +31,6 @@ urlpatterns = [
     path("jobs/<int:pk>/", jobs_views.job_detail, name="job-detail"),
     path("jobs/<int:pk>/cancel/", jobs_views.job_cancel, name="job-cancel"),
     re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
+    re_path(rf"^s/{OPAQUE}$", images.small, name="small-image"),
     re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
 ]

@@ -206,11 +206,13 @@ def open_page(chromium, idle_pages, site_requests) -> Callable[..., Page]:
     """`open_page(width=390, height=844, dark=True, **context options)`: a page in a browser context of its own.
 
     What the page logs as an error or throws is in `page.errors`. Contexts are used again by later tests, emptied of
-    cookies and storage; `unshared=True` makes a fresh one (a clock, once installed, stays in its context).
+    cookies and storage; `unshared=True` makes a fresh one (a clock, once installed, stays in its context). Service
+    workers, which tests' routes do not see, are blocked unless `service_workers="allow"`.
     """
     used = []
 
     def make(width=1366, height=768, dark=False, reduced_motion="null", unshared=False, **options) -> Page:
+        options = {"service_workers": "block"} | options
         kind = repr(sorted(options.items()))
         idle = [] if unshared else idle_pages.setdefault(kind, [])
         page = idle.pop() if idle else _new_page(chromium, options)

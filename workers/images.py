@@ -8,11 +8,12 @@ the long side at most 1600 (thumbnail: 320).
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
 
 Images that must not be told apart by their size are framed: each gets a canvas of the same size, and all get the same
-number of bytes.
+number of bytes. Of large ones there is a smaller copy for phones.
 """
 
 import hashlib
 import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder wr
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
+LEAST_FILLED = 0.5  # of a frame, by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
 TURNS = {
@@ -210,19 +212,44 @@ def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
 
 
 def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """Width and height of the smallest frame in which no served image of these sizes has to shrink."""
-    widths, heights = zip(*(fitted_size(size, limits.SERVED_SIDE) for size in sizes), strict=True)
-    return max(widths), max(heights)
+    """Width and height of a frame for images of these sizes: the smallest in which no served image has to shrink.
+
+    Where an image would fill less than half of that, the frame is larger, up to what is served. Its shape is then the
+    geometric mean of the widest and the narrowest image's, in which the one that fills least is as large as it can be.
+    """
+    served = [fitted_size(size, limits.SERVED_SIDE) for size in sizes]
+    width, height = (max(sides) for sides in zip(*served, strict=True))
+    shapes = [width / height for width, height in served]
+    narrowest, widest = min(shapes), max(shapes)
+    if min(width / height / widest, narrowest * height / width) >= LEAST_FILLED:
+        return width, height
+    shape = math.sqrt(narrowest * widest)
+    return fitted_size((max(width, round(height * shape)), max(height, round(width / shape))), limits.SERVED_SIDE)
 
 
 def framed(served: Sequence[bytes], size: tuple[int, int]) -> list[bytes]:
-    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred.
+    """A JPEG of `size` pixels for each served one, which is enlarged to fit and centred; all of equal length."""
+    return padded([_in_frame(one, size) for one in served])
 
-    All have the same number of bytes: decoders ignore what follows the end of a JPEG.
-    """
-    found = [_in_frame(one, size) for one in served]
-    longest = max(map(len, found))
-    return [one.ljust(longest, b"\0") for one in found]
+
+def padded(jpegs: Sequence[bytes]) -> list[bytes]:
+    """All with the same number of bytes: decoders ignore what follows the end of a JPEG."""
+    longest = max(map(len, jpegs))
+    return [one.ljust(longest, b"\0") for one in jpegs]
+
+
+def small_size(size: tuple[int, int]) -> tuple[int, int] | None:
+    """Width and height of the smaller copy of an image of this size; None where it is served small enough."""
+    served = fitted_size(size, limits.SERVED_SIDE)
+    return fitted_size(served, limits.SMALL_SIDE) if max(served) >= limits.LARGE_SIDE else None
+
+
+def smaller(served: bytes) -> bytes:
+    """The smaller copy of what is served (or framed): a JPEG of `small_size`, decoded at that scale."""
+    image: Image.Image = Image.open(io.BytesIO(served), formats=["JPEG"])
+    size = fitted_size(image.size, limits.SMALL_SIDE)
+    image.draft("RGB", size)
+    return jpeg(image.resize(size, Image.Resampling.LANCZOS) if image.size != size else image)
 
 
 def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:

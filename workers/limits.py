@@ -21,5 +21,7 @@ MAX_PIXELS = 24_000_000  # 6000 × 4000; a WebP with alpha of that size takes 42
 MAX_SIDE = 20_000
 MAX_SCANS = 100  # of a JPEG; encoders make about 10, and each takes up to 20 ms of decoding
 SERVED_SIDE = 1600
+SMALL_SIDE = 800  # for phones, of …
+LARGE_SIDE = 1000  # … images that are served with at least this long a side
 THUMBNAIL_SIDE = 320
 QUALITY = 90

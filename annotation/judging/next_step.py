@@ -46,14 +46,16 @@ def stopped_by(here: Desk) -> str:
     return "" if here.seat.ready_at else "before"
 
 
-def claim_next(here: Desk) -> NextStep:
-    """Lease what there is room for; where this stage has nothing more, move the annotator to the next one."""
+def claim_next(here: Desk, wanted: int = assignment_leases.HELD) -> NextStep:
+    """Lease what there is room for, `wanted` screens at most; where this stage has nothing more, move the annotator to
+    the next one.
+    """
     stopped = stopped_by(here)
     if stopped == "rules" and here.seat.read_id is None and not seats.has_work(here.annotator, here.stage):
         return after_claim(here, [])  # nobody reads rules for nothing
     if stopped:
         return NextStep(stopped)
-    return after_claim(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage))
+    return after_claim(here, assignment_leases.hold(annotator=here.annotator, stage=here.stage, wanted=wanted))
 
 
 def after_claim(here: Desk, leases: list[Lease]) -> NextStep:

@@ -96,7 +96,7 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
 @anew
 @transaction.atomic
 def submit_and_hold(
-    *, annotator: Annotator, stage: Stage, wanted: int = 2, **submission
+    *, annotator: Annotator, stage: Stage, wanted: int = assignment_leases.HELD, **submission
 ) -> tuple[Receipt, list[Lease]]:
     """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
     assignment_leases.lock(annotator)
@@ -207,6 +207,11 @@ def _earlier(annotator: Annotator, key: UUID, digest: str) -> Judgment | None:
     return earlier
 
 
+def is_newest(judgment: Judgment) -> bool:
+    """Whether nothing has changed or taken back this answer."""
+    return not Judgment.objects.filter(lease=judgment.lease_id, revision__gt=judgment.revision).exists()
+
+
 def _has_newer(lease: Lease) -> bool:
     """Whether the annotator got the task again after this lease lapsed; an answer to the old one cannot count then."""
     again = Lease.objects.filter(task_id=lease.task_id, annotator_id=lease.annotator_id).exclude(pk=lease.pk)
@@ -251,7 +256,7 @@ def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state:
         raise NotOpen(gettext("This study is closed. Answers can no longer be undone."))
     if timezone.now() - last.created_at > timedelta(seconds=stage.undo_seconds):
         raise NothingToUndo(
-            gettext("Your last answer is too old to undo. You can still change it: press the left arrow key.")
+            gettext("Your last answer is too old to undo. You can still change it: go back to its screen.")
         )
 
 

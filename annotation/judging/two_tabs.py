@@ -16,7 +16,7 @@ from annotation.screens.material import Part
 from annotation.screens.read_answer import screen_fields
 from annotation.screens.screens import build_screens
 
-UNSENT = {"seen", "have"}  # what the question's own form does not repeat
+UNSENT = {"seen", "have", "ahead"}  # what the question's own form does not repeat
 
 
 def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -> dict:

@@ -4,6 +4,7 @@ Every POST works as a plain form (it redirects back to the page) and, asked for 
 """
 
 import functools
+import json
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -13,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template import loader
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.cache import cache_control
@@ -41,7 +43,8 @@ View = Callable[..., HttpResponse]
 private = cache_control(no_store=True, private=True)
 
 # What every page sends around an answer; whatever else is there belongs to it.
-ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "have", "seen"}
+ENVELOPE = {"lease", "key", "answer", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen"}
+ENVELOPE |= {"have", "ahead"}
 
 
 def page(name: str, here: Desk | None = None, status: int = 200, **context) -> HttpResponse:
@@ -98,7 +101,7 @@ def wants_json(request: HttpRequest) -> bool:
 @transaction.atomic  # a page that cannot be made takes no screen from others
 def judge(request: HttpRequest, here: Desk) -> HttpResponse:
     """The page for where the annotator stands; asked for JSON, what to show next, without what the page `have`s."""
-    now = next_step.claim_next(here)
+    now = next_step.claim_next(here, _ahead(request.GET))
     if wants_json(request):
         total = next_step.total(here.annotator, here.stage)
         return JsonResponse({**_next(request.GET, here, now), "total": total})
@@ -182,6 +185,36 @@ def words(request: HttpRequest, language: str) -> HttpResponseBase:
         return JavaScriptCatalog.as_view(packages=["annotation"])(request)
 
 
+# Without a connection
+
+KEPT_OFFLINE = ["css/base.css", "css/judge.css"]
+KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-tabs", "say")]
+
+
+@require_GET
+@cache_control(max_age=3600, public=True)
+def offline(request: HttpRequest, language: str) -> HttpResponse:
+    """What a browser keeps and shows when it cannot reach an annotator's page. The same for everybody."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404("There is no such language.")
+    with override(language):
+        return page("offline")
+
+
+@require_GET
+@cache_control(max_age=3600, public=True)
+def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
+    """The service worker that keeps it; a page registers it for the address of its annotator alone."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404("There is no such language.")
+    kept = [reverse(name, args=[language]) for name in ("judge-offline", "judge-words")] + list(
+        map(static, KEPT_OFFLINE)
+    )
+    script = loader.get_template("judging/worker.js").render({"language": language, "kept": json.dumps(kept)})
+    allowed = reverse("judge", args=["token"]).removesuffix("token/")
+    return HttpResponse(script, content_type="text/javascript", headers={"Service-Worker-Allowed": allowed})
+
+
 # What the page sends
 
 
@@ -200,20 +233,41 @@ def accept(request: HttpRequest, here: Desk) -> HttpResponse:
 @evenly
 def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     """An answer, and in the same transaction the claim of what comes after it."""
-    stopped = next_step.stopped_by(here)
-    submission = submission_of(request.POST)
+    store = _store if wants_json(request) else _store_from_form
     try:
-        if stopped:
-            receipt, now = submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
-        else:
-            receipt, leases = submissions.submit_and_hold(annotator=here.annotator, stage=here.stage, **submission)
-            now = next_step.after_claim(here, leases)
+        receipt, now = store(request, here, submission_of(request.POST))
     except errors.AnsweredElsewhere as conflict:
         return _which_answer(request, here, conflict)
     if wants_json(request):
         outcome = "surplus" if receipt.judgment.surplus else "replayed" if receipt.replayed else "saved"
         return JsonResponse({"receipt": outcome, **_next(request.POST, here, now, receipt.added)})
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
+
+
+def _store(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+    stopped = next_step.stopped_by(here)
+    if stopped:
+        return submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
+    receipt, leases = submissions.submit_and_hold(
+        annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), **submission
+    )
+    return receipt, next_step.after_claim(here, leases)
+
+
+def _store_from_form(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+    """Without script, *Back* shows a page with the key of the answer that it sent: another answer changes that one.
+
+    Its key follows from what is sent, so that a double click is one change.
+    """
+    try:
+        receipt, now = _store(request, here, submission)
+        if not receipt.replayed or submissions.is_newest(receipt.judgment):
+            return receipt, now
+    except errors.KeyReused:
+        pass  # the same form with another answer
+    sent = [submission[name] for name in ("shown_answer", "reason", "more", "seen")]
+    key = uuid.uuid5(submission["key"], json.dumps(sent, default=str))
+    return _store(request, here, submission | {"key": key, "seen": submission["seen"] or submission["key"]})
 
 
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
@@ -304,6 +358,11 @@ def _next(sent: QueryDict, here: Desk, now: NextStep, added: int = 0) -> dict:
         "screens": [{"lease": screen.lease, "html": screen.html()} for screen in build_screens(new, here.stage)],
         "done": here.done + added,
     }
+
+
+def _ahead(sent: QueryDict) -> int:
+    """How many screens to hold: what a page on a slow network asks for, within reason."""
+    return min(max(_whole(sent.get("ahead")), assignment_leases.HELD), assignment_leases.HELD_AT_MOST)
 
 
 def uuid_of(text: str | None) -> uuid.UUID:

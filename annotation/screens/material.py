@@ -5,7 +5,7 @@ A text that an earlier stage wrote replaces the item's own caption of that role.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -16,7 +16,8 @@ from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
 from benchmarks.imports.frames import are_alike
-from workers.images import frame_size
+from workers import limits
+from workers.images import fitted_size, frame_size, small_size
 
 # Every caption and image of the items, by identity; of an image: its names, as it is and framed, and its pixels.
 _PARTS = """
@@ -34,7 +35,7 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels
+Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset, or ""
 
 
 class _Stored(NamedTuple):
@@ -108,13 +109,25 @@ def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict
 
 def _picture(opaque: str, width: int, height: int) -> Part:
     """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
-    start, end = _address_around_name()
-    return {"url": SafeString(f"{start}{opaque}{end}"), "width": SafeString(width), "height": SafeString(height)}
+    start, end = _address_around_name("image")
+    url = f"{start}{opaque}{end}"
+    part = {"url": SafeString(url), "srcset": "", "width": SafeString(width), "height": SafeString(height)}
+    if widths := _widths(width, height):
+        start, end = _address_around_name("small-image")
+        part["srcset"] = SafeString(f"{start}{opaque}{end} {widths[0]}w, {url} {widths[1]}w")
+    return part
+
+
+@lru_cache(4096)
+def _widths(width: int, height: int) -> tuple[int, int] | None:
+    """Of the smaller copy, if there is one, and of what is served."""
+    small = small_size((width, height))
+    return small and (small[0], fitted_size((width, height), limits.SERVED_SIDE)[0])
 
 
 @cache
-def _address_around_name() -> tuple[str, str]:
+def _address_around_name(view: str) -> tuple[str, str]:
     """The parts of an image's address before and after its opaque name, computed once instead of at every click."""
     name = "0" * 32
-    start, _, end = reverse("image", args=[name]).partition(name)
+    start, _, end = reverse(view, args=[name]).partition(name)
     return start, end

@@ -7,7 +7,7 @@
 
 The database is read as one snapshot. Image files never change and none is deleted during a backup, so the files that
 the snapshot names exist. Any other file (an export, a release) is included if it was written before the snapshot.
-Images in frames are left out, since Winnow makes them again.
+Images in frames and smaller copies are left out, since Winnow makes them again.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
 IMAGE_FOLDERS = {"originals", "served", "thumbnails"}
 TEMPORARY = {"staging"}  # folders of MEDIA_ROOT that belong to work in progress
-MADE_AGAIN = {"framed"}
+MADE_AGAIN = {"framed", "small"}
 
 
 class CannotBackUp(ValueError):

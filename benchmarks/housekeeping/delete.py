@@ -40,7 +40,7 @@ def _rows(benchmark: Benchmark, by: str, after: DeferredFiles) -> dict:
     elsewhere = ItemImage.objects.filter(image=OuterRef("pk")).exclude(item__benchmark=benchmark)
     alone = Image.objects.filter(pk__in=shown.values("image")).exclude(Exists(elsewhere))
     images = list(alone.select_for_update())  # no item comes to show one of them before they are gone
-    after.files(use.framed_path for use in shown.only("opaque"))
+    after.files(path for use in shown.only("opaque") for path in (use.framed_path, use.small_path))
     went |= {"images": after.images(images), "bytes": sum(image.size for image in images)}
     audit.record(by=by, verb="deleted", subject=benchmark, name=benchmark.name, afterwards=after.id, **went)
     Prediction.objects.filter(run__benchmark=benchmark)._raw_delete("default")

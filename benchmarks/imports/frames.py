@@ -2,8 +2,9 @@
 
 Generated images are often 512 × 512, photographs are not. So where the images of an item differ in role or size,
 annotators get a variant of each: of the same width, height and number of bytes in all of the item, under a name of its
-own. Variants are made after an import; one that is asked for and not there is made then. All can be made again from
-what is served, so backups leave them out.
+own. Phones get smaller copies of large images, framed or not, under the same names at another address; those of framed
+ones have the same number of bytes again. All of these are made after an import; one that is asked for and not there is
+made then. They can be made again from what is served, so backups leave them out.
 """
 
 import logging
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from django.contrib.postgres.functions import RandomUUID
 from django.db import transaction
-from django.db.models import CharField, QuerySet
+from django.db.models import CharField, Q, QuerySet
 from django.db.models.functions import MD5, Cast
 
 from benchmarks.imports import staging
@@ -60,15 +61,27 @@ def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
     uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image").order_by("item")
     for _, group in groupby(uses.iterator(chunk_size=1000), key=lambda use: use.item_id):
         one = list(group)
-        if are_alike((use.role, use.image.width, use.image.height) for use in one):
-            continue
-        if not all(media(use.framed_path).exists() for use in one):
+        if not all(media(path).exists() for path in _paths(one)):
             yield one
 
 
+def _paths(uses: list[ItemImage]) -> list[str]:
+    """Of the variants that an item's images should have."""
+    paths = [use.image.small_path for use in uses if images.small_size((use.image.width, use.image.height))]
+    if not are_alike((use.role, use.image.width, use.image.height) for use in uses):
+        paths += [use.framed_path for use in uses]
+        if images.small_size(_frame(uses)):
+            paths += [use.small_path for use in uses]
+    return paths
+
+
+def _frame(uses: list[ItemImage]) -> tuple[int, int]:
+    return images.frame_size((use.image.width, use.image.height) for use in uses)
+
+
 def make(opaque: str) -> bool:
-    """Make the variants of the item of which one has this name. Whether there is such an item, and its images."""
-    use = ItemImage.objects.filter(opaque=opaque).first()
+    """Make the variants of the item that has one of this name, or an image. Whether there is one, with its files."""
+    use = ItemImage.objects.filter(Q(opaque=opaque) | Q(image__opaque=opaque)).first()
     if use is None:
         return False
     try:
@@ -79,10 +92,19 @@ def make(opaque: str) -> bool:
 
 
 def _make(uses: list[ItemImage]) -> None:
-    size = images.frame_size((use.image.width, use.image.height) for use in uses)
     served = [media(use.image.served_path).read_bytes() for use in uses]
-    for use, content in zip(uses, images.framed(served, size), strict=True):
+    for use, content in zip(uses, served, strict=True):
+        if images.small_size((use.image.width, use.image.height)) and not media(use.image.small_path).exists():
+            _write(media(use.image.small_path), images.smaller(content))
+    if are_alike((use.role, use.image.width, use.image.height) for use in uses):
+        return
+    size = _frame(uses)
+    framed = images.framed(served, size)
+    for use, content in zip(uses, framed, strict=True):
         _write(media(use.framed_path), content)
+    if images.small_size(size):
+        for use, content in zip(uses, images.padded([images.smaller(one) for one in framed]), strict=True):
+            _write(media(use.small_path), content)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -99,6 +121,6 @@ def _write(path: Path, content: bytes) -> None:
 def renew(items: QuerySet[Item]) -> None:
     """The images of these items become others: their variants get new names, and those made so far go."""
     uses = ItemImage.objects.filter(item__in=items)
-    old = [use.framed_path for use in uses.only("opaque")]
+    old = [path for use in uses.only("opaque") for path in (use.framed_path, use.small_path)]
     uses.update(opaque=MD5(Cast(RandomUUID(), CharField())))
     transaction.on_commit(lambda: staging.remove(old))

@@ -118,7 +118,7 @@ def remove_unnamed(moved: list[Image]) -> None:
         if image.sha256 not in named:
             remove([image.original_path])
         if named.get(image.sha256) != image.opaque:
-            remove([image.served_path, image.thumbnail_path])
+            remove([image.served_path, image.thumbnail_path, image.small_path])
 
 
 def remove(paths: Iterable[str]) -> None:

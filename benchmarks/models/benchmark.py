@@ -29,6 +29,11 @@ def opaque_name() -> str:
     return secrets.token_hex(16)
 
 
+def small_path(opaque: str) -> str:
+    """Where the smaller copy is, for phones, of the image that is served under this name, as it is or framed."""
+    return f"small/{opaque[:2]}/{opaque}.jpg"
+
+
 class Image(models.Model):
     """One image, stored once by the SHA-256 of its original bytes.
 
@@ -49,6 +54,10 @@ class Image(models.Model):
     @property
     def served_path(self) -> str:
         return f"served/{self.opaque[:2]}/{self.opaque}.jpg"
+
+    @property
+    def small_path(self) -> str:
+        return small_path(self.opaque)
 
     @property
     def thumbnail_path(self) -> str:
@@ -134,3 +143,8 @@ class ItemImage(models.Model):
     @property
     def framed_path(self) -> str:
         return f"framed/{self.opaque[:2]}/{self.opaque}.jpg"
+
+    @property
+    def small_path(self) -> str:
+        """Of the framed variant."""
+        return small_path(self.opaque)

@@ -24,6 +24,15 @@ def served(request: HttpRequest, opaque: str) -> HttpResponse:
 
 
 @require_safe
+def small(request: HttpRequest, opaque: str) -> HttpResponse:
+    """The smaller copy, for phones, of what `served` has under that name."""
+    path = _path("small", opaque)
+    if not media(path).exists():
+        frames.make(opaque)
+    return send_image(path)
+
+
+@require_safe
 def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
     return send_image(_path("thumbnails", opaque))
 

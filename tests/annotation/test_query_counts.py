@@ -30,10 +30,10 @@ from tests.builders import studies as builders_studies
 ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {
-    "home", "health", "login", "logout", "first-password", "account", "api-token", "image", "thumbnail",
-    "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "study-download",
-    "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
-    "api-job-detail",
+    "home", "health", "login", "logout", "first-password", "account", "api-token", "image", "small-image", "thumbnail",
+    "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline",
+    "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
+    "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
     "help", "help-page", "help-picture", "upload-detail",
 }  # fmt: skip

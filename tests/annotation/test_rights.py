@@ -44,6 +44,7 @@ account                 +++-+L  +++-+L
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
+small-image             ++++++  xxxxxx
 thumbnail               ++++++  xxxxxx
 instructions-image      ++++++  xxxxxx
 
@@ -65,6 +66,8 @@ judge                   ++++++  xxxxxx
 judge-consent           xxxxxx  ++++++
 judge-language          xxxxxx  ++++++
 judge-words             ++++++  xxxxxx
+judge-offline           ++++++  xxxxxx
+judge-worker            ++++++  xxxxxx
 judge-accept            xxxxxx  ++++++
 judge-before            ++++++  ++++++
 judge-submit            xxxxxx  ++++++
@@ -152,7 +155,7 @@ def world(module_world) -> World:
         members.add(study=study, user=people[role], role=role, by="test")
     studies.study(created_by=people["other"])
     annotator, image = studies.annotator(study), studies.image()
-    for folder in ("served", "thumbnails", "instructions"):
+    for folder in ("served", "small", "thumbnails", "instructions"):
         path = module_world / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")

@@ -59,7 +59,7 @@ def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
     assert said(desk.page) == {} and marked(desk) == "sense"
     desk.press("Enter").told("Which makes more sense?").press("ArrowDown", "1", "3")
     assert said(desk.page) == {"fluency": "1"} and marked(desk) == "sense"
-    desk.press("Enter").told("Which makes more sense? Press 1 or 2, or 0 for a tie.").counts(0)
+    desk.press("Enter").told("Which makes more sense? Pick sentence 1, sentence 2 or a tie.").counts(0)
     desk.press("Shift+T", "Enter").counts(0)  # a capital is no answer
     desk.press("t").told("Both questions are answered").press("Enter").counts(1).says("saved")
     assert desk.page.errors == []

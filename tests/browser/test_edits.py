@@ -145,7 +145,7 @@ def test_three_sentences_are_valid_edited_or_dropped_by_keyboard(sit):
     desk.press("a", "t", "Enter").told("Correct the sentences").press("e")
     type_all(desk, ANOTHER)
     desk.press("Enter", "t")
-    expect(desk.page.locator(".comes")).to_have_text("Press Enter to save your changes to A.")
+    expect(desk.page.locator(".comes")).to_have_text("Submit to save your changes to A.")
     send(desk, "Enter").press("a", "d", "Enter").told("Mark what does not hold").press("c", "Enter").says("saved")
     stored(desk, 3)
     valid, edited, _ = Judgment.objects.order_by("pk")

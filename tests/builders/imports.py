@@ -101,7 +101,7 @@ def rows() -> dict[str, int]:
 
 
 def named_files() -> list[str]:
-    """Every file that the rows say there is."""
+    """Every file that the rows say there is, where no image is large."""
     found = [path for image in Image.objects.all() for path in places(image)]
     for item in Item.objects.prefetch_related("item_images__image"):
         uses = item.item_images.all()

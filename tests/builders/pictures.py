@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterable
 from functools import cache
+from random import Random
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -24,6 +25,15 @@ def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
     ImageDraw.Draw(drawing).ellipse((x, y, x + 140, y + 140), fill=COLOURS[number % len(COLOURS)])
     file = io.BytesIO()
     drawing.save(file, "JPEG", **save)
+    return file.getvalue()
+
+
+def noise(number: int, width: int = 512, height: int = 512) -> bytes:
+    """A JPEG of as many bytes as a photograph; the same for the same number."""
+    across, down = width // 6, height // 6
+    spots = Drawing.frombytes("RGB", (across, down), Random(number).randbytes(3 * across * down))
+    file = io.BytesIO()
+    spots.resize((width, height), Drawing.Resampling.BICUBIC).save(file, "JPEG", quality=90)
     return file.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files import File
 from django.db import connection
 from django.db.backends.postgresql.client import DatabaseClient
 from django.urls import reverse
@@ -88,6 +90,26 @@ def test_a_static_file_that_is_not_collected_yet_is_no_fault(settings, tmp_path)
     found = Storage(location=tmp_path, base_url="/static/")
     settings.DEBUG = False
     assert found.url("css/base.css") == "/static/css/base.css"
+
+
+def test_collected_scripts_import_each_other_under_hashed_names(settings, tmp_path):
+    """So a browser keeps them all, and never runs one of an earlier version beside newer ones."""
+    settings.DEBUG = False
+    found = Storage(location=tmp_path, base_url="/static/")
+    scripts = {str(path.relative_to(ROOT / "static")) for path in (ROOT / "static/js").rglob("*.js")}
+    for name in scripts:
+        found.save(name, File((ROOT / "static" / name).open("rb")))
+    done = list(found.post_process({name: (found, name) for name in scripts}))
+    assert {name for name, _, _ in done} >= scripts and not [
+        error for *_, error in done if isinstance(error, Exception)
+    ]
+    imported = [
+        (tmp_path / found.stored_name(name)).parent / other
+        for name in scripts
+        for other in re.findall(r'(?:from|import) "(\.[^"]+)"', (tmp_path / found.stored_name(name)).read_text())
+    ]
+    assert len(imported) > 40
+    assert all(re.search(r"\.[0-9a-f]{12}\.js$", path.name) and path.exists() for path in imported), imported
 
 
 def test_the_log_tells_no_annotators_link():

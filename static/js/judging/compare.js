@@ -75,7 +75,7 @@ function lacks({ node }) {
   const open = questions(node).find((one) => !answered(one));
   if (!open) return "";
   mark(node, open);
-  return `${asks(open)} ${gettext("Press 1 or 2, or 0 for a tie.")}`;
+  return `${asks(open)} ${gettext("Pick sentence 1, sentence 2 or a tie.")}`;
 }
 
 kinds.compare = { ready, key, lacks };

@@ -1,12 +1,13 @@
 // The screens that are here, and which of them is in front. Each is one `screen` (screen.js): `current` is to be
-// answered, `queue` holds those fetched ahead with their pictures decoded, `past` those answered, oldest first;
+// answered, `queue` holds those fetched ahead, `past` those answered, oldest first;
 // `looking` is a screen of `past`, while looking back.
 
 import { Clock } from "./clock.js";
 import { fit } from "./layout.js";
-import { deliver, get, newKey, Outbox, showChip } from "./outbox.js";
+import { deliver, get, newKey, Outbox, showChip, storedHere } from "./outbox.js";
+import { load } from "./pictures.js";
 import { format, say, tell } from "./say.js";
-import { decode, focus, parse, pause, restore, screenFrom } from "./screen.js";
+import { focus, parse, pause, restore, screenFrom } from "./screen.js";
 import { Zoom } from "./zoom.js";
 
 export const $ = (id) => document.getElementById(id);
@@ -22,6 +23,7 @@ export const now = {
   total: Number(desk.dataset.total), // likewise; another batch makes it more
   pace: Number(desk.dataset.pace), // active milliseconds for a screen
   undoKey: newKey(),
+  unsent: 0, // answers, while there is no connection
   advance: 0, // the timer of auto-advance
 };
 export const clock = new Clock();
@@ -38,13 +40,24 @@ export function paint(screen) {
   zoom.toggle(false);
   const node = screen?.node ?? pause();
   $("place").replaceChildren(node);
+  if (!screen) pauseSays();
   if (screen) fit(desk, node);
+  loadPictures();
   desk.classList.add("ready");
   clock.show(screen);
   progress();
   focus(screen);
   if (innerWidth < 900) scrollTo(0, 0);
   banner();
+}
+
+const loadPictures = () => load([shown(), now.current, ...now.queue].filter(Boolean));
+
+function pauseSays() {
+  const line = document.querySelector("#place .pause");
+  if (!line) return;
+  const words = now.unsent ? [gettext("There is no connection right now."), storedHere(now.unsent)] : [gettext("Loading the next screen…")];
+  line.textContent = words.join(" ");
 }
 
 export function next() {
@@ -79,7 +92,7 @@ function banner() {
   const words = [format(gettext("This is screen %(number)s, which you have answered."), { number })];
   if (looking.answer === "cannot_judge") words.push(gettext("Your answer: cannot judge."));
   if (looking.newer) words.push(gettext("You have changed it in another tab. Go back again to see how."));
-  words.push(gettext("To change your answer, pick another and press Enter. The right arrow key takes you back."));
+  words.push(gettext("To change your answer, pick another and submit it."));
   bannerSays(words.join(" "));
 }
 
@@ -108,8 +121,22 @@ export function progress() {
 
 // What the server says
 
+// Two screens are held, and four on a slow network: else a quick annotator would wait for the next sentence. It is slow
+// if none of the latest requests was quick; at first those for the page's scripts and styles, where they were not cached.
+const SLOW = 300; // milliseconds
+const fetched = performance.getEntriesByType("resource").filter(({ transferSize }) => transferSize);
+let trips = fetched.length ? [Math.min(...fetched.map((one) => one.responseEnd - one.requestStart))] : [0];
+const ahead = () => (Math.min(...trips) > SLOW ? 4 : 2);
+
+async function timed(request) {
+  const start = performance.now();
+  await request.catch(() => {});
+  trips = [trips.at(-1), performance.now() - start];
+  return request;
+}
+
 export const outbox = new Outbox(desk.dataset.token, {
-  deliver: (entry) => deliver(home, entry, have()),
+  deliver: (entry) => timed(deliver(home, entry, have(), ahead())),
   elsewhere: answered,
   settled(json, entry) {
     if (json.refused) return tell(format(gettext("An answer was not saved: %(reason)s"), { reason: json.refused }));
@@ -122,6 +149,8 @@ export const outbox = new Outbox(desk.dataset.token, {
   changed(state, count) {
     const before = $("chip").dataset.state;
     showChip($("chip"), state, count);
+    now.unsent = state === "unsaved" ? count : 0;
+    pauseSays();
     if (state === "unsaved" && before !== "unsaved") say(gettext("Not saved yet. Your answers are stored on this device and will be sent again."));
     if (state === "saved" && before === "unsaved") say(gettext("All answers are saved."));
     if (["saved", "asked"].includes(state) && !now.current) sync();
@@ -149,19 +178,20 @@ export function take(json) {
   else if (now.done >= now.total && json.screens?.length) sync(); // another batch has begun
   for (const { lease, html } of json.screens ?? []) {
     if (knows(lease)) continue;
-    const screen = screenFrom(parse(html));
-    decode(screen);
-    now.queue.push(screen);
+    now.queue.push(screenFrom(parse(html)));
   }
+  loadPictures();
   if (!now.current && now.queue.length && !now.looking) next();
   else progress();
   const ended = AT_ONCE.includes(json.state) || (json.state !== "screen" && !now.current);
   if (ended && !now.looking && !outbox.entries().length) location.reload();
 }
 
+export const hasRoom = () => have().length < ahead();
+
 let syncing = null;
 export function sync() {
-  const asked = new URLSearchParams(have().map((lease) => ["have", lease]));
+  const asked = new URLSearchParams([...have().map((lease) => ["have", lease]), ["ahead", ahead()]]);
   syncing ??= get(`${home}?${asked}`)
     .then((json) => {
       if (!outbox.entries().length && json.state === "screen") dropLost(json.held);

@@ -1,14 +1,14 @@
 // The judging screen: what keys, clicks and the passing of time do. desk.js holds the screens, send.js what
 // is done with them, past.js looks back.
 
-import { $, closeSheets, desk, goOn, have, home, next, now, outbox, progress, shown, sync, zoom } from "./desk.js";
+import { $, closeSheets, desk, goOn, have, home, next, hasRoom, now, outbox, progress, shown, sync, zoom } from "./desk.js";
 import { kindOf, sweep } from "./forms.js";
 import { onKey } from "./keys.js";
 import { fit } from "./layout.js";
-import { post } from "./outbox.js";
+import { post, showChip } from "./outbox.js";
 import { back, forward } from "./past.js";
 import { kept, say } from "./say.js";
-import { decode, focus, parse, screenFrom } from "./screen.js";
+import { focus, parse, screenFrom } from "./screen.js";
 import { autoAdvance, cannot, flag, pick, skip, submit, undo } from "./send.js";
 
 // Sheets and the rules
@@ -90,14 +90,19 @@ document.addEventListener("visibilitychange", () => awake() && outbox.flush().th
 addEventListener("storage", () => progress());
 addEventListener("pageshow", (event) => event.persisted && sync());
 
+// Without a connection, the browser shows a page of ours; only over https or from this machine. The pictures come first.
+const keepOffline = () => desk.dataset.worker && navigator.serviceWorker?.register(desk.dataset.worker, { scope: home }).catch(() => {});
+if (document.readyState === "complete") keepOffline();
+else addEventListener("load", keepOffline);
+
 // Start: answers that are still on their way are sent first, and their screens are not shown again.
 
 const given = [$("place").firstElementChild, ...[...document.querySelectorAll("template.next")].map((one) => parse(one.innerHTML))];
 const unanswered = ({ lease }) => !outbox.entries().some((entry) => entry.lease === lease && !entry.edit);
+showChip($("chip"), "saved");
 now.queue = given.map((node) => screenFrom(node)).filter(unanswered);
-now.queue.forEach(decode);
 sweep(now.queue.map(({ lease }) => lease));
 next();
 const before = kept();
 if (before) say(before);
-outbox.flush();
+outbox.flush().then((sent) => sent && now.queue.length && hasRoom() && sync());

@@ -22,8 +22,21 @@ function best({ count, aspect }, width, height) {
   return tries.reduce(larger);
 }
 
-// Sizes for one screen that is in its place and not painted yet, set on the desk and on the screen's own cards.
+// Lays one screen out that is in its place and not painted yet.
 export function fit(desk, screen) {
+  size(desk, screen);
+  for (const words of screen.querySelectorAll(WORDS)) {
+    signal(words);
+    words.onscroll = () => signal(words);
+  }
+}
+
+// Words that scroll: those with more below say so.
+const WORDS = ".prompt, .texts, .edit-body, .compare, .rank";
+const signal = (words) => words.classList.toggle("more", words.scrollHeight - words.scrollTop > words.clientHeight + 4);
+
+// Sizes, set on the desk and on the screen's own cards.
+function size(desk, screen) {
   const cards = screen.querySelector(".cards");
   if (!cards) return (desk.dataset.layout = "words");
   const pictures = cards.querySelectorAll("img");

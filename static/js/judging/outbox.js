@@ -1,6 +1,7 @@
 // Answers on their way to the server. An answer is written here before the next screen is painted and leaves only when
 // the server has said that it is kept; it survives a lost connection, a reload and a closed tab (localStorage).
 
+import { format } from "./say.js";
 import { CONFLICT, showQuestion } from "./two-tabs.js";
 
 const DELAYS = [1, 2, 4, 8, 15, 30]; // seconds between tries
@@ -27,10 +28,10 @@ async function read(promise) {
 }
 
 // One answer, as the server reads it. `seen` is the key of the stored answer that it changes; `have` names the screens
-// that need not be sent again.
-export function deliver(home, { key, lease, answer, reason, active, elapsed, seen = "" }, have = []) {
+// that need not be sent again, `ahead` says how many to hold.
+export function deliver(home, { key, lease, answer, reason, active, elapsed, seen = "" }, have = [], ahead = "") {
   const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : typeof answer === "object" ? answer : { answer };
-  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, seen, have }, { keepalive: true });
+  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, seen, have, ahead }, { keepalive: true });
 }
 
 export function newKey() {
@@ -175,9 +176,16 @@ export class Outbox {
   }
 }
 
+// "" where there is none.
+export const storedHere = (n) =>
+  n ? format(ngettext("%(n)s answer is stored on this device and will be sent.", "%(n)s answers are stored on this device and will be sent.", n), { n }) : "";
+
 const WORDS = { saved: () => gettext("saved"), saving: () => gettext("saving"), asked: () => gettext("not saved: two answers") };
+
+const chipWords = (state, count) => WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
 
 export function showChip(chip, state, count) {
   chip.dataset.state = state;
-  chip.textContent = WORDS[state]?.() ?? gettext("not saved, retrying") + (count > 1 ? ` (${count})` : "");
+  chip.textContent = chipWords(state, count);
+  chip.dataset.longest ??= ["unsaved", ...Object.keys(WORDS)].map((one) => chipWords(one, 99)).sort((one, other) => other.length - one.length)[0];
 }

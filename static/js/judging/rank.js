@@ -129,7 +129,7 @@ function lacks({ node }) {
   const [first] = unplaced(node);
   if (!first) return "";
   mark(node, first);
-  return format(gettext("Rank sentence %(letter)s: press 1 (best), 2 or 3 (worst)."), { letter: nameOf(first) });
+  return format(gettext("Rank sentence %(letter)s: 1 (best), 2 or 3 (worst)."), { letter: nameOf(first) });
 }
 
 addEventListener("keydown", (event) => {

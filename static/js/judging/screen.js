@@ -3,6 +3,7 @@
 // is stored; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
+import { hold } from "./pictures.js";
 import { format } from "./say.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
@@ -17,11 +18,9 @@ export function screenFrom(node, answer = node.dataset.picked) {
 export function parse(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
+  hold(template.content);
   return document.importNode(template.content.querySelector("fieldset.screen"), true);
 }
-
-// Fetches and decodes the pictures of a screen that is not in sight yet, so that painting it takes no time.
-export const decode = (screen) => Promise.allSettled([...screen.node.querySelectorAll("img")].map((img) => img.decode()));
 
 export const radios = (screen) => [...screen.node.querySelectorAll("input[name=answer]")];
 export const picked = (screen) => radios(screen).find((radio) => radio.checked)?.value ?? "";
@@ -55,14 +54,16 @@ function mark(img) {
   note.innerHTML = "<p></p><button type=button></button>";
   note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: img.alt });
   note.lastChild.textContent = gettext("Load it again");
-  note.lastChild.addEventListener("click", () => (img.src = `${img.src.split("?")[0]}?again=${Date.now()}`));
+  note.lastChild.addEventListener("click", () => {
+    img.removeAttribute("srcset");
+    img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
+  });
   place.append(note);
 }
 
 // What stands in for a screen that is still on its way.
 export function pause() {
-  const words = document.createElement("p");
-  words.className = "pause";
-  words.textContent = gettext("Loading the next screen…");
-  return words;
+  const line = document.createElement("h1");
+  line.className = "pause";
+  return line;
 }

@@ -47,7 +47,7 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
 }
 
 export async function skip() {
-  if (now.looking) return say(gettext("Go back to the current screen first: press the right arrow key."));
+  if (now.looking) return say(gettext("Go back to the current screen first."));
   const screen = now.current;
   if (!screen) return;
   if (screen.elsewhere) return goOn();
@@ -81,11 +81,11 @@ export async function undo() {
     now.done = json.done;
     again(screenFrom(parse(json.again.html)));
   } catch {
-    say(gettext("Not undone: there is no connection right now. Press U again in a moment."));
+    say(gettext("Not undone: there is no connection right now. Try again in a moment."));
   }
 }
 
-const takenBack = () => gettext("Undone. Pick again and press Enter.");
+const takenBack = () => gettext("Undone. Pick again and submit.");
 
 // The answer was taken back: its screen is in front again with that answer marked, the one in front comes after it.
 function again(screen) {

@@ -66,9 +66,9 @@ function show(node) {
 function comes(node) {
   if (lines(node).includes("")) return "";
   const lack = lacks({ node });
-  if (lack || $(node, "[name=drop]").checked) return lack || gettext("Press Enter to drop all three.");
+  if (lack || $(node, "[name=drop]").checked) return lack || gettext("Submit to drop all three.");
   const changes = sentences(node).flatMap(({ changed }, number) => (changed ? letters[number] : []));
-  return changes.length ? format(gettext("Press Enter to save your changes to %(letters)s."), { letters: changes.join(", ") }) : gettext("Press Enter to accept them as they are.");
+  return changes.length ? format(gettext("Submit to save your changes to %(letters)s."), { letters: changes.join(", ") }) : gettext("Submit to accept them as they are.");
 }
 
 function key(event, { node }) {

@@ -1,12 +1,14 @@
-// All pictures of a screen enlarged together about the same point: the mouse, a finger or the arrow keys move it.
+// All pictures of a screen enlarged together about the same point: the mouse, a finger or the arrow keys move it; the
+// wheel or two fingers enlarge them more or less.
 
 const STEP = { ArrowLeft: [-8, 0], ArrowRight: [8, 0], ArrowUp: [0, -8], ArrowDown: [0, 8] };
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
 export class Zoom {
   constructor(desk, button) {
-    Object.assign(this, { desk, button, on: false, scale: 2.5, x: 50, y: 50 });
-    desk.addEventListener("pointermove", (event) => this.on && this.#follow(event));
+    Object.assign(this, { desk, button, on: false, scale: 2.5, x: 50, y: 50, fingers: new Map(), apart: 0 });
+    desk.addEventListener("pointermove", (event) => this.on && this.#move(event));
+    for (const type of ["pointerup", "pointercancel"]) addEventListener(type, ({ pointerId }) => this.#lift(pointerId));
     desk.addEventListener("wheel", (event) => this.on && this.#wheel(event), { passive: false });
   }
 
@@ -14,6 +16,7 @@ export class Zoom {
     this.on = on;
     this.desk.classList.toggle("zoomed", on);
     this.button.setAttribute("aria-pressed", on);
+    if (on) for (const img of this.desk.querySelectorAll("img[srcset]")) img.sizes = "400vw"; // a phone has a smaller copy
     this.#apply();
   }
 
@@ -25,6 +28,20 @@ export class Zoom {
     this.y = clamp(this.y + dy, 0, 100);
     this.#apply();
     return true;
+  }
+
+  #move(event) {
+    if (event.pointerType === "touch") this.fingers.set(event.pointerId, event);
+    if (this.fingers.size < 2) return this.#follow(event);
+    const [one, other] = this.fingers.values();
+    const apart = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+    if (this.apart) this.#enlarge(apart / this.apart);
+    this.apart = apart;
+  }
+
+  #lift(finger) {
+    this.fingers.delete(finger);
+    this.apart = 0;
   }
 
   #follow(event) {
@@ -39,7 +56,11 @@ export class Zoom {
   #wheel(event) {
     if (!event.target.closest?.(".card-place")) return;
     event.preventDefault();
-    this.scale = clamp(this.scale * (event.deltaY < 0 ? 1.15 : 1 / 1.15), 1.2, 8);
+    this.#enlarge(event.deltaY < 0 ? 1.15 : 1 / 1.15);
+  }
+
+  #enlarge(times) {
+    this.scale = clamp(this.scale * times, 1.2, 8);
     this.#apply();
   }
 

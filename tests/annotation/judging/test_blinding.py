@@ -116,7 +116,7 @@ def seen(client, annotator) -> dict[str, bytes]:
             page += take(client.post(home + "submit/", fields, **JSON))
         if turn == 1:
             page += take(client.post(home + "undo/", {"undo_key": uuid.uuid4()}, **JSON))
-    for address in set(re.findall(r"/[it]/[0-9a-f]{32}\.jpg", page)):
+    for address in set(re.findall(r"/[ist]/[0-9a-f]{32}\.jpg", page)):
         take(client.get(address))
         take(client.get(address.replace("/i/", "/t/")))
     for address in (home, home + "?rules", home + "history/"):

@@ -1,5 +1,6 @@
 """The annotator's pages as a browser without script meets them, and the JSON that the script is answered with."""
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from annotation.judging import views
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot
+from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption, ItemImage
 from tests.builders import studies
@@ -135,6 +137,30 @@ def test_the_same_key_with_another_body_is_refused(client, annotator):
     assert (again.status_code, again.json()["kind"]) == (409, "KeyReused")
 
 
+def test_without_script_another_answer_from_the_page_before_changes_the_first(client, annotator):
+    """The browser's *Back* shows the form with the key of the answer that it has sent."""
+    lease, fields = screen(client, annotator), {"key": uuid.uuid4()}
+
+    def press(place: str, **more):
+        return client.post(home(annotator) + "submit/", fields | {"lease": lease.token, "answer": place} | more)
+
+    def standing() -> str:
+        return place_on_screen(lease, lease.judgments.latest("revision").answer)
+
+    for place in "1122":  # each twice
+        assert press(place).status_code == 302 and standing() == place
+    assert lease.judgments.count() == 2 and lease.judgments.filter(counted_on__isnull=False).count() == 1
+    for place in "31":  # a page that showed neither is asked, and may say so
+        question = press(place)
+        assert question.status_code == 409 and "Store the other answer instead" in question.content.decode()
+        assert press(place, **question_fields(question)).status_code == 302 and standing() == place
+    assert lease.judgments.count() == 4
+
+
+def question_fields(page) -> dict[str, str]:
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode()))
+
+
 @pytest.mark.parametrize("answer", ["9", "0", "", "candidate-0", "both"])
 def test_an_answer_that_is_not_on_the_screen_is_refused_with_a_sentence(client, annotator, answer):
     refused = send(client, annotator, screen(client, annotator), answer)
@@ -219,6 +245,15 @@ def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client
     assert [(one["lease"], one["answer"]) for one in past] == [(str(lease.token), "2")]
     send(client, annotator, lease, "none", seen=past[0]["seen"])
     assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
+
+
+@pytest.mark.parametrize(("ahead", "held"), [("", 2), ("0", 2), ("3", 3), ("4", 4), ("99", 4), ("x", 2)])
+def test_a_page_on_a_slow_network_holds_up_to_four_screens(client, ahead, held):
+    annotator = studies.annotator(studies.study(items=6))
+    answer = client.get(home(annotator), {"ahead": ahead}, **JSON).json()
+    assert len(answer["held"]) == len(answer["screens"]) == held
+    fields = {"lease": answer["held"][0], "key": uuid.uuid4(), "answer": "1", "ahead": ahead}
+    assert len(client.post(home(annotator) + "submit/", fields, **JSON).json()["held"]) == held
 
 
 def test_renew_says_how_many_screens_are_held(client, annotator):
