@@ -63,7 +63,7 @@ PAGES = {
     "study-report": ["judged"],
     "study-stuck": ["named"],
     "study-wrong": ["asked?which=all"],
-    "study-try-screens": ["judged", "judged?end"],
+    "study-try-screens": ["judged?end"],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "release-list": ["judged"],
