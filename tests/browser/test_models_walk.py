@@ -56,6 +56,7 @@ def judge(desk, stage) -> None:
             )
 
 
+@pytest.mark.nightly
 def test_people_and_a_model_stand_in_one_table(
     real, tmp_path, site, page, sit, sign_in, admin_user, eager_tasks, settings
 ):

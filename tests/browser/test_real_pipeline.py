@@ -58,6 +58,7 @@ def read_rules(page) -> None:
     expect(page.locator("#desk.ready")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
     choose, disambiguate, i2t, _ = study.stages.all()
     judge(sit(annotator=studies.annotator(study, stage=choose)), BIVLC)
