@@ -58,7 +58,7 @@ def _take_back(request: StaffRequest, stage: Stage) -> HttpResponse:
     annotator = permissions.annotator_for(request.user, stage.study_id, request.POST.get("annotator", ""), Role.MANAGER)
     keys = [request.POST["back"]] if request.POST["back"] else None
     taken = by_name.unassign(stage=stage, annotator=annotator, keys=keys, by=audit.named(request.user))
-    return _done(request, stage, f"Took {taken:,} back from {annotator.pseudonym}.")
+    return _done(request, stage, f"Took back {taken:,} item{'' if taken == 1 else 's'} from {annotator.pseudonym}.")
 
 
 def _done(request: StaffRequest, stage: Stage, said: str) -> HttpResponse:

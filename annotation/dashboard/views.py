@@ -99,7 +99,7 @@ def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         items = reopening.reopen(stage=stage, by=audit.named(request.user))
-        messages.success(request, f"Stage {stage.name} is reopened for {items:,} item{'' if items == 1 else 's'}.")
+        messages.success(request, f"Stage {stage.name} was reopened for {items:,} item{'' if items == 1 else 's'}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)

@@ -52,7 +52,7 @@ def _forget(user: User, stage: Stage) -> None:
 def _message(stage: Stage) -> Message:
     study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
     address = link(f"{reverse('study-detail', args=[study.pk])}?stage={stage.position}")
-    text = f"Every judgment that stage {stage.position} ({stage.name}) of “{study.name}” asks for has been given."
+    text = f"Stage {stage.position} ({stage.name}) of “{study.name}” has all the judgments that it needs."
     if waiting:
-        text += f" {waiting:,} item{'' if waiting == 1 else 's'} to decide by hand."
+        text += f" {waiting:,} item{' waits' if waiting == 1 else 's wait'} for a decision by hand."
     return Message(audit.named(stage), f"Stage {stage.name} of {study.name} is done", f"{text}\n\n{address}")

@@ -40,7 +40,7 @@ class CodesForm(ErrorsAtFields):
 class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=REASON_LENGTH,
-        error_messages={"required": "Say why, in a few words; it is stored with the decision."},
+        error_messages={"required": "Say why, in a few words. The reason is stored with the decision."},
     )
 
 
@@ -152,7 +152,7 @@ def _act(user: User, who: Annotator, act: str, reason: str) -> str:
     by = audit.named(user)
     if act == "exclude":
         count = lifecycle.exclude(annotator=who, reason=reason, by=by, excluded_by=user)
-        return f"has been excluded. {_answers(count)} no longer, and the screens go to others."
+        return f"has been excluded. {_answers(count, 'no longer ')}, and the screens go to others."
     if act == "reinstate":
         count = lifecycle.reinstate(annotator=who, reason=reason, by=by)
         return f"has been reinstated. {_answers(count)} again. Judgments that others have since made are kept."
@@ -166,5 +166,5 @@ def _act(user: User, who: Annotator, act: str, reason: str) -> str:
     return "can continue."
 
 
-def _answers(count: int) -> str:
-    return f"{count} answer{'' if count == 1 else 's'} count{'s' if count == 1 else ''}"
+def _answers(count: int, adverb: str = "") -> str:
+    return f"{count} answer{'' if count == 1 else 's'} {adverb}count{'s' if count == 1 else ''}"

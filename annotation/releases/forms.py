@@ -57,13 +57,13 @@ class PlanForm(Form):
         help_text="The stages that a chosen stage depends on are also included.",
     )  # fmt: skip
     splits = ChoiceField(label="Splits", widget=RadioSelect, error_messages={"required": "Choose one."})
-    train = IntegerField(label="train, %", min_value=0, max_value=100, required=False)
-    validation = IntegerField(label="validation, %", min_value=0, max_value=100, required=False)
-    test = IntegerField(label="test, %", min_value=0, max_value=100, required=False)
+    train = IntegerField(label="train (%)", min_value=0, max_value=100, required=False)
+    validation = IntegerField(label="validation (%)", min_value=0, max_value=100, required=False)
+    test = IntegerField(label="test (%)", min_value=0, max_value=100, required=False)
     seed = IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, help_text=SEED_HINT)
     forms = MultipleChoiceField(label="Formats", widget=CheckboxSelectMultiple, required=False)
     shard_mb = IntegerField(
-        label="Megabytes per file, about", min_value=1, max_value=5000,
+        label="Approximate size of each file (MB)", min_value=1, max_value=5000,
         help_text="For Parquet and WebDataset: large splits are written as several files.",
     )  # fmt: skip
     public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)

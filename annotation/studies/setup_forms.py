@@ -36,7 +36,7 @@ RULES = {
 TIES = {
     TieRule.DROP: "drop the item as an unresolved tie",
     TieRule.FIRST: "the earlier answer wins",
-    TieRule.NONE: "count it as None",
+    TieRule.NONE: "count it as “None”",
     TieRule.ADJUDICATE: "leave it open for an adjudicator",
 }
 PROMOTIONS = {
@@ -96,12 +96,12 @@ class StageForm(forms.Form):
     overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
     cap = number(
         "cap", "Maximum judgments per item",
-        "While annotators disagree, ask for one more, up to this many. Leave empty for no extra ones.", required=False,
+        "While annotators disagree, ask for one more judgment, up to this many. Leave empty for none.", required=False,
     )  # fmt: skip
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
-    batch_size = number("batch_size", "Batch size (items)", "Used with batches only.", required=False)
+    batch_size = number("batch_size", "Batch size (items)", "Only for batches.", required=False)
     agreement_items = number(
         "agreement_items", "Agreement sample (items)", "This many random items get more judgments.", required=False
     )
@@ -253,7 +253,7 @@ class StudyForm(forms.Form):
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
         choices=settings.LANGUAGES, initial="en", required=False,
-        help_text="Of your own texts and of the captions. Annotators can read all pages in six languages.",
+        help_text="The language of your own texts and of the captions. Annotators can read all pages in six languages.",
     )  # fmt: skip
     consent = TextField(
         3, label="Consent", required=False,

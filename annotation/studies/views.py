@@ -149,7 +149,7 @@ def study_members(request: StaffRequest, pk: int) -> HttpResponse:
     except members.CannotChange as refusal:
         form.add_error("name", str(refusal))
         return _page(request, study, form)
-    messages.success(request, f"{added.user} is now {added.get_role_display().lower()} of this study.")
+    messages.success(request, f"{added.user} now has the role {added.get_role_display().lower()} in this study.")
     return redirect("study-members", pk)
 
 
@@ -183,7 +183,7 @@ def _do(request: StaffRequest, member: Member) -> str:
     if not form.is_valid():
         raise members.CannotChange("There is no such role.")
     changed = members.change(member=member, role=form.cleaned_data["role"], by=by)
-    return f"{changed.user} is now {changed.get_role_display().lower()} of this study."
+    return f"{changed.user} now has the role {changed.get_role_display().lower()} in this study."
 
 
 # Deleting a study

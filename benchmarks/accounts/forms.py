@@ -25,4 +25,4 @@ class EmailForm(DescribedForm):
     def clean(self) -> None:
         given = self.cleaned_data
         if given.get("kinds") and not given.get("email") and "email" not in self.errors:
-            self.add_error("email", "Give an address to which notifications can be sent.")
+            self.add_error("email", "Enter the address that notifications should go to.")

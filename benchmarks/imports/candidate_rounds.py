@@ -41,7 +41,7 @@ def check_known_items(benchmark_name: str, records: list[ItemRecord], log: Probl
         for code, column, advice in _problems(record, stored.get(record.key), benchmark_name, alike):
             log.error(code, origin.file, origin.row, column, advice)
     if any(record.meta or record.truth for record in records):
-        advice = "Only the candidate images of these rows are imported, not their further columns, meta and truth."
+        advice = "Only the candidate images of these rows are imported, not meta, truth or further columns."
         log.drop_notes("EXTRA_COLUMN")
         log.note("NOT_TAKEN", imports_store.file_names(records), None, "", advice)
 
@@ -56,7 +56,7 @@ def _problems(
         return
     for column in ("type", "subtype"):
         if getattr(record, column) != getattr(stored, column):
-            yield "OTHER_CONTENT", column, f"The stored item has “{getattr(stored, column)}”. Write the same."
+            yield "OTHER_CONTENT", column, f"The stored item has “{getattr(stored, column)}”. Use the same text."
     yield from _other_captions(record, stored, alike)
     if not record.images_as(CANDIDATE):
         yield "VALUE_MISSING", "candidate image", "Name the new candidate images, or remove the row."
@@ -75,7 +75,9 @@ def _other_captions(
         if [*map(alike, here.get(role, []))] != [*map(alike, there.get(role, []))]:
             text = "; ".join(there.get(role, []))[:120]
             advice = (
-                f"The stored item has “{text}”. Write the same." if text else "The stored item lacks it. Remove it."
+                f"The stored item has “{text}”. Use the same text."
+                if text
+                else "The stored item has no such caption. Remove it."
             )
             yield "OTHER_CONTENT", f"{role} caption", advice
 

@@ -96,7 +96,7 @@ class ImportForm(DescribedForm):
         archive = any(fits(file.name, ARCHIVES) for file in (*chosen, *new))
         several = not archive if name == "images" else format.several and not archive
         if not {*fresh, *(kept if several or not new else ())} <= uploads.keys():
-            self.add_error(name, "A file to use again is no longer there. Upload it again.")
+            self.add_error(name, "A file that you chose to use again is no longer there. Upload it again.")
             return
         names = {file.name for file in new}
         stay = [upload for upload in chosen if upload.name not in names and (several or not new)]

@@ -219,7 +219,8 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
     others = {image.part[0] for image in named} - positives
     if source is None or not positives or not others or set(source.missing(positives | others)) != positives:
         return records
-    advice = f"None of the {len(positives):,} positive images is in {source.title}; the items lack them."
+    absent = f"None of the {len(positives):,} positive images is in {source.title}"
+    advice = f"{absent}, so the items are imported without them."
     log.note("POSITIVE_IMAGES_ABSENT", imports_store.file_names(records), None, "positive image", advice)
     return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 

@@ -17,7 +17,7 @@ WANTED = ("import", "predictions", "score", "export", "release")  # kinds of job
 OLD = timedelta(days=7)  # nobody waits for news of a job that ended before
 
 
-@tells("job", "An import, export, release or scoring that I requested has ended")
+@tells("job", "An import, export, release or scoring run that I requested has ended")
 def ended(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
     """The user's jobs that have ended since, unless they may no longer see them."""
     since = max(since, timezone.now() - OLD)

@@ -18,7 +18,7 @@ def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator
     for path in paths:
         layout = layout_of(path, kind)
         if layout is None:
-            advice = f"Predictions on {kind.title} end in {' or '.join(endings(kind))}."
+            advice = f"Prediction files for {kind.title} end in {' or '.join(endings(kind))}."
             log.error("WRONG_TYPE", path.name, None, "", advice)
             continue
         first = first or layout

@@ -35,7 +35,7 @@ class PredictionsForm(DescribedForm):
     def clean(self) -> None:
         kind, files = KINDS.get(self.cleaned_data.get("kind", "")), self.cleaned_data.get("files", [])
         if kind and (wrong := [file.name for file in files if not fits(file.name, tuple(endings(kind)))]):
-            advice = f"Predictions on {kind.title} end in {' or '.join(endings(kind))}, not “{wrong[0]}”."
+            advice = f"Prediction files for {kind.title} end in {' or '.join(endings(kind))}, unlike “{wrong[0]}”."
             self.add_error("files", advice)
 
 

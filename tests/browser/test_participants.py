@@ -79,7 +79,7 @@ def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe
     for window in in_windows(page):
         assert (axe_violations(page), page.errors, fits(page)) == ([], [], True), window
     page.keyboard.press("Enter")
-    expect(page.get_by_text("A-01 has been excluded. 2 answers count no longer")).to_be_visible()
+    expect(page.get_by_text("A-01 has been excluded. 2 answers no longer count")).to_be_visible()
     who.refresh_from_db()
     assert who.exclusion_reason == "Clicked without looking"
     for window in in_windows(page):

@@ -100,9 +100,9 @@ def test_changes_come_by_themselves_and_without_script_by_a_link(study, visit, o
 
 def test_what_depends_on_a_choice_comes_with_it_without_script(study, visit, open_page):
     page = visit(open_page(java_script_enabled=False), f"/studies/{study.pk}/releases/new/")
-    expect(page.get_by_label("train, %")).to_be_hidden()
+    expect(page.get_by_label("train (%)")).to_be_hidden()
     page.check("[value=own]")
-    page.get_by_label("train, %").fill("70")
+    page.get_by_label("train (%)").fill("70")
     page.get_by_label("test, %").fill("30")
     page.get_by_text("0 of 13 given").click()
     page.get_by_label("Licence").fill("MIT")

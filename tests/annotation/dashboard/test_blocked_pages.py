@@ -48,7 +48,7 @@ def test_what_came_open_after_the_closing_is_given_out_by_one_button(client, man
     assert "Reopen for 2 items" in collapsed(look(client, stage))
     address = reverse("stage-reopen", args=[stage.study_id, 1])
     page = collapsed(client.post(address, follow=True).text)
-    assert "is reopened for 2 items." in page and "Close for these 2 items too" in page
+    assert "was reopened for 2 items." in page and "Close for these 2 items too" in page
     studies.judgment(studies.annotator(stage.study), Stage.objects.select_related("study").get())
     page = collapsed(look(client, stage))
     assert "for 2 items: 1 decided since, 1 still open" in page and "Reopen for" not in page

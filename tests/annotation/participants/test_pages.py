@@ -187,7 +187,7 @@ def test_as_many_queries_for_three_as_for_one(client, manager, study, name):
 
 def test_a_manager_excludes_with_a_reason_and_reinstates(client, manager, study):
     ann = person(study, 3)
-    assert "3 answers count no longer" in act(client, ann, "exclude", reason="Clicked the first <i>")
+    assert "3 answers no longer count" in act(client, ann, "exclude", reason="Clicked the first <i>")
     ann.refresh_from_db()
     assert (ann.excluded_by, ann.exclusion_reason) == (manager, "Clicked the first <i>")
     assert "Clicked the first &lt;i&gt;" in page(client, study)

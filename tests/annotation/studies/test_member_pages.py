@@ -40,9 +40,9 @@ def add(study: Study, name: str, role: Role = Role.VIEWER) -> Member:
 
 def test_an_owner_adds_changes_and_removes(client, study):
     User.objects.create_user("bo", is_staff=True)
-    assert "bo is now viewer" in client.post(page(study), {"name": " bo ", "role": "viewer"}, follow=True).text
+    assert "has the role viewer" in client.post(page(study), {"name": " bo ", "role": "viewer"}, follow=True).text
     bo = study.members.get(user__username="bo")
-    assert "bo is now manager" in client.post(one(bo), {"role": "manager"}, follow=True).text
+    assert "bo now has the role manager" in client.post(one(bo), {"role": "manager"}, follow=True).text
     assert study.members.get(pk=bo.pk).role == "manager"
     assert "bo is no longer a member" in client.post(one(bo), {"remove": "1"}, follow=True).text
     assert study.members.count() == 1
@@ -113,5 +113,5 @@ def test_axe_finds_nothing_and_the_keyboard_does_all(open_page, site, sign_in, a
     screen.get_by_label("User name").focus()
     for key in ("c", "y", "Tab", "m", "Tab", "Enter"):
         screen.keyboard.press(key)
-    screen.get_by_text("cy is now manager of this study.").wait_for()
+    screen.get_by_text("cy now has the role manager in this study.").wait_for()
     assert screen.errors == []
