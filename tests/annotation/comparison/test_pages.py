@@ -102,7 +102,7 @@ def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(client, benchmark, text)
     page = client.get(answer.url).text
-    assert "Stored 8 answers of" in page and "no item has this id" in page
+    assert "Stored 8 answers from" in page and "no item has this id" in page
     assert Run.objects.get().created_by == manager
     with django_capture_on_commit_callbacks(execute=True):
         answer = upload(client, benchmark, text)

@@ -57,7 +57,7 @@ def test_one_that_failed_is_told_of_and_done_again(admin_client, stage):
     jobs.start_job(job=job, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("WORKER_LOST", "", None, "", "The worker died.")])
     told = page(admin_client, stage)
-    assert "may not have moved on. The worker died. Run another estimate." in told and "Estimate now" in told
+    assert "may not have moved on. The worker died. Run the estimate again." in told and "Estimate now" in told
     admin_client.post(reverse("stage-estimate", args=[stage.study_id, stage.position]))
     assert dawid_skene.under_way(stage).params["closing"]
 

@@ -99,7 +99,7 @@ def test_without_a_study_it_leads_to_the_first(client, manager):
     assert "Import a benchmark: the captions" in client.get(reverse("study-list")).text
     studies.benchmark(items=1)
     page = client.get(reverse("study-list")).text
-    assert "Make a study: choose" in page and "Import a benchmark: the captions" not in page
+    assert "Create a study: choose" in page and "Import a benchmark: the captions" not in page
 
 
 def test_what_has_a_step_comes_first_and_what_is_finished_not_at_all(manager):

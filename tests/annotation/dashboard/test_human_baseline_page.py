@@ -62,7 +62,7 @@ def test_a_baseline_that_waits_says_for_what(client, manager):
 
 
 def test_a_study_that_measures_nothing_says_how_it_would(client, manager):
-    assert "no stage that measures people" in text(client, studies.study())
+    assert "This study has no human baseline" in text(client, studies.study())
 
 
 def test_nothing_is_sent_where_nothing_changed(client, manager):

@@ -38,7 +38,7 @@ class TestNewCandidates:
         with django_capture_on_commit_callbacks(execute=True):
             answer = self.bring(client, tmp_path)
         page = client.get(answer.url).text
-        assert "items with new candidates" in page and "studies ask again about items that were dropped" in page
+        assert "items with new candidates" in page and "studies will ask again about dropped items" in page
         page = client.get(reverse("benchmark-detail", args=[cups.pk])).text
         assert "candidate 3, round 2" in page and "round 1 for 3 items, round 2 for 1 item" in page
 

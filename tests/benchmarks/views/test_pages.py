@@ -202,7 +202,7 @@ def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
     job = jobs.queue_job(kind="import", title="Many", params={}, by="test")
     jobs.fail_job(job=job, by="test", problems=[Problem("X", "f", n, "", "Do it.") for n in range(250)], count=1234)
     page = client.get(reverse("job-detail", args=[job.pk])).content.decode()
-    assert "1,234 problems" in page and "The first 100 problems in their order" in page
+    assert "1,234 problems" in page and "The first 100 problems, in the order found" in page
     assert page.split('id="all-problems"')[1].count("<code>X</code>") == 100
 
 
