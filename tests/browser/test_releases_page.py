@@ -103,7 +103,7 @@ def test_what_depends_on_a_choice_comes_with_it_without_script(study, visit, ope
     expect(page.get_by_label("train (%)")).to_be_hidden()
     page.check("[value=own]")
     page.get_by_label("train (%)").fill("70")
-    page.get_by_label("test, %").fill("30")
+    page.get_by_label("test (%)").fill("30")
     page.get_by_text("0 of 13 given").click()
     page.get_by_label("Licence").fill("MIT")
     page.get_by_role("button", name="Freeze this release").click()
