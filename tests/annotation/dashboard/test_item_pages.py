@@ -168,12 +168,12 @@ def test_flags_and_decisions_are_told_with_who_and_why(client, manager, study):
 
 def test_a_viewer_sees_no_right_answer(client, manager, study):
     check = Task.objects.get(stage__study=study, kind=Kind.CHECK)
-    assert "right answer: None" in seen(client, study, check.item)
+    assert "correct answer: None" in seen(client, study, check.item)
     viewer = User.objects.create_user("viewer", is_staff=True)
     members.add(study=study, user=viewer, role=Role.VIEWER, by="test")
     client.force_login(viewer)
     page = seen(client, study, check.item)
-    assert "right answer" not in page and "attention check" not in page and "Adjudicate" not in page
+    assert "correct answer" not in page and "attention check" not in page and "Adjudicate" not in page
 
 
 @pytest.mark.parametrize("position", [41, 10**12])
