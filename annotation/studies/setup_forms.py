@@ -41,7 +41,7 @@ TIES = {
 }
 PROMOTIONS = {
     Promotion.SETTLED: "each item as soon as it is decided",
-    Promotion.CLOSING: "all items when that stage closes",
+    Promotion.CLOSING: "all items when the earlier stage closes",
 }
 
 
@@ -96,7 +96,8 @@ class StageForm(forms.Form):
     overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
     cap = number(
         "cap", "Maximum judgments per item",
-        "While annotators disagree, ask for one more judgment, up to this many. Leave empty for none.", required=False,
+        "While annotators disagree, ask for one more judgment, up to this many. Leave empty for no extra judgments.",
+        required=False,
     )  # fmt: skip
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
@@ -120,13 +121,13 @@ class StageForm(forms.Form):
     undo_seconds = number("undo_seconds", "Undo window (seconds)")
     check_rate = PercentField(label="Checks (% of screens)", max_value=50)
     training_pass = PercentField(label="Practice pass mark (%)")
-    training_tries = number("training_tries", "Attempts at practice")
+    training_tries = number("training_tries", "Practice attempts")
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = TextField(
         14, label="Instructions",
-        help_text="In Markdown: a blank line starts a new paragraph, lines that start with “- ” become a list. You can "
-        "add images once the study exists. A later change makes a new version, which every annotator must read.",
+        help_text="In Markdown: a blank line starts a new paragraph, and lines that start with “- ” become a list. You "
+        "can add images once the study exists. A later change makes a new version, which every annotator must read.",
     )  # fmt: skip
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")

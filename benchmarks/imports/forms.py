@@ -110,7 +110,7 @@ class ImportForm(DescribedForm):
         files = self.cleaned_data.get("images", [])
         allowed = (*ARCHIVES, *PICTURES) if len(files) == 1 else PICTURES
         if not all(fits(file.name, allowed) for file in files):
-            self.add_error("images", "Give one .zip, .tar or .tar.gz, or the image files themselves.")
+            self.add_error("images", "Upload one .zip, .tar or .tar.gz, or the image files themselves.")
 
     def check_files(self, name: str, format: Format) -> None:
         """Check the files' endings and their number."""
@@ -118,16 +118,16 @@ class ImportForm(DescribedForm):
         wrong = [file.name for file in files if not fits(file.name, format.endings)]
         if wrong:
             others = ", ".join(one.title for one in FORMATS.values() if fits(wrong[0], one.endings))
-            hint = f"These formats take such files: {others}." if others else format.accepts
-            self.add_error(name, f"{format.title} does not take “{wrong[0]}”. {hint}")
+            hint = f"Formats that accept this type of file: {others}." if others else format.accepts
+            self.add_error(name, f"{format.title} does not accept “{wrong[0]}”. {hint}")
         elif not format.several and len(files) > 1:
-            self.add_error(name, f"{format.title} takes one file. Import the files one by one.")
+            self.add_error(name, f"{format.title} accepts only one file. Import the files one at a time.")
 
     def check_sides(self, format: Format, first: str, second: str) -> None:
         """One archive has both sides; single files belong to one. Also the names of origins, if the format has any."""
         files, others = self.cleaned_data.get("data", []), self.cleaned_data.get("second")
         if files and not others and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
-            self.add_error("second", f"These are the {first} side. Give the {second} side too.")
+            self.add_error("second", f"These files are the {first} side. Upload the {second} side too.")
         if format.origins and (wrong := wrong_origins(self.origins(format))):
             self.add_error("second_origin", wrong)
 

@@ -223,5 +223,6 @@ def test_what_was_wrong_with_the_second_side_is_seen(manager, tmp_path):
     manager.get_by_role("radio", name="Hard Positives (JSON)").check()
     manager.get_by_label("Data files").set_input_files(written_sides(tmp_path)[0])
     manager.get_by_role("button", name="Upload and import").click()
-    expect(manager.get_by_role("alert")).to_have_text("These are the original side. Give the hard positive side too.")
+    wanted = "These files are the original side. Upload the hard positive side too."
+    expect(manager.get_by_role("alert")).to_have_text(wanted)
     expect(manager.get_by_label("Second side")).to_be_visible()

@@ -61,8 +61,8 @@ def test_several_files_a_side_and_the_names_of_the_origins(bring):
 @pytest.mark.parametrize(
     ("format", "fields", "word"),
     [
-        ("hard-positives", {}, "These are the original side. Give the hard positive side too."),
-        ("hard-positives", {"second": loose("a.tsv", "x")}, "does not take “a.tsv”"),
+        ("hard-positives", {}, "These files are the original side. Upload the hard positive side too."),
+        ("hard-positives", {"second": loose("a.tsv", "x")}, "does not accept “a.tsv”"),
         ("visla", {"second": loose("a.tsv", "x"), "data": loose("a.tsv", "x")}, "has no second side"),
         ("sugarcrepe-compare", {"second": relations({}), "second_origin": "SUGARCREPE"}, "two origins different names"),
         ("sugarcrepe-compare", {"second": relations({}), "first_origin": "x" * 61}, "at most 60"),

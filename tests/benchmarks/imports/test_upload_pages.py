@@ -89,4 +89,4 @@ class TestNamesOfUploads:
     def test_several_files_of_a_format_that_takes_one(self, client, staff):
         data = [SimpleUploadedFile(f"{n}.jsonl", b"{}\n") for n in range(2)]
         answer = self.loose(client, "x.jpg", data=data)
-        assert answer.status_code == 422 and "takes one file. Import the files one by one" in answer.text
+        assert answer.status_code == 422 and "accepts only one file. Import the files one at a time" in answer.text

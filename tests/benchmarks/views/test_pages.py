@@ -212,10 +212,10 @@ def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
         ({"name": " "}, "This field is required"),
         ({"name": "x" * 121}, "at most 120"),
         ({"format": "parquet"}, "Select a valid choice"),
-        ({"format": "sugarcrepe"}, "does not take"),
-        ({"format": "sugarcrepe"}, "These formats take such files: Winnow manifest (JSON Lines), Release of Winnow."),
+        ({"format": "sugarcrepe"}, "does not accept"),
+        ({"format": "sugarcrepe"}, "accept this type of file: Winnow manifest (JSON Lines), Release of Winnow."),
         ({"data": []}, "This field is required"),
-        ({"images": SimpleUploadedFile("images.rar", b"x")}, "Give one .zip"),
+        ({"images": SimpleUploadedFile("images.rar", b"x")}, "Upload one .zip"),
     ],
 )
 def test_what_the_form_refuses(client, staff, tmp_path, fields, word):
