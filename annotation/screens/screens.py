@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.template import loader
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, caption_role
@@ -75,7 +75,11 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken:
     previous = getattr(lease, "previous", {})
     picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
-    options = [{"place": SafeString(place), **parts[identity]} for place, identity in enumerate(lease.shown, 1)]
+    language = get_language()
+    options = [
+        {"place": SafeString(place), "called": _called(place, language), **parts[identity]}
+        for place, identity in enumerate(lease.shown, 1)
+    ]
     captions = [part for part in about if "text" in part]
     shown = {
         "question": protocol.question,
@@ -86,7 +90,7 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken:
         "options": options,
         "option_size": text_size(options),
         "choices": _choices(
-            protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else "", get_language()
+            protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else "", language
         ),
     }
     if protocol.form:
@@ -105,6 +109,12 @@ def text_size(parts: Iterable[Part]) -> str:
     """The size in which the captions among the parts are set, a class name chosen by the longest of them."""
     longest = max((len(part.get("text", "")) for part in parts), default=0)
     return next((name for most, name in _SIZES.items() if longest <= most), _SMALLEST)
+
+
+@cache
+def _called(place: int, language: str) -> str:
+    """What a picture at that place is called, translated once and not at every click."""
+    return gettext("Picture %(place)s") % {"place": place}
 
 
 @cache
