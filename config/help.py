@@ -2,7 +2,6 @@
 
 import posixpath
 import re
-from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +12,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
-from markdown_it import MarkdownIt
-from markdown_it.common.utils import escapeHtml
-from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 
+from annotation.markdown import PageRenderer, markdown
 from benchmarks.permissions import staff_only
 
 DOCS = Path(settings.BASE_DIR) / "docs"
@@ -109,26 +105,4 @@ def _address(link: str, page: str) -> str:
     return f"{address}#{anchor}" if anchor else address
 
 
-class _PageRenderer(RendererHTML):
-    """Each method is the rule of a kind of token, as markdown-it finds them."""
-
-    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
-
-    def table_open(self, *_: object) -> str:
-        return '<div class="scroll" tabindex="0" role="group" aria-label="Table">\n<table>\n'
-
-    def table_close(self, *_: object) -> str:
-        return "</table>\n</div>\n"
-
-    def th_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        return '<th scope="col">' if tokens[idx + 1].content else "<td>"
-
-    def th_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        return "</th>\n" if tokens[idx - 1].content else "</td>\n"
-
-    def td_open(self, *_: object) -> str:
-        return "<td>"
-
-
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_PageRenderer).enable("table")
+_MARKDOWN = markdown(PageRenderer)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
-from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
+
+from annotation.markdown import PageRenderer, markdown
 
 WEB = ("https://", "http://", "mailto:")
 BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
@@ -31,9 +31,7 @@ class Picture(NamedTuple):
     height: int
 
 
-class _Renderer(RendererHTML):
-    """Each method is the rule of a kind of token, as markdown-it finds them."""
-
+class _Renderer(PageRenderer):
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
         alt = self.renderInlineAsText(tokens[idx].children, options, env)
         found = env["pictures"].get(tokens[idx].attrs["src"])
@@ -48,23 +46,18 @@ class _Renderer(RendererHTML):
         attributes = f' href="{escapeHtml(address)}" target="_blank" rel="noopener noreferrer"'
         return f"<a{attributes if _leads_to_the_web(address) else ''}>"
 
-    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping) -> str:
-        return f'<pre tabindex="0"><code>{escapeHtml(tokens[idx].content)}</code></pre>\n'
-
     def table_open(self, *_: object) -> str:
+        """Without a name, which would be English."""
         return '<div class="scroll" tabindex="0"><table dir="auto">\n'
-
-    def table_close(self, *_: object) -> str:
-        return "</table></div>\n"
 
 
 def _leads_to_the_web(address: str) -> bool:
     return address.lower().startswith(WEB)
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}, renderer_cls=_Renderer)
+_MARKDOWN = markdown(_Renderer)
 # An indented line stays a line, for example: texts written before Markdown read as they did.
-_MARKDOWN.enable("table").disable(["code", "lheading", "reference"])
+_MARKDOWN.disable(["code", "lheading", "reference"])
 _MARKDOWN.validateLink = lambda url: True  # type: ignore[method-assign]  # the renderer decides, and `problems` reports
 
 
@@ -85,7 +78,6 @@ def _rendered(text: str, pictures: tuple[Picture, ...], level: int) -> SafeStrin
             token.tag = f"h{min(6, level - 1 + int(token.tag[1:]))}"
         if kind in BLOCKS and end == "open":
             token.attrSet("dir", "auto")
-        token.attrs.pop("style", None)  # of table cells; the content security policy forbids it
     return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))  # our renderer escapes everything
 
 
