@@ -1,4 +1,4 @@
-"""Registers what annotation does about events of benchmarks, in every process that loads the app."""
+"""Connects rooms at the start of every process: events of benchmarks, and where protocol files are kept."""
 
 from django.apps import AppConfig
 
@@ -7,7 +7,10 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from annotation.models.protocol_files import text_of_version
         from annotation.pipeline import promotion
+        from annotation.protocols import registry
         from benchmarks.imports import listeners
 
+        registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)

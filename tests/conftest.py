@@ -20,6 +20,7 @@ from django.db import connection, connections
 from django.test import Client, TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from annotation.protocols import registry
 from tests.collapsed import collapsed
 from workers.celery import app as celery
 
@@ -104,6 +105,12 @@ class Reader(Client):
 @pytest.fixture
 def client() -> Reader:
     return Reader()
+
+
+@pytest.fixture(autouse=True)
+def own_protocols():
+    """Each test publishes protocol files anew, under the same names."""
+    registry.forget_published()
 
 
 @pytest.fixture(autouse=True)

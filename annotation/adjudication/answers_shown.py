@@ -10,7 +10,7 @@ from annotation.pipeline import task_creation
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import queries
@@ -91,7 +91,7 @@ def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Se
     """
     rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
 
 

@@ -23,7 +23,7 @@ from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, verdict
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks import audit, queries
 from benchmarks.models import Event, Item
@@ -141,7 +141,7 @@ def find_task(stage: Stage, pk: int) -> Task | None:
 
 def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({})) -> Case:
     """The task as an adjudicator sees it, in a few queries. `typed` is rejected text of the adjudicator, by field."""
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
@@ -203,7 +203,7 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
     """The form's `verdict`: one of the answers given, or the adjudicator's own words. An unknown value becomes just a
     label. Raises adjudication.decisions.Unfit.
     """
-    protocol, value = PROTOCOLS[stage.protocol], sent.get("verdict", "")
+    protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
     if protocol.form is None:
         return base.Answer(picked_identity(task, value))
     if value == OWN:

@@ -18,7 +18,7 @@ from annotation.pipeline import outcomes, promotion
 from annotation.protocols.answers import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, KEPT
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.sql import fetch
 from annotation.transactions import anew
@@ -64,7 +64,7 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
     """Whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are more than
     a choice of option, an annotator's answer, or words that an annotator could have written.
     """
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     if not said.content and said.label in fixed_labels(protocol):
         return True
     if protocol.form is None:
@@ -72,8 +72,9 @@ def allows(task: Task, stage: Stage, said: Answer) -> bool:
     if said in outcomes.counted_answers(task).values():
         return True
     shown = offered(task)
+    texts = texts_of(task, shown)
     try:
-        return bool(protocol.form.edits) and _read(protocol.form, said, shown, texts_of(task, shown)) == said
+        return bool(protocol.form.edits) and _read(protocol.form, said, shown, texts, task.question) == said
     except (InvalidAnswer, LookupError, ValueError):
         return False
 
@@ -87,7 +88,7 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
     """An adjudicator's text by role, parsed like an annotator's edit: as made from the most similar sentence, and
     following every guideline. Raises Unfit.
     """
-    form, shown = PROTOCOLS[stage.protocol].form, offered(task)
+    form, shown = protocol_named(stage.protocol).form, offered(task)
     if form is None or not form.edits:
         raise Unfit("This question does not take text of your own. Pick one of the answers.")
     texts = texts_of(task, shown)
@@ -97,14 +98,14 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
         "guidelines": {guideline.code: True for guideline in form.guidelines},
     }
     try:
-        return _read(form, Answer(EDITED, content), shown, texts)
+        return _read(form, Answer(EDITED, content), shown, texts, task.question)
     except InvalidAnswer as lacks:
         raise Unfit(str(lacks)) from None
 
 
-def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity) -> Answer:
+def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity, question: str) -> Answer:
     """The answer as parsed by the annotators' form, with all its checks. Raises InvalidAnswer."""
-    return form.parse(form.fill(said, shown), shown, texts)
+    return form.parse(form.fill(said, shown), shown, texts, question)
 
 
 def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:
@@ -130,7 +131,7 @@ def decide(
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
         raise Unfit("Pick one of the answers, or drop the item.")
-    why = reason or PROTOCOLS[stage.protocol].reason(answer)
+    why = reason or protocol_named(stage.protocol).reason(answer)
     found, _ = Outcome.objects.update_or_create(
         task=task,
         defaults={

@@ -20,7 +20,7 @@ from annotation.judging import flags
 from annotation.models import Stage, Task
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import audit, queries
 from benchmarks.models import Item
@@ -108,7 +108,7 @@ def _do(request: StaffRequest, stage: Stage, task: Task) -> str:
         **given, answer=answer.label, content=answer.content, reason=decisions.FLAGGED if flagged else "",
         adjudicator=request.user, settles="settle_flags" in request.POST,
     )  # fmt: skip
-    if outcome is None or (PROTOCOLS[stage.protocol].measures and outcome.state == KEPT):
+    if outcome is None or (protocol_named(stage.protocol).measures and outcome.state == KEPT):
         return "Decided."
     return "Decided: kept." if outcome.state == KEPT else f"Decided: dropped, {readable_label(outcome.reason)}."
 
@@ -129,7 +129,7 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
         task = Task.objects.filter(pk=order.first(number(request.GET.get("next")))).first()
     later, case = order.after(task), cases.case(task, stage, request.POST) if task else None
     context = {
-        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "case": case, "decided": decided,
         "blind": is_blind(request, stage), "hidden": case and not case.adjudicated and is_blind(request, stage),
         "last_reason": cases.last_reason(stage.study, request.user) if case and stage.study.may.manage else "",
@@ -176,7 +176,7 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
     found = disagreement_list.list_disagreements(stage, PAGE, (page - 1) * PAGE, wanted)
     last = math.ceil(min(count, most) / PAGE)
     context = {
-        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "blind": is_blind(request, stage),
         "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
         "wanted": wanted, "list": wanted.link(), "said": disagreement_list.in_words(wanted),
@@ -200,7 +200,7 @@ def choices(stage: Stage) -> dict[str, object]:
     kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
     return {
         "sorts": SORTS.items(), "cases": CASES.items(),
-        "differ": DIFFER.items() if PROTOCOLS[stage.protocol].alike else [],
+        "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],
         "types": sorted({kind for kind, _ in kinds} - {""}),
         "subtypes": sorted({subtype for _, subtype in kinds} - {""}),
     }  # fmt: skip

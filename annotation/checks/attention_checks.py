@@ -17,7 +17,7 @@ from annotation.checks.parsing import Known
 from annotation.measures import pass_rules
 from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
 from annotation.pipeline.task_creation import random_rank
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
@@ -191,7 +191,7 @@ def results(stage: Stage, by: str = "annotator.number") -> dict[int, Result]:
 
     The last answer to each check counts. "Cannot judge" counts as an incorrect answer.
     """
-    fixed = len(PROTOCOLS[stage.protocol].fixed)
+    fixed = len(protocol_named(stage.protocol).fixed)
     rows: dict[int, list[tuple[bool, float]]] = {}
     for key, right, options, answer, withdrawn in fetch(LAST_ANSWERS.format(by=by), stage=stage.pk):
         if not withdrawn:

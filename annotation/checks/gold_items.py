@@ -13,7 +13,7 @@ from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
 from annotation.pipeline import promotion, task_creation
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Item
@@ -36,7 +36,7 @@ class CannotSet(ValueError):
 def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Create tasks of that kind for these items, all or none. Raises CannotSet."""
     stage = promotion.lock_stage(stage)
-    if PROTOCOLS[stage.protocol].form:
+    if protocol_named(stage.protocol).form:
         raise CannotSet([NO_CHECKS])
     asked, reasons = _asked(stage, known)
     if reasons:
@@ -84,7 +84,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
     asks: list[tuple[TaskSpec, Task | None]]
     asks = [(TaskSpec(tuple(task.shows), tuple(task.options), task.question), task) for task in live]
     if not live:
-        specs = PROTOCOLS[stage.protocol].tasks_for(queries.record_of(item), carried_to(stage, item))
+        specs = protocol_named(stage.protocol).tasks_for(queries.record_of(item), carried_to(stage, item))
         asks = [(spec, None) for spec in specs]
     if known.answers and len(asks) > 1:
         raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here; leave out the answers: they are known")
@@ -93,7 +93,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
 
 def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]) -> list[str]:
     """The correct answers: those given, else the imported ones, else the protocol's. Raises UnsuitableItem."""
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     allowed = [*ask.options, *(choice.identity for choice in protocol.fixed)]
     unknown = [answer for answer in given if answer not in allowed]
     if unknown:
@@ -116,7 +116,7 @@ def carried_to(stage: Stage, item: Item) -> dict[str, str]:
             return dict(found.carried)
     while stage.source is not None:
         stage = stage.source
-        fixed = {choice.identity for choice in PROTOCOLS[stage.protocol].fixed}
+        fixed = {choice.identity for choice in protocol_named(stage.protocol).fixed}
         truth = [answer for answer in item.truth.get(stage.protocol, []) if answer not in fixed]
         if stage.carries and truth:
             carried.setdefault(stage.carries, truth[0])

@@ -13,7 +13,7 @@ from annotation.models import AttemptKind, Kind, Stage, Task
 from annotation.pipeline.promotion import lock_stage
 from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.base import no_right_answer
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.models import Benchmark, Item
 
@@ -30,7 +30,7 @@ def revise(*, stage: Stage, by: str, **settings) -> Stage:
         stage.full_clean(validate_unique=False, validate_constraints=True)
     except ValidationError as error:
         raise CannotSet([f"{field}: {' '.join(found)}" for field, found in error.message_dict.items()]) from None
-    if stage.check_rate and PROTOCOLS[stage.protocol].form:
+    if stage.check_rate and protocol_named(stage.protocol).form:
         raise CannotSet([NO_CHECKS])
     stage.save(update_fields=SETTINGS)
     attention_checks.top_up(stage=stage)
@@ -61,7 +61,7 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
 def _draw_items(stage: Stage, benchmark: Benchmark, count: int, besides: Collection[Item]) -> list[Item]:
     """Items with a known answer that nobody has seen in the stage, drawn by its seed."""
     known = benchmark.items.exclude(pk__in=[item.pk for item in besides])
-    if PROTOCOLS[stage.protocol].right_answer is no_right_answer:
+    if protocol_named(stage.protocol).right_answer is no_right_answer:
         known = known.filter(truth__has_key=stage.protocol)
     free = known.exclude(tasks__in=stage.tasks.exclude(kind=Kind.JUDGE)).exclude(tasks__leases__task__stage=stage)
     found = sorted(free.distinct(), key=lambda item: random_rank("known", stage.seed, item.key))

@@ -15,7 +15,7 @@ from annotation.checks.gold_items import CannotSet
 from annotation.designs.plan import NO_CHECKS
 from annotation.measures import pass_rules
 from annotation.models import Kind, Role, Stage
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
@@ -78,7 +78,7 @@ def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
         name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
         for name, (form, start) in made.items()
     }
-    for name in ("check_rate", "training_pass") if PROTOCOLS[stage.protocol].form else ():
+    for name in ("check_rate", "training_pass") if protocol_named(stage.protocol).form else ():
         del found["settings"].fields[name]
     return found
 
@@ -111,7 +111,7 @@ def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.
 
 def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:
     found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.TRAINING)
-    screens, example, protocol = stage.batch_size or 100, stage.tasks.first(), PROTOCOLS[stage.protocol]
+    screens, example, protocol = stage.batch_size or 100, stage.tasks.first(), protocol_named(stage.protocol)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,
         "no_checks": NO_CHECKS if protocol.form else "",

@@ -16,7 +16,7 @@ from annotation.figures.human_baseline import OUTCOMES
 from annotation.measures import human_baseline
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS
 from annotation.models import Stage, Study
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
@@ -88,7 +88,7 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
 
 def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
     """By stage: each question, and whether it was answered correctly. One query for all stages, none for none."""
-    protocols = {stage.pk: PROTOCOLS[stage.protocol] for stage in stages}
+    protocols = {stage.pk: protocol_named(stage.protocol) for stage in stages}
     directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
     names = {stage.pk: directions[stage.protocol] for stage in stages}
     found: dict[Any, dict] = defaultdict(dict)

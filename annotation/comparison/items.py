@@ -11,7 +11,7 @@ from annotation.adjudication.answers_shown import Part, Seen, Side
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
 from annotation.comparison.question_map import asked_in, people_right
 from annotation.models import Stage, Task
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.models import Prediction, Run, RunOrigin
 from benchmarks.predictions.base import RIGHT
@@ -114,7 +114,7 @@ def cases(stage: Stage, runs: Sequence[Run], tasks: Sequence[int], whole: Table)
             for run, right in said_here
             if right != UNKNOWN
         ]
-        right = PROTOCOLS[stage.protocol].right_answer(task.question, task.options)
+        right = protocol_named(stage.protocol).right_answer(task.question, task.options)
         sides = _sides(stage, one, task.options)
         found.append(Case(one, PEOPLE[int(whole.people[place])], right, sides, answers))
     return found
@@ -143,7 +143,7 @@ def _answer(run: Run, questions: Sequence[str], right: bool, given: Mapping[str,
 
 def _sides(stage: Stage, seen: Seen, options: Sequence[str]) -> list[Side]:
     """The given answers, then the options that nobody picked."""
-    if PROTOCOLS[stage.protocol].form:
+    if protocol_named(stage.protocol).form:
         return list(seen.sides)
     there, picked = answers_shown.parts(seen.item, {}), {side.part.identity for side in seen.sides}
     placed = [

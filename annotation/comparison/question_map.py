@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from annotation.protocols import bivlc_disambiguate, verify, visla_triplet
 from annotation.protocols.hard_positive_rank import is_right, ranks
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 
 ModelQuestions = Mapping[str, tuple[str, ...]]  # kind of evaluation → its questions
@@ -53,5 +53,5 @@ def people_right(protocol: str, question: str, options: Sequence[str], outcome: 
         return None
     if protocol in READ:
         return READ[protocol](outcome)
-    right = PROTOCOLS[protocol].right_answer(question, options)
+    right = protocol_named(protocol).right_answer(question, options)
     return outcome == right if right else None

@@ -17,7 +17,7 @@ from annotation.comparison import charts, items, page
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
 from annotation.comparison.question_map import asked_in
 from annotation.models import Stage
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks.models import Run
 from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
 
@@ -69,7 +69,7 @@ def study_wrong(request: StaffRequest, pk: int) -> HttpResponse:
     wanted, there = _filters(request.GET), items.comparable(stage)
     runs = [run for run in there if run.pk in wanted.models] or [run for run in there if not run.blind] or there
     context = {
-        "section": "studies", "study": stage.study, "stage": stage, "protocol": PROTOCOLS[stage.protocol],
+        "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stages], "wanted": wanted, "there": there,
         "chosen": runs, "sorts": SORTS.items(), **(_listed(request, stage, runs, wanted) if runs else {}),
     }  # fmt: skip

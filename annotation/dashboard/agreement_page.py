@@ -16,7 +16,7 @@ from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols.base import Answer
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
@@ -163,7 +163,7 @@ def _confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
 
 def _in_words(stage: Stage, label: str) -> str:
     """An answer is put into words, as elsewhere; a projection's labels are words already."""
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     try:
         return protocols_answers.answer_in_words(protocol, Answer(label))
     except (ValueError, KeyError, IndexError):

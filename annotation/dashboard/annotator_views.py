@@ -22,7 +22,7 @@ from annotation.models import Annotator, Study
 from annotation.participants import erasure, exclusion_history
 from annotation.participants.views import decide
 from annotation.pipeline import dawid_skene
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
@@ -131,7 +131,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     picks = [(given.place, given.places) for given in (one.row for one in screens.judged) if given.place]
     show = show if show in behind else "all"
     return {
-        "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": PROTOCOLS[stage.protocol],
+        "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
         "tests": list(annotator_page.tests(row, readable_label)), "show": show,
         "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),

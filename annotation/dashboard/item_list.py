@@ -11,7 +11,7 @@ from annotation.adjudication.decisions import FLAGGED
 from annotation.models import Kind, Stage, Task
 from annotation.permissions import whole_number
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks import queries
 from benchmarks.models import Item
@@ -58,7 +58,7 @@ def wanted_from_query(query: Mapping[str, str], stages: Sequence[Stage]) -> Want
 
 def reasons(stages: Collection[Stage]) -> dict[str, str]:
     """Why these stages can drop an item, in words, by the reason's name."""
-    found = {why for stage in stages for why in PROTOCOLS[stage.protocol].drops.values()} | {TIE, FLAGGED}
+    found = {why for stage in stages for why in protocol_named(stage.protocol).drops.values()} | {TIE, FLAGGED}
     return {why: readable_label(why) for why in sorted(found)}
 
 
@@ -101,6 +101,6 @@ def outcomes(stages: Sequence[Stage], items: Collection[Item]) -> dict[int, list
 
 def in_words(stage: Stage, state: str, reason: str) -> str:
     """An outcome; stages that measure keep every item, so there it is only decided."""
-    if state == KEPT and PROTOCOLS[stage.protocol].measures:
+    if state == KEPT and protocol_named(stage.protocol).measures:
         return "decided"
     return f"{state}: {readable_label(reason)}" if reason else state

@@ -18,7 +18,7 @@ from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState
 from annotation.protocols import answers
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.decision_rule import ADJUDICATOR
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.models import Event, Item
 
@@ -97,7 +97,7 @@ def history(study: Study, stages: Sequence[Stage], item: Item) -> list[Visit]:
 
 
 def _asked(item: Item, stage: Stage, task: Task, edits: Edits) -> Asked:
-    protocol, there = PROTOCOLS[stage.protocol], answers_shown.parts(item, task.carried)
+    protocol, there = protocol_named(stage.protocol), answers_shown.parts(item, task.carried)
     outcome = getattr(task, "decided", None)
     return Asked(
         task, KINDS.get(Kind(task.kind), ""), answers_shown.parts_named(there, task.shows),
@@ -136,7 +136,7 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
     for row in rows:
         lease = leases[row.lease_id]
         task = found[lease.task_id].task
-        protocol = PROTOCOLS[stages[task.stage_id].protocol]
+        protocol = protocol_named(stages[task.stage_id].protocol)
         part = answers_shown.parts(item, task.carried).get(row.answer)
         found[task.pk].given.append(
             Given(

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from annotation import permissions
 from annotation.dashboard import item_list, item_page
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import queries
 from benchmarks.permissions import StaffRequest, staff_only
 
@@ -59,7 +59,7 @@ def study_item(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     context = {
         "section": "studies", "study": study, "item": item,
         "visits": [
-            (visit, PROTOCOLS[visit.stage.protocol]) for visit in item_page.history(study, stages, item)
+            (visit, protocol_named(visit.stage.protocol)) for visit in item_page.history(study, stages, item)
         ],
         "earlier": items.filter(position__lt=position).order_by("-position").first(),
         "later": items.filter(position__gt=position).order_by("position").first(),

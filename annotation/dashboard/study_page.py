@@ -36,7 +36,7 @@ from annotation.models import (
 )
 from annotation.pipeline import dawid_skene
 from annotation.protocols.base import Answer, Protocol, PublishedAgreement
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
 from annotation.sql import fetch
@@ -106,7 +106,7 @@ SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
 
 def contents(stage: Stage, small: bool = True) -> dict:
     """Everything that the page and its live part show; for a large study, what takes long is as last computed."""
-    study, protocol = stage.study, PROTOCOLS[stage.protocol]
+    study, protocol = stage.study, protocol_named(stage.protocol)
     stages = _stages_of(study)
     # The forecast, and items blocked because nobody comes, change with the clock while work continues.
     going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
@@ -179,13 +179,13 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(figures["outcomes"], measures(stage))),
         "plots": _plotted(stage, figures, whole),
-        **paper_block(PROTOCOLS[stage.protocol], figures),
+        **paper_block(protocol_named(stage.protocol), figures),
     }
 
 
 def _published(stage: Stage, view: str) -> PublishedAgreement | None:
     """The agreement that the protocol's paper reports on this view of the answers."""
-    found = PROTOCOLS[stage.protocol].published_agreement
+    found = protocol_named(stage.protocol).published_agreement
     return found if found and found.on == view else None
 
 
@@ -260,7 +260,7 @@ def hashed(what: object) -> str:
 
 def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
     """A stage's tab: its progress, and its place in the funnel if known."""
-    named = {"stage": one, "title": PROTOCOLS[one.protocol].title, "current": one == shown}
+    named = {"stage": one, "title": protocol_named(one.protocol).title, "current": one == shown}
     if whole is None:
         return named
     steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
@@ -368,7 +368,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
         "again": _again,
         "no_checks": _no_checks,
     }
-    done, total = count(1), 3 + len(PROTOCOLS[stage.protocol].projections) + len(parts)
+    done, total = count(1), 3 + len(protocol_named(stage.protocol).projections) + len(parts)
     tell(0, total)
     rows = stage_rows(stage)
     figures = study_figures(stage, rows, lambda: tell(next(done), total))

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.protocols.base import Form
 from annotation.protocols.decision_rule import DAWID_SKENE
+from annotation.protocols.registry import base_name
 
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
@@ -23,7 +24,8 @@ _ONE_DECIDES = "One annotator decides here, and a second one confirms edits: "
 class StagePlan:
     """One stage. `source` and `after` name earlier stages; `apart_from` names earlier stages or the stage itself.
 
-    `name` defaults to the protocol's; with `apart_from` None the protocol decides (`Protocol.leaks`).
+    `name` defaults to the protocol's, without its version; with `apart_from` None the protocol decides
+    (`Protocol.leaks`).
     `settings` are the other fields of Stage: overlap, strategy, batch_size, sample, carries …
     `instructions` defaults to the protocol's; `translations` has them in other languages.
     """
@@ -39,7 +41,7 @@ class StagePlan:
 
     @property
     def stage_name(self) -> str:
-        return self.name or self.protocol
+        return self.name or base_name(self.protocol)
 
     def with_settings(self, **settings: object) -> "StagePlan":
         """The same plan with these settings changed."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from annotation.designs.plan import Assumptions, StagePlan
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
 from annotation.protocols.base import Carried, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import base_name, protocol_named
+from annotation.protocols.rules import declared_settings
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 _SECONDS = 12  # per screen; our assumption: a survey of 100 questions takes 20 minutes
@@ -160,9 +161,13 @@ PRESETS: Mapping[str, Preset] = {
 
 def single_stage(protocol: str) -> Preset:
     """One stage of a protocol, without a paper's numbers."""
-    found = PROTOCOLS[protocol]
-    alone = found.measures or bool(found.edits)
-    stage = StagePlan(protocol, settings={"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)})
+    found = protocol_named(protocol)
+    if found.file:
+        settings = declared_settings(found.file)
+    else:
+        alone = found.measures or bool(found.edits)
+        settings = {"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)}
+    stage = StagePlan(protocol, settings=settings)
     return Preset("", found.title, "One question about every item.", (stage,), pay=0)
 
 
@@ -184,20 +189,26 @@ def default_assumptions(stages: Sequence[StagePlan], item: ItemRecord = SPECIMEN
     """The default assumptions of a plan; `item` shows how many screens an item makes."""
     return {
         stage.stage_name: Assumptions(
-            _SECONDS_OF.get(stage.protocol, _SECONDS),
+            _seconds(stage.protocol),
             _KEPT_SHARES.get(stage.protocol, 1.0),
             tasks_per_item(stage.protocol, item, expected_carry(stage, stages)),
-            people=2 if PROTOCOLS[stage.protocol].confirms else 1,
+            people=2 if protocol_named(stage.protocol).confirms else 1,
         )
         for stage in stages
     }
+
+
+def _seconds(protocol: str) -> float:
+    file = protocol_named(protocol).file
+    return _SECONDS * len(file.answers) if file else _SECONDS_OF.get(protocol, _SECONDS)
 
 
 def apart_of(stage: StagePlan, before: Sequence[StagePlan]) -> list[str]:
     """Names of the stages that a plan is kept apart from; by default those whose protocol would reveal the answer."""
     if stage.apart_from is not None:
         return list(stage.apart_from)
-    return [earlier.stage_name for earlier in before if earlier.protocol in PROTOCOLS[stage.protocol].leaks]
+    leaks = protocol_named(stage.protocol).leaks
+    return [earlier.stage_name for earlier in before if base_name(earlier.protocol) in leaks]
 
 
 def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, str]:
@@ -206,7 +217,7 @@ def expected_carry(stage: StagePlan, stages: Sequence[StagePlan]) -> dict[str, s
     carried: dict[str, str] = {}
     while stage.source:
         stage = named[stage.source]
-        carried |= PROTOCOLS[stage.protocol].would_carry(stage.settings.get("carries", ""))
+        carried |= protocol_named(stage.protocol).would_carry(stage.settings.get("carries", ""))
     return carried
 
 
@@ -214,7 +225,7 @@ def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | 
     """The first reason why a stage could not ask about the item; none if all could."""
     for stage in stages:
         try:
-            PROTOCOLS[stage.protocol].tasks_for(item, expected_carry(stage, stages))
+            protocol_named(stage.protocol).tasks_for(item, expected_carry(stage, stages))
         except UnsuitableItem as reason:
             return reason
     return None
@@ -222,6 +233,6 @@ def unsuited(stages: Sequence[StagePlan], item: ItemRecord) -> UnsuitableItem | 
 
 def tasks_per_item(protocol: str, item: ItemRecord = SPECIMEN, carried: Carried = _NOTHING) -> int:
     try:
-        return len(PROTOCOLS[protocol].tasks_for(item, carried))
+        return len(protocol_named(protocol).tasks_for(item, carried))
     except UnsuitableItem:
         return 1

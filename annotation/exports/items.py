@@ -13,7 +13,7 @@ from annotation.models import Kind, Slot, Stage, Study, Task
 from annotation.pipeline import promotion
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Carried, carried_texts
 from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import queries
 from benchmarks.models import Item, ItemImage
 from benchmarks.records import ItemRecord
@@ -66,7 +66,7 @@ class ExportedItems:
     def written(self, stage: Stage) -> Counter:
         """Tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other."""
         decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
-        return Counter(_fate(row) for row in decisions) if PROTOCOLS[stage.protocol].edits else Counter()
+        return Counter(_fate(row) for row in decisions) if protocol_named(stage.protocol).edits else Counter()
 
     def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
         """Items that the stage could not ask about because they lack something."""

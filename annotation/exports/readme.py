@@ -7,7 +7,7 @@ from dataclasses import asdict
 from annotation.exports.markdown import text, yaml_text
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -58,7 +58,7 @@ FILES = (
 
 def settings_of(stage: Stage) -> dict:
     """Every setting that decides what was asked, who was asked, and how answers became outcomes."""
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     return {
         **{name: getattr(stage, name) for name in OF_STAGE},
         "source": stage.source.name if stage.source else None,
@@ -78,7 +78,7 @@ def settings_of(stage: Stage) -> dict:
 
 def describe(stage: Stage) -> str:
     """The decision rule in words."""
-    protocol = PROTOCOLS[stage.protocol]
+    protocol = protocol_named(stage.protocol)
     drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
     ending = (
         f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."

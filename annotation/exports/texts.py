@@ -7,7 +7,7 @@ from annotation.figures.edit_names import Edits, name_of_edit
 from annotation.models import Stage
 from annotation.protocols.base import CAPTION_PREFIX, Carried, caption_identity, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
 
@@ -49,7 +49,7 @@ OF_TEXT = (
 
 def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
     """Of the stages whose protocol lets people change words; of texts that were taken as they are, too."""
-    writing = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].edits]
+    writing = [stage.pk for stage in stages if protocol_named(stage.protocol).edits]
     for row in fetch(TEXTS, stages=writing) if writing else []:
         judgment, *read = row[len(OF_TEXT) :]
         content, carried, captions = map(json.loads, read)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from annotation.models import Stage
 from annotation.protocols.base import AnswerContent
 from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
 
@@ -43,7 +43,7 @@ def edits_of(stages: Iterable[Stage], tasks: Collection[int] | None = None) -> E
 
     If `tasks` are given, only those are read.
     """
-    confirming = [stage.pk for stage in stages if PROTOCOLS[stage.protocol].confirms]
+    confirming = [stage.pk for stage in stages if protocol_named(stage.protocol).confirms]
     asked = {"stages": confirming, "edited": EDITED, "others": f"{EDIT_PREFIX}%"}
     among = "task.stage_id = ANY(%(stages)s)"
     if tasks is not None:

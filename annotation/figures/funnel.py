@@ -8,7 +8,7 @@ from django.db.models import Count
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.funnel import Walk
 from annotation.models import Kind, Stage, Study, Task
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks import audit
 from benchmarks.models import Event, Item
@@ -27,7 +27,7 @@ GROUP BY task.stage_id, task.item_id
 
 
 def measures(stage: Stage) -> bool:
-    return PROTOCOLS[stage.protocol].measures
+    return protocol_named(stage.protocol).measures
 
 
 def funnel(study: Study) -> dict:

@@ -11,7 +11,7 @@ from annotation.models import Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Answer, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED, is_edit
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 
 TOLD = """
@@ -51,7 +51,7 @@ NOTHING: Words = {}
 
 def paper(stage: Stage) -> dict:
     """Under `paper`, what its paper reports, as JSON; nothing for a stage whose paper reports nothing extra."""
-    figures, protocol = FIGURES.get(stage.protocol), PROTOCOLS[stage.protocol]
+    figures, protocol = FIGURES.get(stage.protocol), protocol_named(stage.protocol)
     if figures is None:
         return {}
     texts = texts_of(stage) if protocol.edits else {}

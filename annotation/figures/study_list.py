@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.figures import cache
 from annotation.models import Annotator, Slot, Stage, Study
 from annotation.protocols.base import Protocol
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.jobs.jobs import Tell
 from benchmarks.queries import counted
@@ -83,7 +83,7 @@ class StageRow:
 
     @property
     def asks(self) -> Protocol:
-        return PROTOCOLS[self.protocol]
+        return protocol_named(self.protocol)
 
 
 @dataclass(slots=True)

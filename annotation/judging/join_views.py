@@ -18,7 +18,7 @@ from annotation.judging.views import at_desk, page, private, text
 from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, invited
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from benchmarks import audit
 
@@ -145,7 +145,7 @@ def _not_agreed(study: Study, prolific_pid: str) -> HttpResponse:
 def _invitation(study: Study, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
     first = stage or study.stages.filter(state=StageState.OPEN).first() or study.stages.get(position=1)
     return page(
-        "join", study=study, stage=first, protocol=PROTOCOLS[first.protocol], total=next_step.total(None, first),
+        "join", study=study, stage=first, protocol=protocol_named(first.protocol), total=next_step.total(None, first),
         given=given, key=uuid.uuid4(), consent=markdown.to_html(study.consent, level=3),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from annotation.judging import next_step
 from annotation.judging.views import at_desk, instructions_shown, page
 from annotation.models import AttemptKind
 from annotation.permissions import Desk, whole_number
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens import errors, read_answer
 from annotation.screens.screens import build_screens
 
@@ -87,7 +87,7 @@ def _training(here: Desk, step: Step) -> dict:
         context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
         context |= {"of_before": n, "needed": qualification.right_answers_needed(here.stage, n)}
     if step.told and step.task:
-        labels = {choice.identity: choice.label for choice in PROTOCOLS[here.stage.protocol].fixed}
+        labels = {choice.identity: choice.label for choice in protocol_named(here.stage.protocol).fixed}
         right = [read_answer.place_on_screen(step.lease, answer) for answer in step.task.gold]
         context |= {"right": [gettext(labels[one]) if one in labels else one for one in right], "note": step.task.note}
         context["was_right"] = step.entry["right"]

@@ -25,7 +25,7 @@ from annotation.models import Annotator, Lease, Role, Seat, Stage
 from annotation.permissions import Desk
 from annotation.protocols.answers import answer_in_words
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens import errors
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.screens.screens import build_screens
@@ -140,7 +140,7 @@ class Trial:
         current, *rest = self.screens(self.held())
         context = {
             "desk": Desk(annotator, self.stage, Seat(), self.done, 0), "study": self.stage.study, "home": self.home,
-            "protocol": PROTOCOLS[self.stage.protocol], "current": current, "rest": rest, "pace": 0,
+            "protocol": protocol_named(self.stage.protocol), "current": current, "rest": rest, "pace": 0,
             "done": self.done, "total": len(self.leases), "key": uuid.uuid4(), "undo_key": uuid.uuid4(),
             **_instructions(self.stage),
         }  # fmt: skip
@@ -169,7 +169,7 @@ class Trial:
         answer = parse_answer(lease, name, {**given["more"], "answer": given["shown_answer"], "reason": reason})
         if answer.label == CANNOT_JUDGE and not reason:
             raise errors.BadAnswer(gettext("Say in a few words why you cannot judge this."))
-        words = reason or answer_in_words(PROTOCOLS[name], answer)
+        words = reason or answer_in_words(protocol_named(name), answer)
         fields = screen_fields(lease, name, answer)
         self._answered(place, label=answer.label, words=words[:MOST_WORDS], fields=fields)
         return {"receipt": "saved", **self.next(sent)}
@@ -234,4 +234,4 @@ def _instructions(stage: Stage) -> Mapping[str, Any]:
     newest = stage.instructions.latest("version")
     words, written = text_in(newest, get_language(), stage.study.language)
     rules = markdown.to_html(words, pictures_in(stage, words), level=3)
-    return {"rules": rules, "written": written, "protocol": PROTOCOLS[stage.protocol]}
+    return {"rules": rules, "written": written, "protocol": protocol_named(stage.protocol)}

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from annotation.models import Judgment
 from annotation.permissions import Desk
 from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, TIE, Answer, Form
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import AnsweredElsewhere
 from annotation.screens.material import Part
 from annotation.screens.read_answer import screen_fields
@@ -38,7 +38,7 @@ def question(here: Desk, conflict: AnsweredElsewhere, sent: Mapping[str, str]) -
 
 
 def _form(judgment: Judgment) -> Form | None:
-    protocol = PROTOCOLS[judgment.lease.task.stage.protocol]
+    protocol = protocol_named(judgment.lease.task.stage.protocol)
     return None if judgment.answer == CANNOT_JUDGE else protocol.form
 
 
@@ -53,11 +53,11 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
         return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
     fields, form = _fields(judgment), _form(judgment)
     if form:
-        phrases = form.describe_fields(fields, [option["text"] for option in options])
+        phrases = form.describe_fields(fields, [option.get("text") or option["called"] for option in options])
         return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
     place = fields["answer"]
     if not place.isdecimal():
-        fixed = PROTOCOLS[judgment.lease.task.stage.protocol].fixed
+        fixed = protocol_named(judgment.lease.task.stage.protocol).fixed
         return {"words": gettext(next(choice.label for choice in fixed if choice.identity == place))}
     picked = options[int(place) - 1]
     if "url" in picked:

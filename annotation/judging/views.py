@@ -32,7 +32,7 @@ from annotation.models import Instructions
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens import errors
 from annotation.screens.screens import build_screens
 from annotation.studies import markdown
@@ -124,7 +124,7 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     return page(
-        "page", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], current=current, rest=rest,
+        "page", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
         **instructions_shown(here, level=3), **_where(here, now),
     )  # fmt: skip
@@ -138,7 +138,7 @@ def _where(here: Desk, now: NextStep) -> dict:
 def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     return page(
-        "rules", here, study=here.stage.study, protocol=PROTOCOLS[here.stage.protocol], reading=reading,
+        "rules", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), reading=reading,
         changed=here.seat.read_id is not None, link=_link(request, here), **instructions_shown(here, level=2),
     )  # fmt: skip
 

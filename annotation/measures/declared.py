@@ -11,23 +11,15 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.decisions import decide_item, kinds_of
+from annotation.protocols.declared.measuring import level_of, ranks_of, seen_through
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.values import ELSE, in_table
 
-_BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 _OF_LEVEL = {
     "nominal": ("percent", "cohen_mean", "alpha_nominal"),
     "ordinal": ("percent", "alpha_ordinal"),
     "interval": ("percent", "alpha_interval"),
 }
-
-
-def level_of(protocol: ProtocolFile, address: str) -> str:
-    """`nominal`, `ordinal`, `interval` or `rank`; "" for texts, on which none is computed."""
-    if (said := protocol.measure.get(address)) and said.agreement:
-        return said.agreement
-    return "nominal" if "." in address else _BY_KIND.get(protocol.answer(address).kind, "nominal")
 
 
 def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
@@ -42,7 +34,7 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
         if "." not in address and isinstance(answer := protocol.answer(address), schema.Check | schema.Words):
             said = [part for one in said for part in _each_part(answer, one)]
         if level == "rank":
-            found[address] = {"level": level, **_on_ranks(said), **_views(protocol, address, said)}
+            found[address] = {"level": level, **_onranks_of(said), **_views(protocol, address, said)}
         elif level:
             on_labels = _on_labels(protocol, address, level, said)
             found[address] = {"level": level, **on_labels, **_views(protocol, address, said)}
@@ -67,14 +59,10 @@ def _value(label: str, address: str, protocol: ProtocolFile) -> str:
     return CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, address, protocol)
 
 
-def _on_ranks(said: Iterable[Rating]) -> Figures:
-    rankings = [(str(item), _ranks(value)) for item, _, value in said if value != CANNOT_JUDGE]
+def _onranks_of(said: Iterable[Rating]) -> Figures:
+    rankings = [(str(item), ranks_of(value)) for item, _, value in said if value != CANNOT_JUDGE]
     found = mean_tau_b(rankings)
     return {"tau_b": found.value, "n_pairs": found.n, "n_items": len({item for item, _ in rankings})}
-
-
-def _ranks(ranking: str) -> dict[str, int]:
-    return {option: rank for rank, tier in enumerate(answers.tiers(ranking), 1) for option in tier}
 
 
 def _on_labels(protocol: ProtocolFile, address: str, level: str, said: Sequence[Rating]) -> Figures:
@@ -98,26 +86,6 @@ def _views(protocol: ProtocolFile, address: str, said: Sequence[Rating]) -> Figu
 
 def _through(view: Mapping[str, str], said: Iterable[Rating]) -> Iterator[Rating]:
     return ((item, who, seen_through(view, value)) for item, who, value in said)
-
-
-def seen_through(view: Mapping[str, str], value: str) -> str:
-    """A value as a view has it; of a ranking, the first whose orders all hold. *Cannot judge* stays, unless named."""
-    if value == CANNOT_JUDGE:
-        return view.get(value, value)
-    if ">" in value or "=" in value:
-        ranks = _ranks(value)
-        return next((seen for orders, seen in view.items() if orders != ELSE and _hold(orders, ranks)), view[ELSE])
-    return view.get(in_table(value, view), view.get(ELSE, value))
-
-
-def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
-    """Whether a ranking has all these orders: `positive>negative, other>=negative`."""
-    for order in orders.split(","):
-        sign = next(one for one in (">=", ">", "=") if one in order)
-        one, other = (ranks[name.strip()] for name in order.split(sign))
-        if not (one < other if sign == ">" else one == other if sign == "=" else one <= other):
-            return False
-    return True
 
 
 def decided(protocol: ProtocolFile, rows: Sequence[Rated]) -> dict[str, Decision]:

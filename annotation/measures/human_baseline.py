@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from annotation.measures.types import Stage
 from annotation.protocols.decision_rule import KEPT
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.wording import pseudonym
 from benchmarks.metrics import bivlc
 from benchmarks.metrics.base import Figure
@@ -81,7 +81,7 @@ def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable
     `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
     answer).
     """
-    stages = {stage.pk: (name, PROTOCOLS[stage.protocol]) for name, stage in pair.stages.items()}
+    stages = {stage.pk: (name, protocol_named(stage.protocol)) for name, stage in pair.stages.items()}
 
     def question(task: QuestionRow) -> tuple[Question, str]:
         """Which of the four questions it is, and its right option."""

@@ -22,5 +22,6 @@ from annotation.models.choices import (
 )
 from annotation.models.judging import SPLIT, Flag, Judgment, Lease, Outcome, Slot, Task
 from annotation.models.people import Annotator, Attempt, Member, Seat
+from annotation.models.protocol_files import ProtocolDraft, ProtocolVersion
 from annotation.models.release import Release
 from annotation.models.study import Instructions, InstructionsImage, Stage, Study, StudyTemplate

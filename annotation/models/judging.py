@@ -35,7 +35,7 @@ class Task(models.Model):
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="tasks", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="tasks")
-    question = models.CharField(max_length=20, blank=True)  # if an item makes several tasks
+    question = models.CharField(max_length=120, blank=True)  # if an item makes several tasks
     round = models.PositiveSmallIntegerField(default=1)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
     live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
@@ -82,7 +82,7 @@ class Outcome(models.Model):
 
     task = models.OneToOneField(Task, primary_key=True, on_delete=models.CASCADE, related_name="decided")
     state = models.CharField(max_length=8, choices=OutcomeState)
-    outcome = models.CharField(max_length=40, blank=True)  # the winning answer
+    outcome = models.TextField(blank=True)  # the winning answer
     content = models.JSONField(default=dict)  # the answer's content: {"texts": {"second_positive": "…"}}
     reason = models.CharField(max_length=40, blank=True)  # why the item was dropped
     by = models.CharField(max_length=20)  # protocols.decision_rule.Decision.by, or "adjudicator"
@@ -198,7 +198,7 @@ class Judgment(models.Model):
     key = models.UUIDField(unique=True)  # created by the client: the same key again is the same submission (law 3)
     digest = models.CharField(max_length=64)  # SHA-256 of the submission's body
     instructions = models.ForeignKey(Instructions, on_delete=models.PROTECT, related_name="+", db_index=False)
-    answer = models.CharField(max_length=40, blank=True)
+    answer = models.TextField(blank=True)
     content = models.JSONField(default=dict)
     reason = models.CharField(max_length=500, blank=True)  # for cannot_judge, or for a rejection
     withdrawn = models.BooleanField(default=False)  # an undo

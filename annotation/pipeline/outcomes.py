@@ -17,7 +17,8 @@ from annotation.protocols.decision_rule import (
     Decision,
     Rule,
 )
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
+from annotation.protocols.rules import rule_for
 from annotation.sql import fetch
 from benchmarks import audit
 
@@ -44,7 +45,7 @@ Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 
 def rule_of(stage: Stage) -> Rule:
-    return Rule(PROTOCOLS[stage.protocol], stage.overlap, stage.tie_rule, stage.cap, stage.rule)
+    return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
 
 
 def settle(
@@ -64,7 +65,7 @@ def settle(
     """
     if task.kind != Kind.JUDGE:
         return
-    confirms = PROTOCOLS[stage.protocol].confirms
+    confirms = protocol_named(stage.protocol).confirms
     found = counted_answers(task) if confirms or answers is None else {}  # a single answer cannot differ
     disagreement.store_spread(task, rule_of(stage), found)
     if confirms:
@@ -139,9 +140,7 @@ def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: De
     labels = [answer.label for answer in answers]
     if len(labels) < 2 or stage.cap is None or task.overlap >= stage.cap:
         return False
-    if not decision_rule.is_split(labels, rule_of(stage).alike(labels)):
-        return False
-    return not _is_adjudicated(task)
+    return rule_of(stage).is_split(labels) and not _is_adjudicated(task)
 
 
 def _is_adjudicated(task: Task) -> bool:

@@ -16,7 +16,7 @@ from annotation.pipeline.item_results import Result, fallen_out, results
 from annotation.pipeline.sampling import draw_sample
 from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.sql import columns, fetch, instances
 from annotation.transactions import anew
 from benchmarks import audit, queries
@@ -98,7 +98,7 @@ def _key_and_asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[
 def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
     """What the stage asks about the item; empty if the item does not suit it, with an event that says why."""
     try:
-        return PROTOCOLS[stage.protocol].tasks_for(record, carried)
+        return protocol_named(stage.protocol).tasks_for(record, carried)
     except UnsuitableItem as reason:
         told = {"item": item, "images": len(record.images), "reason": str(reason)}
         audit.record(by="app", verb="could not ask", subject=stage, **told)

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
+
+if TYPE_CHECKING:
+    from annotation.protocols.declared.schema import ProtocolFile
 
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 
@@ -96,15 +99,16 @@ TextsByIdentity = Mapping[str, str]  # identity → text: every caption of the i
 class Form:
     """A screen whose answer is more than one pick. The page knows options by their position, from 1.
 
-    `parse(sent, shown, texts)` reads the submitted fields, given the options in the order shown, and raises
-    InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again. `simulate(rng, shown, texts)`
-    returns the fields that a simulated annotator submits, `describe(answer)` the answer in words for managers, and
-    `describe_fields(fields, options)` what `fill` returned in phrases for its annotator: options by place and text.
+    `parse(sent, shown, texts, question)` reads the submitted fields, given the options in the order shown and the
+    task's question, and raises InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again.
+    `simulate(rng, shown, texts, question)` returns the fields that a simulated annotator submits, `describe(answer)`
+    the answer in words for managers, and `describe_fields(fields, options)` what `fill` returned in phrases for its
+    annotator: options by place and text.
     """
 
-    parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity], Answer]
+    parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity, str], Answer]
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
-    simulate: Callable[[Random, Sequence[str], TextsByIdentity], dict[str, str]]
+    simulate: Callable[[Random, Sequence[str], TextsByIdentity, str], dict[str, str]]
     describe: Callable[[Answer], str]
     describe_fields: Callable[[SubmittedFields, Sequence[str]], list[Phrase]]
     script: str  # of the judging page: "js/judging/rank.js"
@@ -118,7 +122,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer that is not shuffled: None, Both. `keys` are what an annotator may press for it."""
+    """An answer that is not shuffled: None, Both, a point of a scale. `keys` are what an annotator may press for it."""
 
     identity: str
     label: str
@@ -212,6 +216,19 @@ class PublishedAgreement:
         return max(self.pairs)
 
 
+NOMINAL, ORDINAL, INTERVAL, RANK = "nominal", "ordinal", "interval", "rank"  # levels of measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What agreement on labels takes into account: their `level`, and their `order` from low to high where they have
+    one. Labels outside the order (not applicable, cannot judge) have no part in it.
+    """
+
+    level: str = NOMINAL
+    order: tuple[str, ...] = ()
+
+
 def no_right_answer(question: str, options: Sequence[str]) -> str:
     return ""
 
@@ -223,8 +240,9 @@ class Protocol:
     `tasks(item, carried)` returns the tasks that an item makes, or raises UnsuitableItem. `right_answer(question,
     options)` returns the right answer of a task that has one by construction, else "". `drops` maps the outcomes that
     drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are `alike`, each is a vote that
-    some option fits (decision_rule.py). A protocol that `measures` drops no item: its answers are scored. `leaks` names
-    the protocols whose annotators would know the answer here.
+    some option fits (decision_rule.py). `scales` has the scale of those projections (`answer`: of the label itself)
+    that are not nominal. A protocol that `measures` drops no item: its answers are scored. `leaks` names the protocols
+    whose annotators would know the answer here. `file` is what a declared one was compiled from (declared/compile.py).
     """
 
     name: str
@@ -244,11 +262,20 @@ class Protocol:
     right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
     published_agreement: PublishedAgreement | None = None
+    scales: Mapping[str, Scale] = field(default_factory=dict)  # by name of the projection
+    file: "ProtocolFile | None" = None
 
     @property
     def edits(self) -> tuple[str, ...]:
         """The roles whose words annotators can change."""
         return self.form.edits if self.form else ()
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The roles of the texts that a stage of this protocol gives its items."""
+        if self.file is None:
+            return self.edits
+        return tuple(role for kind, _, role in (one.partition(".") for one in self.file.carry) if kind != "images")
 
     @property
     def guidelines(self) -> tuple[Guideline, ...]:
@@ -267,7 +294,7 @@ class Protocol:
     def would_carry(self, carries: str) -> dict[str, str]:
         """What comes out of a stage of this protocol with an item, as far as it is known before anybody has judged."""
         chosen = {carries: "candidate-0"} if carries else {}
-        return chosen | as_carried(dict.fromkeys(self.edits, "…"))
+        return chosen | as_carried(dict.fromkeys(self.written, "…"))
 
     def reason(self, outcome: str) -> str:
         """Why an item with this outcome is dropped, or "" where it is kept."""

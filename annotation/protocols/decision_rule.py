@@ -132,12 +132,6 @@ def _kinds_of(answers: Iterable[str], options: Collection[str]) -> list[str]:
     return [_ANY if answer in options else answer for answer in answers]
 
 
-def is_split(answers: Sequence[str], alike: Iterable[str] = ()) -> bool:
-    """Whether no kind of answer has more than half of the judgments, so that one more could decide."""
-    counts = Counter(_kinds_of(answers, set(alike)))
-    return bool(counts) and max(counts.values()) * 2 <= len(answers)
-
-
 def without_ties(decision: Decision) -> Decision:
     """The decision in a stage that measures: a tie does not drop the item."""
     level = decision.reason == _TIE_UNRESOLVED
@@ -199,6 +193,11 @@ class Rule(NamedTuple):
 
     def kinds(self, answers: Sequence[str]) -> list[str]:
         return _kinds_of(answers, self.alike(answers))
+
+    def is_split(self, answers: Sequence[str]) -> bool:
+        """Whether no kind of answer has more than half of the judgments, so that one more could decide."""
+        counts = Counter(self.kinds(answers))
+        return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
     def estimated_kinds(self, answers: Sequence[str]) -> list[str]:
         """The kinds that an estimate distinguishes: the number of a task's only candidate is dropped."""

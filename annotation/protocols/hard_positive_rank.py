@@ -39,7 +39,9 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     return [base.TaskSpec(shows=("positive-0",), options=tuple(map(base.caption_identity, ROLES)))]
 
 
-def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
+def _parse(
+    sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
+) -> base.Answer:
     """`step-1` to `step-3`: the step of the sentence at that place."""
     steps = {base.caption_role(identity): _step(sent, place) for place, identity in enumerate(shown, 1)}
     return base.Answer(ranking_label(steps))
@@ -78,7 +80,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
     return {f"step-{place}": str(rank[base.caption_role(identity)]) for place, identity in enumerate(shown, 1)}
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
     """Nine in ten are right, half of these with both positives on the best step; one in ten is any order."""
     if rng.random() < _SIMULATED_SLIPS:
         steps = {role: rng.randint(1, 3) for role in ROLES}

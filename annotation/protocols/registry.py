@@ -1,4 +1,10 @@
-"""The protocols that a stage can ask. A new one is one file here, one template, one test and one line below."""
+"""The protocols that a stage can ask: those in Python, by name, and published protocol files, as `NAME@VERSION`.
+
+A new one in Python is one file here, one template, one test and one line below.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
 
 from annotation.protocols import (
     bivlc_choose,
@@ -12,6 +18,7 @@ from annotation.protocols import (
     visla_triplet,
 )
 from annotation.protocols.base import Protocol
+from annotation.protocols.declared import compile, library
 
 PROTOCOLS: dict[str, Protocol] = {
     module.PROTOCOL.name: module.PROTOCOL
@@ -20,3 +27,50 @@ PROTOCOLS: dict[str, Protocol] = {
         hard_positive_rank, sugarcrepe_compare,
     )
 }  # fmt: skip
+VERSION_SIGN = "@"
+
+FindText = Callable[[str, int], str]  # name and version of a published file → its text; raises KeyError
+
+
+def _nothing_published(name: str, version: int) -> str:
+    raise KeyError(f"{name}{VERSION_SIGN}{version}")
+
+
+_find_text: FindText = _nothing_published
+
+
+def find_published_with(find: FindText) -> None:
+    """Where the texts of published files are found; the app says so at its start."""
+    global _find_text
+    _find_text = find
+
+
+def protocol_named(name: str) -> Protocol:
+    """`verify`, or `prompt-fit@2`. KeyError where there is no such protocol."""
+    return _published(name) if VERSION_SIGN in name else PROTOCOLS[name]
+
+
+def base_name(name: str) -> str:
+    """`prompt-fit` of `prompt-fit@2`."""
+    return name.partition(VERSION_SIGN)[0]
+
+
+def is_known(name: str) -> bool:
+    try:
+        protocol_named(name)
+    except KeyError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=512)  # a published version never changes
+def _published(name: str) -> Protocol:
+    own, _, version = name.rpartition(VERSION_SIGN)
+    if not (version.isascii() and version.isdecimal()):
+        raise KeyError(name)
+    return compile.as_protocol(library.read_stored(_find_text(own, int(version)), own), name)
+
+
+def forget_published() -> None:
+    """For tests, in which the same name is published anew."""
+    _published.cache_clear()

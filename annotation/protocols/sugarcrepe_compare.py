@@ -41,7 +41,9 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     return [base.TaskSpec(shows=(base.caption_identity("positive"),), options=options)]
 
 
-def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
+def _parse(
+    sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
+) -> base.Answer:
     """`sense` and `fluency`: the place of the better sentence, or `tie`."""
     return base.Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
 
@@ -61,7 +63,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
     return {question: places.get(one, TIE) for question, one in zip(QUESTIONS, answer.label.split("/"), strict=True)}
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
     """Half of the answers are ties; else the first of the two sentences, as the item has them, is better in two of
     three.
     """

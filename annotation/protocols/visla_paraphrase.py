@@ -73,7 +73,9 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     return [base.TaskSpec(shows=shows, options=options)]
 
 
-def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
+def _parse(
+    sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
+) -> base.Answer:
     """`answer`: an option's place or `reject`; with `edit`, `words` are what it should say instead."""
     if sent.get("answer") == _REJECT:
         return _rejected(sent)
@@ -112,7 +114,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
     return fields | ({"edit": "1", "words": answer.texts[_RESULT_ROLE]} if answer.label == EDITED else {})
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
     """One in ten rejects, two in ten edit; who meets an edit takes it as any other sentence."""
     chance, place = rng.random(), rng.randrange(len(shown))
     if chance < _SIMULATED_REJECTS:

@@ -62,7 +62,9 @@ def _tasks(item: ItemRecord, carried: base.Carried) -> list[base.TaskSpec]:
     return [base.TaskSpec(shows=("positive-0", *map(base.caption_identity, _ROLES.values())), options=others)]
 
 
-def _parse(sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity) -> base.Answer:
+def _parse(
+    sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
+) -> base.Answer:
     """Each guideline's code: `holds` or `broken`; `first`, `second`, `third`: the sentences as they stand; `use`: the
     place of what is put in the third one's place; `drop`: they cannot be mended.
     """
@@ -126,7 +128,7 @@ def _fill(answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
     return fields | ({"use": edits.place_of_option(put, shown)} if put in shown else {})
 
 
-def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity) -> dict[str, str]:
+def _simulate(rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = "") -> dict[str, str]:
     """One in ten drops, and where two sentences are the same words everybody does; two in ten edit the third."""
     chance = rng.random()
     lines = {one.code: True for one in GUIDELINES}

@@ -18,7 +18,7 @@ from django.utils.text import capfirst, slugify
 
 from annotation.exports.item_table import source_format
 from annotation.models import Release, Stage, Study
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import FORMS as OPTIONAL_FORMS
 from annotation.releases.plan import NAME, PUBLIC, SHARD_MB, SPLIT_NAMES, SPLITS, USUAL_FORMS, VERSION, WORDS, Plan
@@ -192,5 +192,5 @@ def _titled(title: str, what: str) -> str:
 
 def _stage_words(stage: Stage) -> str:
     on = " and ".join(sorted({one.name for one in (stage.source, stage.after) if one}))
-    rests = f"{PROTOCOLS[stage.protocol].title}{f'; depends on {on}' if on else ''}"
+    rests = f"{protocol_named(stage.protocol).title}{f'; depends on {on}' if on else ''}"
     return _titled(f"{stage.position} {stage.name}", rests)

@@ -14,7 +14,7 @@ from annotation.dashboard.agreement_page import COUNTS, MEASURES, measured
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.reports import report as study_report
 from annotation.studies import markdown
 from annotation.studies.instructions_images import pictures_by_stage
@@ -73,7 +73,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
 
 def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
     """A stage of the report with its texts as readers see them, and its agreement as tables."""
-    protocol, paper = PROTOCOLS[one["protocol"]["name"]], ""
+    protocol, paper = protocol_named(one["protocol"]["name"]), ""
     block = study_page.paper_block(protocol, one["figures"])
     if block:
         context = {**block, "protocol": protocol, "stage": one["settings"]}

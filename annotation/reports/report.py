@@ -31,7 +31,7 @@ from annotation.measures.counts import ratio
 from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Slot, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.metrics.base import wilson
@@ -186,7 +186,7 @@ def _retrieval_questions(funnel: Mapping, protocols: Iterable[str]) -> dict | No
 
 
 def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict:
-    protocol, figures, settings = PROTOCOLS[stage.protocol], study_figures(stage), readme.settings_of(stage)
+    protocol, figures, settings = protocol_named(stage.protocol), study_figures(stage), readme.settings_of(stage)
     step()
     agreement = []
     for view in rule_of(stage).projections():

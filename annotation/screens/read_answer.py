@@ -4,7 +4,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Lease
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, SubmittedFields
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import BadAnswer
 from annotation.screens.material import texts_of
 
@@ -13,7 +13,7 @@ def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
     """The stored identity (`candidate-0`, `none`) of the answer on the screen ("2", "none"). Raises BadAnswer."""
     if shown_answer.isdecimal() and len(shown_answer) < 4 and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
-    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in PROTOCOLS[protocol].fixed}:
+    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in protocol_named(protocol).fixed}:
         return shown_answer
     raise BadAnswer(gettext("That is not one of the answers on this screen."))
 
@@ -25,11 +25,11 @@ def place_on_screen(lease: Lease, answer: str) -> str:
 
 def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
     """The answer in the submitted fields of a screen. Raises BadAnswer."""
-    form = PROTOCOLS[protocol].form
+    form = protocol_named(protocol).form
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
     try:
-        return form.parse(sent, lease.shown, texts_of(lease.task, lease.shown))
+        return form.parse(sent, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
     except InvalidAnswer as lacks:
         values = {name: gettext(value) for name, value in lacks.values.items()}
         raise BadAnswer(gettext(lacks.message) % values if values else gettext(lacks.message)) from None
@@ -37,7 +37,7 @@ def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
 
 def screen_fields(lease: Lease, protocol: str, answer: Answer) -> dict[str, str]:
     """The inverse of `parse_answer`."""
-    form = PROTOCOLS[protocol].form
+    form = protocol_named(protocol).form
     if form is None or answer.label == CANNOT_JUDGE:
         return {"answer": place_on_screen(lease, answer.label)}
     return form.fill(answer, lease.shown)

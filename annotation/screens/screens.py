@@ -13,8 +13,9 @@ from django.utils.translation import get_language, gettext
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, caption_role
 from annotation.protocols.decision_rule import EDIT_PREFIX
-from annotation.protocols.registry import PROTOCOLS
-from annotation.screens import material
+from annotation.protocols.declared.compile import GENERIC
+from annotation.protocols.registry import protocol_named
+from annotation.screens import declared, material
 from annotation.screens.material import Part
 from annotation.sql import fetch
 
@@ -30,7 +31,8 @@ class Screen:
 
     `previous` has the fields of an earlier answer as shown ({"answer": "2"}), or nothing. `shown` is the context of the
     template: the `captions` and `pictures` that are asked about, the `options` in order (each a caption or a picture
-    with its `place`); for a form also `texts` by role and the protocol's `form`. `spoken` is the material's language.
+    with its `place`); for a form also `texts` by role and the protocol's `form`; for a declared protocol what
+    `declared.context` returns. `spoken` is the material's language.
     """
 
     lease: UUID
@@ -68,7 +70,7 @@ def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
 def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
     others = wanted - {stage.pk}
     found = fetch(_OTHER_STAGES, stages=list(others)) if others else []
-    return {pk: PROTOCOLS[name] for pk, name in [(stage.pk, stage.protocol), *found]}
+    return {pk: protocol_named(name) for pk, name in [(stage.pk, stage.protocol), *found]}
 
 
 def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken: str) -> Screen:
@@ -93,7 +95,9 @@ def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken:
             protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else "", language
         ),
     }
-    if protocol.form:
+    if protocol.file and protocol.template == GENERIC:
+        shown |= declared.context(protocol.file, lease, options, parts, previous)
+    elif protocol.form:
         shown |= _with_form(lease, protocol.form, parts)
     return Screen(lease.token, protocol.template, shown, previous)
 

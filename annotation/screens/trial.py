@@ -9,7 +9,7 @@ from uuid import UUID
 
 from annotation.models import Kind, Lease, Stage, Task
 from annotation.protocols.base import CAPTION_PREFIX, Carried, Protocol, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from benchmarks import queries
 from benchmarks.models import Item
 
@@ -24,7 +24,7 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
     there = list(found.values())
     if not there:
         items = _random_items(stage, seed, wanted)
-        there = tasks_of_items(PROTOCOLS[stage.protocol], items, carried_into(stage), seed)
+        there = tasks_of_items(protocol_named(stage.protocol), items, carried_into(stage), seed)
         for task in there:
             task.stage_id = stage.pk
     return [_lease(task, seed) for task in there[:wanted]]
@@ -60,7 +60,7 @@ def carried_into(stage: Stage) -> dict[str, str]:
     carried: dict[str, str] = {}
     while stage.source is not None:
         stage = stage.source
-        carried |= PROTOCOLS[stage.protocol].would_carry(stage.carries)
+        carried |= protocol_named(stage.protocol).would_carry(stage.carries)
     return carried
 
 

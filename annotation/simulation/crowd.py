@@ -30,7 +30,7 @@ from annotation import permissions
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.simulation.browser import Form, Page, Unreachable, Visitor
 from benchmarks import audit
@@ -84,7 +84,7 @@ class Report:
 
 def truth_of(task: Task, protocol: str) -> list[str]:
     """The acceptable answers; if none is known, one drawn from the item's id, the same for everybody."""
-    right = PROTOCOLS[protocol].right_answer(task.question, task.options)
+    right = protocol_named(protocol).right_answer(task.question, task.options)
     known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
     answers = [*sorted(task.options), *fixed(protocol)]
     if known:
@@ -94,7 +94,7 @@ def truth_of(task: Task, protocol: str) -> list[str]:
 
 
 def fixed(protocol: str) -> list[str]:
-    return [choice.identity for choice in PROTOCOLS[protocol].fixed]
+    return [choice.identity for choice in protocol_named(protocol).fixed]
 
 
 def choose(truth: list[str], answers: list[str], error_rate: float, rng: Random) -> str:
@@ -162,9 +162,9 @@ class Simulated:
         """The screen's fields as they fill them in."""
         leases = Lease.objects.select_related("task__item", "task__stage")
         lease = leases.get(token=screen.values["lease"])
-        form = PROTOCOLS[lease.task.stage.protocol].form
+        form = protocol_named(lease.task.stage.protocol).form
         if form is not None:
-            return form.simulate(self.rng, lease.shown, texts_of(lease.task, lease.shown))
+            return form.simulate(self.rng, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
         return {"answer": self._pick(lease.task, lease.shown)}
 
     def _pick(self, task: Task, shown: list[str]) -> str:

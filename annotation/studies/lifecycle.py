@@ -15,7 +15,7 @@ from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
 from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols.base import Protocol, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies import members
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.transactions import anew
@@ -78,9 +78,9 @@ def create_study(
 def _create_stage(
     study: Study, plan: StagePlan, before: Sequence[StagePlan], made: Mapping[str, Stage], seed: int
 ) -> Stage:
-    protocol = PROTOCOLS.get(plan.protocol)
-    if protocol is None:
+    if not is_known(plan.protocol):
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
+    protocol = protocol_named(plan.protocol)
     name, position = plan.stage_name, len(before) + 1
     if unknown := {plan.source, plan.after} - {"", *made}:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
@@ -133,7 +133,7 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
         record, round = queries.record_of(item), promotion.round_of(item)
         for stage in stages:
             try:
-                asks = PROTOCOLS[stage.protocol].tasks_for(record, carried[stage.name])
+                asks = protocol_named(stage.protocol).tasks_for(record, carried[stage.name])
             except UnsuitableItem as reason:
                 reasons[stage.name].append(f"{reason}.")
                 continue

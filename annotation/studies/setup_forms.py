@@ -15,7 +15,7 @@ from annotation.checks.fields import FAILURES, PercentField
 from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, StagePlan, contradictions, expected_effort
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.starting_points import StartingPoint
@@ -151,7 +151,7 @@ class StageForm(forms.Form):
         apart_from.choices = [*names, (plan.stage_name, "this stage")]
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
-        gone += ["rule"] if PROTOCOLS[plan.protocol].confirms else []
+        gone += ["rule"] if protocol_named(plan.protocol).confirms else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]
@@ -162,7 +162,7 @@ class StageForm(forms.Form):
             **{name: FIELDS[name].get_default() for name in self.base_fields if name in FIELDS},
             **self.plan.settings,
             "apart_from": presets.apart_of(self.plan, before),
-            "instructions": self.plan.instructions or default_instructions(PROTOCOLS[self.plan.protocol], "en"),
+            "instructions": self.plan.instructions or default_instructions(protocol_named(self.plan.protocol), "en"),
             **{f"{IN}{language}": text for language, text in self.plan.translations.items()},
             "seconds": self.assumed.seconds,
             "kept": self.assumed.kept,
@@ -172,12 +172,12 @@ class StageForm(forms.Form):
 
     @property
     def title(self) -> str:
-        return PROTOCOLS[self.plan.protocol].title
+        return protocol_named(self.plan.protocol).title
 
     @property
     def no_checks(self) -> str:
         """Why this stage cannot have checks; empty if it can."""
-        return NO_CHECKS if PROTOCOLS[self.plan.protocol].form else ""
+        return NO_CHECKS if protocol_named(self.plan.protocol).form else ""
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -208,7 +208,7 @@ class StageForm(forms.Form):
         given = self.cleaned_data
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
-            form = PROTOCOLS[self.plan.protocol].form
+            form = protocol_named(self.plan.protocol).form
             for name, sentence in contradictions(given, own_items_apart, form).items():
                 self.add_error(name, sentence)
 

@@ -12,7 +12,7 @@ from annotation.designs import presets
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from benchmarks import audit
 
@@ -66,7 +66,7 @@ def of_study(study: Study) -> StartingPoint:
 def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) -> StagePlan:
     """The plan that would create the stage again; the protocol's own instructions are left to the protocol."""
     named: dict[int | None, str] = {one.pk: one.name for one in stages}
-    protocol, own = PROTOCOLS[stage.protocol], stage.study.language
+    protocol, own = protocol_named(stage.protocol), stage.study.language
     text, translations = instructions.text, instructions.translations
     if (text, translations) == (default_instructions(protocol, own), default_translations(protocol, own)):
         text, translations = "", {}
@@ -91,7 +91,7 @@ def _of_template(template: StudyTemplate) -> StartingPoint:
 def templates() -> list[StartingPoint]:
     """All templates, by name, except those with a question that no longer exists."""
     found = StudyTemplate.objects.select_related("created_by").order_by("name")
-    known = [one for one in found if {stage["protocol"] for stage in one.setup["stages"]} <= PROTOCOLS.keys()]
+    known = [one for one in found if all(is_known(stage["protocol"]) for stage in one.setup["stages"])]
     return [_of_template(one) for one in known]
 
 

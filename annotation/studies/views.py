@@ -15,7 +15,7 @@ from annotation.designs.plan import effort_in_words, total_effort
 from annotation.designs.presets import PRESETS, unsuited
 from annotation.models import Member, Role, Study, StudyTemplate
 from annotation.permissions import whole_number
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import is_known
 from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
 from annotation.studies.setup_forms import Setup, first_items, offers
@@ -80,7 +80,7 @@ def _starting_point(
         if not found:
             raise Http404("There is no such template.")
         return found[0]
-    if given.get("protocol") in PROTOCOLS:
+    if is_known(given.get("protocol", "")):
         return starting_points.of_protocol(given["protocol"])
     if given.get("preset") in PRESETS:
         return starting_points.of_preset(PRESETS[given["preset"]])

@@ -36,7 +36,7 @@ def answer(rng: Random, lease: Lease, protocol: Protocol) -> dict[str, str]:
     if protocol.form is None:
         return pick(rng, protocol)
     while True:
-        fields = protocol.form.simulate(rng, lease.shown, texts_of(lease.task, lease.shown))
+        fields = protocol.form.simulate(rng, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
         if "edit" not in fields and "third" not in fields:
             return fields
 

@@ -46,7 +46,7 @@ def screen(person: Annotator, stage: Stage) -> Lease | None:
 def says(person: Annotator, stage: Stage, said: Says) -> submissions.Receipt | None:
     """Judge the next screen, if there is one."""
     lease = screen(person, stage)
-    return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown)))
+    return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown), lease.task.question))
 
 
 def picks(identity: str) -> Says:
@@ -110,7 +110,7 @@ def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) 
     leases = {lease.task.item.position: lease for lease in annotators.held(person, stage, wanted=len(items))}
     for position in items:
         lease = leases[position]
-        answer(lease, said(lease, texts_of(lease.task, lease.shown)))
+        answer(lease, said(lease, texts_of(lease.task, lease.shown), lease.task.question))
 
 
 def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
@@ -119,7 +119,9 @@ def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
         return takes_edit(lease, {})
     if dice.random() < 0.05:
         return {"answer": "cannot_judge", "reason": "I do not know the word."}
-    return PROTOCOLS[stage.protocol].form.simulate(dice, lease.shown, texts_of(lease.task, lease.shown))
+    return PROTOCOLS[stage.protocol].form.simulate(
+        dice, lease.shown, texts_of(lease.task, lease.shown), lease.task.question
+    )
 
 
 def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int], dict] = lambda item: {}) -> None:

@@ -20,6 +20,7 @@ _MISSING = gettext_noop("Answer this question: %(question)s")
 _NOT_AN_ANSWER = gettext_noop("That is not one of the answers on this screen.")
 _SHORT = gettext_noop("Write at least %(characters)s characters.")
 _LONG = gettext_noop("Write at most %(characters)s characters.")
+_SAID = gettext_noop("%(question)s %(answer)s")
 _TIED = gettext_noop("Give each a rank of its own.")
 
 
@@ -395,3 +396,37 @@ def _part_in_words(value: str) -> str:
     """`candidate 3` of `candidate-2`."""
     role, _, place = value.rpartition("-")
     return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")
+
+
+def fields_in_words(protocol: ProtocolFile, fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+    """What `fill` returned, for its annotator: a phrase for each answer. `options` are texts, or names of pictures."""
+    found: list[base.Phrase] = []
+    for answer in protocol.answers:
+        mine = {name: value for name, value in fields.items() if name.partition("-")[0] == answer.name and value}
+        if mine:
+            said = ", ".join(_field_in_words(answer, name, value, options) for name, value in sorted(mine.items()))
+            found.append((_SAID, {"question": answer.ask or protocol.ask, "answer": said}))
+    return found
+
+
+def _field_in_words(answer: schema.Answer, name: str, value: str, options: Sequence[str]) -> str:
+    place = name.partition("-")[2]
+    match answer:
+        case schema.Pick(many=True):
+            return _option_in_words(answer, place, options)
+        case schema.Rank():
+            return f"{_option_in_words(answer, place, options)}: {value}"
+        case schema.Check():
+            return f"{answer.statements.get(place, place)}: {value}"
+        case schema.Scale(anchors=anchors):
+            return anchors.get(value, value)
+        case schema.Pick() | schema.Pair():
+            return _option_in_words(answer, value, options)
+    return f"“{value}”"
+
+
+def _option_in_words(answer: schema.Answer, place: str, options: Sequence[str]) -> str:
+    if place.isdecimal():
+        return f"“{options[int(place) - 1]}”" if int(place) <= len(options) else place
+    fixed = values.fixed_of(answer)
+    return fixed[place].label if place in fixed else place

@@ -8,6 +8,7 @@ from itertools import pairwise
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.keys import KeysTaken, given_keys
+from annotation.protocols.declared.layout import bound_roles
 from annotation.protocols.declared.schema import MOST_KEYS, ProtocolFile, bounds
 from annotation.protocols.declared.values import ELSE, NUMERIC, table_values
 
@@ -84,22 +85,8 @@ def _known_answer(protocol: ProtocolFile, address: str, path: tuple[str | int, .
         yield "UNKNOWN_ANSWER", path, f"There is no answer {address}. There are: {_listed(names)}."
 
 
-def _bound(protocol: ProtocolFile) -> dict[str, list[str]]:
-    """Name → the roles whose members it stands for in a task."""
-    match protocol.tasks:
-        case schema.Each(each=each):
-            return {name: list(roles) for name, roles in each.items()}
-        case schema.Rows(rows=rows):
-            found: dict[str, list[str]] = {}
-            for row in rows.values():
-                for name, role in row.items():
-                    found.setdefault(name, []).append(role)
-            return found
-    return {}
-
-
 def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
-    for name, roles in _bound(protocol).items():
+    for name, roles in bound_roles(protocol).items():
         for role in roles:
             yield from _known_role(protocol, role, ("tasks",))
         if len({role.partition(".")[0] == "images" for role in roles}) > 1:
@@ -121,7 +108,7 @@ def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
 
 
 def _screen(protocol: ProtocolFile) -> Iterator[Found]:
-    bound = _bound(protocol)
+    bound = bound_roles(protocol)
     options = {role for one in protocol.answers for role in _all_options(protocol, one)}
     shown: set[tuple[tuple[str, ...], str]] = set()
     for place, block in enumerate(protocol.screen):
@@ -254,7 +241,7 @@ def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...
 def _shown_text(
     protocol: ProtocolFile, one: schema.Words | schema.Edit, path: tuple[str | int, ...]
 ) -> Iterator[Found]:
-    bound = _bound(protocol)
+    bound = bound_roles(protocol)
     if one.of in bound:
         return
     if one.of.startswith("images.") or one.of not in protocol.roles:
@@ -436,7 +423,7 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
             yield "BOUND_ON_NOMINAL", (*path, "score"), f"{address} has no number to take the mean of."
         elif one.score and one.score not in ("mean", *(seen for view in one.views.values() for seen in view.values())):
             yield from _known_values(protocol, address, [one.score], (*path, "score"))
-    bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(_bound(protocol))
+    bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(bound_roles(protocol))
     for name, over in protocol.group.items():
         for through in over:
             if through not in bound:

@@ -25,7 +25,12 @@ def text_of(name: str) -> str:
 @cache
 def shipped(name: str) -> ProtocolFile:
     """KeyError if the library has no such protocol."""
-    return read_protocol(text_of(name), f"{name}.yaml", ProblemLog())
+    return read_stored(text_of(name), name)
+
+
+def read_stored(text: str, name: str) -> ProtocolFile:
+    """The protocol in a text that is known to have no problems."""
+    return read_protocol(text, f"{name}.yaml", ProblemLog())
 
 
 def named_or_file(given: str, log: ProblemLog) -> ProtocolFile:

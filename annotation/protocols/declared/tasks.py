@@ -12,6 +12,7 @@ from random import Random
 
 from annotation.protocols import base
 from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.layout import shown_name
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord
 
@@ -120,18 +121,12 @@ def _task(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]], question: 
                 shown += parts[role]
             case schema.Words() | schema.Edit():
                 shown.append(bound.get(one.of) or parts[one.of][0])
-    return base.TaskSpec(
-        shows=tuple(dict.fromkeys(shown)), options=tuple(dict.fromkeys(options)), question=question
-    )  # fmt: skip
+    return base.TaskSpec(tuple(shown), tuple(dict.fromkeys(options)), question)
 
 
 def shown_by(block: schema.Block, parts: Mapping[str, Sequence[str]], bound: Bound) -> list[str]:
     """The identities that a block of the screen shows."""
-    match block:
-        case schema.Picture(picture=name) | schema.OnRequest(on_request=name) | schema.Pictures(pictures=name):
-            kinds: tuple[str, ...] = ("images",)
-        case schema.Sentence(sentence=name) | schema.Listed(list=name):
-            kinds = ("captions", "texts", "lists")
+    name, kinds = shown_name(block)
     if name in bound:
         return [bound[name]]
     return [one for kind in kinds for one in parts.get(f"{kind}.{name}", ())]

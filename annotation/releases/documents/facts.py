@@ -11,7 +11,7 @@ from functools import cached_property
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
 
@@ -162,7 +162,7 @@ def reason_in_words(code: str) -> str:
 def stage_in_words(stage: Mapping) -> str:
     """What a stage asked, of which items, and by which rule."""
     items = _setting(stage, "Items")
-    question = PROTOCOLS[stage["protocol"]].question
+    question = protocol_named(stage["protocol"]).question
     return f"“{question}” Asked of: {items[:1].lower()}{items[1:]}. {_rule_in_words(stage)}"
 
 

@@ -22,7 +22,8 @@ from annotation.measures.counts import JudgmentRow, TaskKey
 from annotation.measures.papers.base import CountedJudgment
 from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline, Protocol
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
+from annotation.protocols.rules import rule_for
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.schemas import key_of
 
@@ -159,7 +160,7 @@ def number_of(annotator: str) -> int:
 
 def rule_of(settings: Mapping) -> Rule:
     """The decision rule of a stage. What the manifest says of its protocol holds, whatever this version says of it."""
-    there = PROTOCOLS[settings["protocol"]]
+    there = protocol_named(settings["protocol"])
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )
@@ -168,7 +169,7 @@ def rule_of(settings: Mapping) -> Rule:
         fixed=tuple(Choice(identity, identity, ()) for identity in settings["fixed_answers"]),
         projections={name: there.projections[name] for name in settings["views"]},
     )  # fmt: skip
-    return Rule(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
+    return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
 
 
 # Judgments

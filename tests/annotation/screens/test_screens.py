@@ -62,7 +62,7 @@ def answer_of(lease: Lease, seed: int = 1) -> dict[str, str]:
     """The fields of some answer to it."""
     protocol = PROTOCOLS[lease.task.stage.protocol]
     if protocol.form:
-        return protocol.form.simulate(Random(seed), lease.shown, texts_of(lease.task, lease.shown))
+        return protocol.form.simulate(Random(seed), lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
     places = [*map(str, range(1, len(lease.shown) + 1)), *(choice.identity for choice in protocol.fixed)]
     return {"answer": places[(seed - 1) % len(places)]}
 

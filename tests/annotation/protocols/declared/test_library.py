@@ -9,8 +9,8 @@ import pytest
 from annotation.measures.declared import seen_through
 from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem, caption_identity
 from annotation.protocols.declared import answers, library, values
+from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.declared.decisions import decide_item
-from annotation.protocols.declared.keys import given_keys
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.protocols.declared.tasks import tasks_of
 from annotation.protocols.registry import PROTOCOLS
@@ -85,13 +85,9 @@ def test_it_makes_the_same_tasks_as_the_protocol_in_python(name):
 
 @pytest.mark.parametrize("name", AGAIN)
 def test_it_says_and_asks_the_same(name):
-    ours, theirs = library.shipped(name), PROTOCOLS[name]
-    assert (ours.title, ours.ask, ours.shown) == (theirs.title, theirs.question, theirs.shown)
-    assert ours.instructions == "\n".join(theirs.instructions) and set(ours.leaks) == theirs.leaks
-    assert bool(ours.decide) == (not theirs.measures)
-    if theirs.form is None:
-        fixed = [(one.value, one.label, one.keys) for one in given_keys(ours)[ours.answers[0].name]]
-        assert fixed == [(one.identity, one.label, one.keys) for one in theirs.fixed]
+    ours, theirs = as_protocol(library.shipped(name), name), PROTOCOLS[name]
+    said = ("title", "question", "shown", "instructions", "fixed", "leaks", "measures", "alike")
+    assert {one: getattr(ours, one) for one in said} == {one: getattr(theirs, one) for one in said}
 
 
 def stored(of: ProtocolFile, name: str) -> list[tuple[str, str]]:

@@ -1,0 +1,81 @@
+"""What the screen of a protocol file shows where: the parts of a task, as `tasks.tasks_of` has lined them up."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.protocols.base import caption_role
+from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+
+_PICTURES, _TEXTS = ("images",), ("captions", "texts", "lists")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The identities that each block shows, none if the item lacks them, and those that are asked about: the list of a
+    check, the text that is marked or edited, by answer.
+    """
+
+    blocks: tuple[tuple[schema.Block, tuple[str, ...]], ...]
+    asked: Mapping[str, tuple[str, ...]]
+
+
+def layout_of(file: ProtocolFile, shows: Sequence[str]) -> Layout:
+    """The layout of a task that shows these."""
+    bound, rest = bound_roles(file), list(shows)
+    blocks = tuple((block, _taken(file, rest, *shown_name(block), bound)) for block in file.screen)
+    asked = {}
+    for answer in file.answers:
+        if isinstance(answer, schema.Words | schema.Edit) or (isinstance(answer, schema.Check) and answer.of):
+            asked[answer.name] = _taken(file, rest, str(answer.of).rpartition(".")[2], _TEXTS, bound)
+    return Layout(blocks, asked)
+
+
+def _taken(
+    file: ProtocolFile, rest: list[str], name: str, kinds: Sequence[str], bound: Mapping[str, list[str]]
+) -> tuple[str, ...]:
+    """The next identities that are of this name, which are then no longer in `rest`."""
+    if name in bound:
+        count = 1
+    else:
+        least, most = next(bounds(file.roles[f"{kind}.{name}"]) for kind in kinds if f"{kind}.{name}" in file.roles)
+        # what an earlier stage chose is an image of another role
+        count = least if least == most else len(_of_role(rest, name, kinds))
+    taken = tuple(rest[:count])
+    del rest[:count]
+    return taken
+
+
+def _of_role(rest: Sequence[str], name: str, kinds: Sequence[str]) -> list[str]:
+    """The first identities of the role, up to one of another."""
+    found: list[str] = []
+    for one in rest:
+        role = values.role_of(one) if kinds == _PICTURES else caption_role(one)
+        if role != name:
+            break
+        found.append(one)
+    return found
+
+
+def shown_name(block: schema.Block) -> tuple[str, Sequence[str]]:
+    """The role, or the name of a task's part, that the block shows, and the kinds of roles that it may be."""
+    match block:
+        case schema.Picture(picture=name) | schema.OnRequest(on_request=name) | schema.Pictures(pictures=name):
+            return name, _PICTURES
+        case schema.Sentence(sentence=name) | schema.Listed(list=name):
+            return name, _TEXTS
+    raise AssertionError(block)
+
+
+def bound_roles(file: ProtocolFile) -> dict[str, list[str]]:
+    """Name → the roles whose members it stands for in a task."""
+    match file.tasks:
+        case schema.Each(each=each):
+            return {name: list(roles) for name, roles in each.items()}
+        case schema.Rows(rows=rows):
+            found: dict[str, list[str]] = {}
+            for row in rows.values():
+                for name, role in row.items():
+                    found.setdefault(name, []).append(role)
+            return found
+    return {}

@@ -1,0 +1,72 @@
+"""The rules of a protocol file as the decision rule of a stage."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent
+from annotation.protocols.decision_rule import OPEN, Decision, Posterior, Rule
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.decisions import decide_item, kinds_of
+from annotation.protocols.declared.schema import ProtocolFile
+
+
+class DeclaredRule(Rule):
+    """What the file says decides; of the stage's settings only the overlap counts."""
+
+    @property
+    def file(self) -> ProtocolFile:
+        assert self.protocol.file is not None
+        return self.protocol.file
+
+    def settle(
+        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """The content has the texts that the next stage gets, by role: of the last annotator who wrote some."""
+        decision = self.decide([answer.label for answer in given], overlap, posterior)
+        if decision.state == OPEN:
+            return decision
+        roles = {name: reference.partition(".")[2] for reference, name in self.file.carry.items()}
+        written = [answer.texts for answer in given if answer.texts]
+        texts = {roles[name]: words for name, words in written[-1].items() if name in roles} if written else {}
+        return replace(decision, content=AnswerContent(texts=texts)) if texts else decision
+
+    def alike(self, labels: Sequence[str]) -> set[str]:
+        return super().alike(labels) if self.protocol.form is None else set()
+
+    def estimated_kinds(self, labels: Sequence[str]) -> list[str]:
+        """The values of the answer that the file's estimate is about; "" of those who were not asked."""
+        rule = next((one for one in self.file.decide if isinstance(one, schema.DawidSkene)), None)
+        if rule is None:
+            return super().estimated_kinds(labels)
+        said = [
+            one if one == CANNOT_JUDGE else answers.given(one, rule.answer, self.file) for one in self._named(labels)
+        ]
+        return kinds_of(self.file, rule, said)
+
+    def decide(self, labels: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None) -> Decision:
+        named = self._named(labels)
+        estimated = next((one.answer for one in self.file.decide if isinstance(one, schema.DawidSkene)), "")
+        posteriors = {estimated: posterior} if posterior is not None else {}
+        decision = decide_item(self.file, named, overlap or self.overlap, posteriors)
+        return replace(decision, outcome=self._stored(decision.outcome, labels, named))
+
+    def is_split(self, labels: Sequence[str]) -> bool:
+        """Whether annotators are on both sides of a bound; else whether no answer has more than half."""
+        bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
+        answer = self.file.answer(bound.answer) if bound else None
+        if bound is None or not isinstance(answer, schema.Scale):
+            return super().is_split(labels)
+        said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
+        numbers = [float(one) for one in said if one in values.points(answer)]
+        return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
+
+    def _named(self, labels: Sequence[str]) -> list[str]:
+        return [value_of(self.file, label) for label in labels] if is_plain(self.file) else list(labels)
+
+    def _stored(self, outcome: str, labels: Sequence[str], named: Sequence[str]) -> str:
+        """The first stored answer that says what was decided; of a mean, and of forms, the value itself."""
+        if not is_plain(self.file):
+            return outcome
+        found = zip(labels, named, strict=True)
+        return next((label for label, name in found if outcome in (name, values.role_of(name))), outcome)
