@@ -7,7 +7,7 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet,
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Role
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, is_own
 
 
 def with_material(items: QuerySet[Item]) -> QuerySet[Item]:
@@ -23,33 +23,39 @@ def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
     return items.filter(Q(key__icontains=text) | Exists(captions))
 
 
+OF_IMAGE = ("role", "source_name", "licence", "attribution", "round", "crop", "attributes")
+
+
+def in_record_order(part: Caption | ItemImage) -> tuple[bool, str, int]:
+    """Sorts captions or images as records and exports have them: by role, the user's own after the known ones."""
+    return is_own(part.role), part.role, part.position
+
+
 def record_of(item: Item) -> ItemRecord:
     """The item as a plain record. Reads only what `with_material` fetched."""
-    captions = sorted(item.captions.all(), key=lambda caption: (caption.role, caption.position))
-    images = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
+    captions = sorted(item.captions.all(), key=in_record_order)
+    images = sorted(item.item_images.all(), key=in_record_order)
     return ItemRecord(
         key=item.key,
         type=item.type,
         subtype=item.subtype,
-        captions=tuple(CaptionRecord(caption.role, caption.text) for caption in captions),
-        images=tuple(
-            image_record(use.role, use.source_name, use.licence, use.attribution, use.round, use.crop) for use in images
-        ),
+        captions=tuple(CaptionRecord(caption.role, caption.text, caption.attributes) for caption in captions),
+        images=tuple(image_record(*(getattr(use, name) for name in OF_IMAGE)) for use in images),
         meta=item.meta,
         truth=item.truth,
     )
 
 
-def image_record(role, name, licence, attribution, round, crop) -> ImageRecord:
+def image_record(role, name, licence, attribution, round, crop, attributes) -> ImageRecord:
     """A crop from the database, with lists turned into tuples."""
-    return ImageRecord(role, name, licence, attribution, round, crop and tuple(crop))
+    return ImageRecord(role, name, licence, attribution, round, crop and tuple(crop), attributes=attributes)
 
 
 MATERIAL = """
 SELECT item.key, item.type, item.subtype,
-       (SELECT json_agg(json_build_array(role, text) ORDER BY role, position)
+       (SELECT json_agg(json_build_array(role, text, attributes) ORDER BY role, position)
         FROM benchmarks_caption WHERE item_id = item.id),
-       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop)
+       (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop, attributes)
                         ORDER BY role, position)
         FROM benchmarks_itemimage WHERE item_id = item.id)
 FROM benchmarks_item item WHERE item.id = %s

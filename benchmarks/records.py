@@ -11,12 +11,31 @@ from typing import Any
 
 from workers.archives.names import printable
 
-ROLES = ("positive", "negative", "second_positive", "candidate")
+ROLES = ("positive", "negative", "second_positive", "candidate")  # those with a meaning; others are the user's own
+MAX_ROLE = 16  # characters of a role, and of an attribute's name
+NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_ROLE - 1}}}")  # of a role, and of an attribute
 EXAMPLES = 3  # of a kind of problem, and as many of further columns
 COLUMNS, SHOWN_COLUMNS = 50, 8  # of a kind: counted by themselves, and named
 PLACE = re.compile(r"\[\d+\]")  # of a value in a list: captions[3].text
 Crop = tuple[int, int, int, int]  # x, y, width, height in pixels of the file's image, its orientation applied
 Part = tuple[str, Crop | None]  # of a file's name: its whole image, or a crop of it
+Plain = str | int | float | bool
+Attributes = Mapping[str, Plain | list[Plain]]  # {"model": "sd-3"}, {"parents": [1, 2]}
+
+
+def is_own(role: str) -> bool:
+    """Whether the role is the user's own."""
+    return role not in ROLES
+
+
+def role_order(role: str) -> tuple[int, str]:
+    """Sorts roles: the known ones first, in their order, then the user's own by name."""
+    return (len(ROLES), role) if is_own(role) else (ROLES.index(role), role)
+
+
+def role_name(role: str) -> str:
+    """The role as people read it."""
+    return role.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +48,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class CaptionRecord:
+    """A text of an item: a caption, or a question, a prompt or an entry of a list under a role of the user's own."""
+
     role: str
     text: str
+    attributes: Attributes = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +68,7 @@ class ImageRecord:
     file: str = field(
         default="", compare=False
     )  # where another file has this image: `name` and `crop` are then only labels
+    attributes: Attributes = field(default_factory=dict, hash=False)
 
     @property
     def part(self) -> Part:
@@ -56,6 +79,7 @@ class ImageRecord:
 @dataclass(frozen=True, slots=True)
 class ItemRecord:
     """One instance. Captions and images are in source order; among those of one role, the order is their position.
+    Texts and lists of a protocol file are captions under roles of their own.
 
     `meta` holds whatever else the source said of the item (JSON values only); `truth`, where a source knows it, names
     the acceptable options per protocol, as `{"bivlc-choose": ["candidate-0"]}`. Neither ever reaches an annotator.
@@ -83,7 +107,7 @@ class ItemRecord:
         captions = list(self.captions)
         for role, text in texts.items():
             if role in first:
-                captions[first[role]] = CaptionRecord(role, text)
+                captions[first[role]] = replace(captions[first[role]], text=text)
             else:
                 captions.append(CaptionRecord(role, text))
         return replace(self, captions=tuple(captions))
@@ -101,6 +125,17 @@ class ItemRecord:
 
     def images_as(self, role: str) -> list[ImageRecord]:
         return [image for image in self.images if image.role == role]
+
+    def attributes(self) -> dict[str, Attributes]:
+        """By identity, those of each caption and image that has some."""
+        found: dict[str, Attributes] = {}
+        for prefix, parts in (("caption-", self.captions), ("", self.images)):
+            places: Counter[str] = Counter()
+            for part in parts:
+                if part.attributes:
+                    found[f"{prefix}{part.role}-{places[part.role]}"] = part.attributes
+                places[part.role] += 1
+        return found
 
 
 @dataclass(frozen=True, slots=True)

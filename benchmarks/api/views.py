@@ -19,9 +19,11 @@ class BenchmarkData(serializers.ModelSerializer):
 
 
 class CaptionData(serializers.ModelSerializer):
+    attributes = serializers.DictField(help_text="What its source says of it, such as its model.")
+
     class Meta:
         model = Caption
-        fields = ["role", "position", "text"]
+        fields = ["role", "position", "text", "attributes"]
 
 
 class ImageData(serializers.ModelSerializer):
@@ -29,10 +31,14 @@ class ImageData(serializers.ModelSerializer):
     sha256 = serializers.CharField(source="image.sha256", help_text="SHA-256 of the original file.")
     width = serializers.IntegerField(source="image.width")
     height = serializers.IntegerField(source="image.height")
+    attributes = serializers.DictField(help_text="What its source says of it, such as its model.")
 
     class Meta:
         model = ItemImage
-        fields = ["identity", "role", "position", "round", "source_name", "sha256", "width", "height", "licence"]
+        fields = [
+            "identity", "role", "position", "round", "source_name", "sha256", "width", "height", "licence",
+            "attributes",
+        ]  # fmt: skip
 
 
 class ItemData(serializers.ModelSerializer):

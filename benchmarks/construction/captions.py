@@ -21,10 +21,10 @@ captions exactly.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from benchmarks.records import ItemRecord
+from benchmarks.records import ItemRecord, is_own
 
 WORD = re.compile(r"[^\W\d_](?:[\w&]|['’.-](?=\w))*")
 SENTENCE_ENDS = (".", "!", "?", "…", "。", "！", "？")
@@ -71,16 +71,15 @@ def format_groups(groups: Iterable[Sequence[str]]) -> list[list[str]]:
 
 
 def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
-    """The records with all captions formatted."""
+    """The records with all captions formatted; texts in roles of the user's own stay as they are."""
     records = list(records)
-    groups = format_groups([caption.text for caption in record.captions] for record in records)
-    return [
-        replace(
-            record,
-            captions=tuple(replace(one, text=text) for one, text in zip(record.captions, group, strict=True)),
-        )
-        for record, group in zip(records, groups, strict=True)
-    ]
+    groups = format_groups([one.text for one in record.captions if not is_own(one.role)] for record in records)
+    return [_with_formatted(record, iter(group)) for record, group in zip(records, groups, strict=True)]
+
+
+def _with_formatted(record: ItemRecord, texts: Iterator[str]) -> ItemRecord:
+    captions = (one if is_own(one.role) else replace(one, text=next(texts)) for one in record.captions)
+    return replace(record, captions=tuple(captions))
 
 
 def format_as_released(text: str) -> str:

@@ -1,13 +1,15 @@
 """The checks of every record, whatever its format, and notes for its owner. Pure."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
+from typing import TypeVar
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.writing import named_images
-from benchmarks.records import ROLES, ItemRecord, Origin
+from benchmarks.records import NAME, Attributes, CaptionRecord, ImageRecord, ItemRecord, Origin, is_own
 from workers.archives import names as archives_names
 
 REMOTE = re.compile(r"[a-z][a-z0-9+.-]*://|(?:data|file|https?|ftp|javascript|blob|mailto):|//|\\\\", re.IGNORECASE)
@@ -17,8 +19,11 @@ REVEALING = re.compile(
     re.IGNORECASE,
 )
 INVISIBLE = re.compile("[\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")  # not U+200D: it joins emoji
+NAMING = f"lower-case letters, digits and _, beginning with a letter, at most {limits.MAX_ROLE} characters"
+TAKEN = {"role", "text", "file", "licence", "attribution", "crop"}  # what a caption or an image has beside attributes
 NO_LINKS = "Winnow does not fetch images. Put the file into the images folder or archive and give its name there."
 Say = Callable[[str, str, str], None]  # code, column, advice
+Part = TypeVar("Part", CaptionRecord, ImageRecord)
 
 
 def check_records(records: Iterable[ItemRecord], log: ProblemLog, keeps_same: bool = False) -> list[ItemRecord]:
@@ -77,24 +82,52 @@ def _check_length(column: str, value: str, most: int, error: Say) -> None:
 
 
 def _check_role(role: str, column: str, error: Say) -> None:
-    if role not in ROLES:
-        error("WRONG_VALUE", column, f"Use one of the roles {', '.join(ROLES)}.")
+    if not NAME.fullmatch(role):
+        error("WRONG_VALUE", column, f"Write the role in {NAMING}.")
+
+
+def _check_attributes(attributes: Attributes, column: str, error: Say) -> None:
+    if len(attributes) > limits.MAX_ATTRIBUTES:
+        error("TOO_MANY_PARTS", column, f"Give it at most {limits.MAX_ATTRIBUTES} attributes.")
+    for name, value in attributes.items():
+        place = f"{column}, {name[:20]}"
+        if not NAME.fullmatch(name):
+            error("WRONG_VALUE", place, f"Write the attribute's name in {NAMING}.")
+        elif name in TAKEN:
+            error("WRONG_VALUE", place, "Give the attribute another name: this one has a meaning of its own.")
+        values: Sequence[object] = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, str | int | float) for one in values):
+            error("WRONG_VALUE", place, "Write a text, a number, true or false, or a list of these, or leave it out.")
+        elif len(values) > limits.MAX_VALUES:
+            error("TOO_MANY_PARTS", place, f"Give the list at most {limits.MAX_VALUES} values.")
+        elif any(isinstance(one, str) and len(one) > limits.MAX_ATTRIBUTE for one in values):
+            error("FIELD_TOO_LONG", place, f"Give at most {limits.MAX_ATTRIBUTE} characters.")
 
 
 def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
-    if not record.captions:
+    if not record.captions and not any(is_own(image.role) for image in record.images):
         error("VALUE_MISSING", "captions", "Give the item at least one caption.")
     if len(record.captions) > limits.MAX_CAPTIONS:
-        error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions.")
-    for caption in record.captions:
-        text, column = caption.text, f"{caption.role[:20]} caption"
+        error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions and texts.")
+    for caption, column in _with_columns(record.captions, "caption"):
+        text = caption.text
         _check_role(caption.role, column, error)
+        _check_attributes(caption.attributes, column, error)
         if not text.strip():
             error("VALUE_MISSING", column, "Write the caption, or remove the row.")
         if len(text) > limits.MAX_CAPTION or len(text.encode("utf-8", "replace")) > limits.MAX_CAPTION_BYTES:
             most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
             error("FIELD_TOO_LONG", column, f"Give at most {most}.")
         _note_invisible(text, column, note)
+
+
+def _with_columns(parts: Sequence[Part], kind: str) -> Iterator[tuple[Part, str]]:
+    """Each with its name for messages: `negative caption`; in roles of the user's own also `question caption 3`."""
+    places: Counter[str] = Counter()
+    for part in parts:
+        places[part.role] += 1
+        place = f" {places[part.role]}" if is_own(part.role) and places[part.role] > 1 else ""
+        yield part, f"{part.role[:20]} {kind}{place}"
 
 
 def _note_invisible(text: str, column: str, note: Say) -> None:
@@ -120,9 +153,9 @@ def _check_images(record: ItemRecord, error: Say, note: Say) -> None:
     if len(record.images) > limits.MAX_IMAGES:
         error("TOO_MANY_PARTS", "images", f"Give an item at most {limits.MAX_IMAGES} images.")
     seen = set()
-    for image in record.images:
-        column = f"{image.role[:20]} image"
+    for image, column in _with_columns(record.images, "image"):
         _check_role(image.role, column, error)
+        _check_attributes(image.attributes, column, error)
         _check_name(image.name, column, error)
         _check_length(column, image.licence, limits.MAX_LICENCE, error)
         _check_length(column, image.attribution, limits.MAX_ATTRIBUTION, error)
@@ -149,7 +182,7 @@ def _check_name(name: str, column: str, error: Say) -> None:
 
 def _note_same_content(record: ItemRecord, origin: Origin, contents: dict[bytes, Origin], log: ProblemLog) -> None:
     parts: list[tuple[str, object]] = [(caption.role, caption.text) for caption in record.captions]
-    parts += named_images(record)
+    parts += [*named_images(record), *sorted(record.attributes().items())]
     digest = sha256(repr(parts).encode("utf-8", "replace")).digest()
     first = contents.setdefault(digest, origin)
     if first is not origin:

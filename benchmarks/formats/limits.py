@@ -1,5 +1,7 @@
 """Limits on text. docs/reference/formats.md publishes these figures; a test compares the two."""
 
+from benchmarks import records
+
 MIB = 2**20
 
 MAX_FILE_BYTES = 128 * MIB  # a table or a JSON Lines file, counted while it is read
@@ -19,5 +21,9 @@ MAX_NAME = 400
 MAX_NAME_BYTES = 1_600
 MAX_LICENCE = 200
 MAX_ATTRIBUTION = 500
-MAX_CAPTIONS = 20  # of an item
-MAX_IMAGES = 20
+MAX_CAPTIONS = 200  # of an item, with its texts and the entries of its lists
+MAX_IMAGES = 50
+MAX_ROLE = records.MAX_ROLE
+MAX_ATTRIBUTES = 20  # of a caption or an image
+MAX_ATTRIBUTE = 200  # characters of a value
+MAX_VALUES = 100  # of an attribute that is a list

@@ -22,15 +22,15 @@ from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
 
 ITEMS, MANIFEST = "items.jsonl", "manifest.json"
-FIELDS: dict[str, type] = {
+FIELDS: dict[str, jsonl.Kind] = {
     "id": str, "type": str, "subtype": str, "split": str, "captions": list, "images": list, "meta": dict,
 }  # fmt: skip
-NOT_TAKEN = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
-CAPTION: dict[str, type] = {"role": str, "text": str}
-OF_CAPTION = dict.fromkeys(("imported", "changed_by", "made_of"), object)
-IMAGE: dict[str, type] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
-MAY_IMAGE: dict[str, type] = {"licence": str, "attribution": str, "crop": list}
-OF_IMAGE = dict.fromkeys(("round", "format", "width", "height"), object)
+NOT_TAKEN: dict[str, jsonl.Kind] = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
+CAPTION: dict[str, jsonl.Kind] = {"role": str, "text": str}
+OF_CAPTION: dict[str, jsonl.Kind] = dict.fromkeys(("imported", "changed_by", "made_of"), object)
+IMAGE: dict[str, jsonl.Kind] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
+MAY_IMAGE: dict[str, jsonl.Kind] = {"licence": str, "attribution": str, "crop": list}
+OF_IMAGE: dict[str, jsonl.Kind] = dict.fromkeys(("round", "format", "width", "height"), object)
 KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
 POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
 CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a writer may raise of others' items

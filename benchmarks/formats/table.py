@@ -183,7 +183,7 @@ def missing_column(name: str, others: list[str], file: str, row: int | None, log
     log.error("COLUMN_MISSING", file, row, name, advice)
 
 
-def nearest(name: str, others: Iterable[str]) -> str:
+def nearest(name: str, others: Iterable[str], cutoff: float = 0.6) -> str:
     """The one of `others` most similar to `name`, ignoring capitals and spaces; empty if none is.
 
     Names that mean different things, such as `hn_img_0` and `hn_img_2` or `true_caption` and `false_caption`, are not
@@ -191,7 +191,7 @@ def nearest(name: str, others: Iterable[str]) -> str:
     """
     single = (other for other in others if DELIMITERS.keys().isdisjoint(other))  # not a header that was not split
     spellings = {spelled(other): other for other in single if meaning(other) == meaning(name)}
-    found = difflib.get_close_matches(spelled(name), spellings, n=1, cutoff=0.6)
+    found = difflib.get_close_matches(spelled(name), spellings, n=1, cutoff=cutoff)
     return spellings[found[0]] if found else ""
 
 

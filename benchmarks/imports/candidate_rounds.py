@@ -142,5 +142,5 @@ def _rows(item: Item, record: ItemRecord, last: dict, ids: dict[str, int], gathe
         yield ItemImage(
             item=item, image_id=ids[gathered.sha256[image.part]], role=CANDIDATE, position=position + step,
             round=round + 1, source_name=image.name, crop=image.crop, licence=image.licence,
-            attribution=image.attribution,
+            attribution=image.attribution, attributes=dict(image.attributes),
         )  # fmt: skip

@@ -104,7 +104,8 @@ def _with_positions(things: Iterable[Part]) -> Iterator[tuple[int, Part]]:
 def _captions(pairs: list[tuple[Item, ItemRecord]]) -> Iterator[Caption]:
     for item, record in pairs:
         for position, caption in _with_positions(record.captions):
-            yield Caption(item=item, role=caption.role, position=position, text=caption.text)
+            yield Caption(item=item, role=caption.role, position=position, text=caption.text,
+                          attributes=dict(caption.attributes))  # fmt: skip
 
 
 def _item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathered) -> Iterator[ItemImage]:
@@ -113,4 +114,5 @@ def _item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gath
             yield ItemImage(
                 item=item, image_id=ids[gathered.sha256[image.part]], role=image.role, position=position,
                 source_name=image.name, crop=image.crop, licence=image.licence, attribution=image.attribution,
+                attributes=dict(image.attributes),
             )  # fmt: skip

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from benchmarks import records
+
 
 class Benchmark(models.Model):
     """A set of items of one kind, from one or more imports."""
@@ -83,7 +85,12 @@ class Item(models.Model):
         ]
 
 
+NAMED = rf"^[a-z][a-z0-9_]{{0,{records.MAX_ROLE - 1}}}$"  # records.NAME, as PostgreSQL reads it
+
+
 class Role(models.TextChoices):
+    """The roles with a meaning; items may have others, under names of the user's own."""
+
     POSITIVE = "positive"
     NEGATIVE = "negative"
     SECOND_POSITIVE = "second_positive"
@@ -92,15 +99,16 @@ class Role(models.TextChoices):
 
 class Caption(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="captions")
-    role = models.CharField(max_length=16, choices=Role)
+    role = models.CharField(max_length=records.MAX_ROLE)
     position = models.PositiveSmallIntegerField(default=0)
     text = models.TextField()
+    attributes = models.JSONField(default=dict, db_default={})  # records.Attributes
 
     class Meta:
         ordering = ["item_id", "role", "position"]
         constraints = [
             models.UniqueConstraint(fields=["item", "role", "position"], name="caption_place_once"),
-            models.CheckConstraint(condition=Q(role__in=Role.values), name="caption_role_known"),
+            models.CheckConstraint(condition=Q(role__regex=NAMED), name="caption_role_named"),
         ]
 
 
@@ -113,7 +121,7 @@ class ItemImage(models.Model):
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="item_images")
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="uses")
-    role = models.CharField(max_length=16, choices=Role)
+    role = models.CharField(max_length=records.MAX_ROLE)
     position = models.PositiveSmallIntegerField(default=0)
     round = models.PositiveSmallIntegerField(default=1)  # of candidates: later ones are for items that were dropped
     source_name = models.CharField(max_length=400)
@@ -121,12 +129,13 @@ class ItemImage(models.Model):
     licence = models.CharField(max_length=200, blank=True)
     attribution = models.CharField(max_length=500, blank=True)
     opaque = models.CharField(max_length=32, unique=True, default=opaque_name)
+    attributes = models.JSONField(default=dict, db_default={})  # records.Attributes
 
     class Meta:
         ordering = ["item_id", "role", "position"]
         constraints = [
             models.UniqueConstraint(fields=["item", "role", "position"], name="item_image_place_once"),
-            models.CheckConstraint(condition=Q(role__in=Role.values), name="item_image_role_known"),
+            models.CheckConstraint(condition=Q(role__regex=NAMED), name="item_image_role_named"),
             models.CheckConstraint(
                 condition=Q(crop=None) | Q(crop__len=4, crop__0__gte=0, crop__1__gte=0, crop__2__gt=0, crop__3__gt=0),
                 name="item_image_crop_whole",

@@ -8,7 +8,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.timezone import localtime
 
-from benchmarks.records import ROLES
+from benchmarks.records import role_name, role_order
 
 register = template.Library()
 
@@ -36,5 +36,20 @@ def moment(at: datetime | None, form: str = "j M Y, H:i") -> str:
 
 @register.filter
 def by_role(things: Iterable) -> list:
-    """Captions or images with the positive ones first."""
-    return sorted(things, key=lambda thing: (ROLES.index(thing.role), thing.position))
+    """Captions or images with the positive ones first, and those in roles of the user's own last."""
+    return sorted(things, key=lambda thing: (role_order(thing.role), thing.position))
+
+
+register.filter("role_name", role_name)
+
+
+@register.filter
+def attributes(thing) -> str:
+    """A caption's or image's attributes as people read them: `model sd-3 · parents 1, 2`."""
+    return " · ".join(f"{role_name(name)} {_plain(value)}" for name, value in sorted(thing.attributes.items()))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

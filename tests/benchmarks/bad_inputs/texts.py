@@ -198,7 +198,32 @@ def one_bad_line_of_10_000(folder):
 
 
 add(35, "UNKNOWN_FIELD", "misspelt_field", lines, json.dumps({**item(), "sub_type": "att"}))
-add(35, "WRONG_VALUE", "unknown_role", manifest, [item(captions=[{"role": "good", "text": "A cup."}])])
+OWN_ROLES = {  # of roles and attributes of the user's own: code, and what is wrong
+    "role_with_a_capital": ("WRONG_VALUE", {"captions": [{"role": "Good", "text": "A cup."}]}),
+    "role_too_long": ("WRONG_VALUE", {"texts": {"a" * 17: "A cup."}}),
+    "role_in_two_fields": ("WRONG_VALUE", {"texts": {"positive": "A cup."}}),
+    "text_that_is_a_number": ("WRONG_VALUE", {"texts": {"prompt": 7}}),
+    "list_of_lists": ("WRONG_VALUE", {"lists": {"question": [["Is there a cup?"]]}}),
+    "list_that_is_a_text": ("WRONG_VALUE", {"lists": {"question": "Is there a cup?"}}),
+    "role_by_role": ("UNKNOWN_FIELD", {"texts": {"prompt": {"role": "prompt", "text": "A cup."}}}),
+    "object_without_text": ("COLUMN_MISSING", {"texts": {"prompt": {"words": "A cup."}}}),
+    "empty_text": ("VALUE_MISSING", {"lists": {"question": ["Is there a cup?", " "]}}),
+    "too_many_texts": ("TOO_MANY_PARTS", {"lists": {"question": ["Is there a cup?"] * 199}}),
+    "attribute_that_is_an_object": ("WRONG_VALUE", {"texts": {"prompt": {"text": "A cup.", "model": {}}}}),
+    "attribute_that_is_null": ("WRONG_VALUE", {"images": {"picture": {"file": "1.jpg", "model": None}}}),
+    "attribute_with_a_list_of_lists": ("WRONG_VALUE", {"lists": {"question": [{"text": "A", "parents": [[1]]}]}}),
+    "attribute_with_a_capital": ("WRONG_VALUE", {"images": {"picture": {"file": "1.jpg", "Model": "m"}}}),
+    "attribute_of_another_kind": ("WRONG_VALUE", {"texts": {"prompt": {"text": "A cup.", "licence": "CC0"}}}),
+    "attribute_that_is_misspelt": ("UNKNOWN_FIELD", {"images": {"picture": {"file": "1.jpg", "license": "CC0"}}}),
+    "attribute_too_long": ("FIELD_TOO_LONG", {"texts": {"prompt": {"text": "A cup.", "model": "m" * 201}}}),
+    "attribute_with_many_values": ("TOO_MANY_PARTS", {"texts": {"prompt": {"text": "A", "parents": [1] * 101}}}),
+    "too_many_attributes": (
+        "TOO_MANY_PARTS",
+        {"texts": {"prompt": {"text": "A", **{f"a{number}": 1 for number in range(21)}}}},
+    ),
+}
+for name, (code, fields) in OWN_ROLES.items():
+    add(35, code, name, manifest, [{**item(), **fields}])
 for place, text in enumerate(["007", "1e5", "TRUE", "NA", "null", "9007199254740993", "2024-01-02"]):
     add(38, None, f"text_that_looks_like_more_{place}", table, text_of(cells(index=text, caption=text, type=text)))
 add(38, "WRONG_VALUE", "number_as_id", lines, json.dumps(item(id=7)))

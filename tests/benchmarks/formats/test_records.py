@@ -77,6 +77,60 @@ def test_jsonl_holds_all_that_an_item_can_hold(tmp_path):
     assert found == [whole, record("2", row=2)]
 
 
+PICTURES = tuple(ImageRecord("picture", f"{n}.png", attributes={"model": f"m-{n}"}) for n in range(4))
+PREFERENCE = record(captions=(CaptionRecord("prompt", "A red cup."),), images=PICTURES)
+QUESTIONS = record(
+    captions=(
+        CaptionRecord("question", "Is there a cup?"),
+        CaptionRecord("question", "Is it red?", {"parents": [1], "source": "dsg", "hard": False}),
+    ),
+    images=(ImageRecord("picture", "7.png", "CC BY", crop=(0, 0, 8, 8), attributes={"model": "m", "seed": 7}),),
+)
+OPTIONS = record(
+    captions=(
+        CaptionRecord("positive", "Two cups."), CaptionRecord("question", "Which is left?"),
+        CaptionRecord("first_answer", "The red one."), CaptionRecord("second_answer", "The blue one."),
+    ),
+    images=(ImageRecord("first", "a.png"), ImageRecord("second", "b.png")),
+)  # fmt: skip
+BY_ROLE = [
+    (PREFERENCE, {
+        "texts": {"prompt": "A red cup."},
+        "images": {"picture": [{"file": f"{n}.png", "model": f"m-{n}"} for n in range(4)]},
+    }),
+    (QUESTIONS, {
+        "lists": {"question": [
+            "Is there a cup?", {"text": "Is it red?", "parents": [1], "source": "dsg", "hard": False},
+        ]},
+        "images": {"picture": {
+            "file": "7.png", "licence": "CC BY", "crop": [0, 0, 8, 8], "model": "m", "seed": 7,
+        }},
+    }),
+    (OPTIONS, {
+        "captions": [{"role": "positive", "text": "Two cups."}],
+        "texts": {
+            "question": "Which is left?", "first_answer": "The red one.", "second_answer": {"text": "The blue one."},
+        },
+        "images": {"first": "a.png", "second": ["b.png"]},
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("whole", "fields"), BY_ROLE, ids=["preference", "questions", "options"])
+def test_jsonl_takes_roles_of_the_users_own(tmp_path, whole, fields):
+    found, log = read("jsonl", written(tmp_path, "f", json.dumps({"id": "1", **fields})))
+    assert (found, log.problems) == ([whole], [])
+    assert read("jsonl", written(tmp_path, "f", to_line(whole)))[0] == [whole]
+    assert whole == found[0] and {whole.captions[0]: 1}[found[0].captions[0]] == 1
+
+
+def test_attributes_are_found_by_identity_and_stay_with_a_changed_text():
+    assert QUESTIONS.attributes().keys() == {"caption-question-1", "picture-0"}
+    assert QUESTIONS.attributes()["caption-question-1"]["parents"] == [1]
+    before, after = (CaptionRecord("prompt", text, {"source": "x"}) for text in ("A cup.", "A bowl."))
+    assert replace(PREFERENCE, captions=(before,)).with_captions({"prompt": "A bowl."}).captions == (after,)
+
+
 def test_duplicate_ids_name_both_rows():
     log = ProblemLog()
     check_records([record("a", 2), record("b", 3), replace(record("a", 9), origin=Origin("g", 9))], log)
@@ -92,7 +146,7 @@ def test_captions_must_differ_to_the_letter():
 
 
 def test_every_problem_of_a_record_is_listed():
-    bad = record(" ", type="t" * 61, captions=(CaptionRecord("good", ""),), images=(ImageRecord("positive", "../x"),))
+    bad = record(" ", type="t" * 61, captions=(CaptionRecord("Good", ""),), images=(ImageRecord("positive", "../x"),))
     assert codes(bad)[0] == ["VALUE_MISSING", "FIELD_TOO_LONG", "WRONG_VALUE", "VALUE_MISSING", "UNSAFE_PATH"]
 
 

@@ -21,9 +21,9 @@ BROKEN = {
     "item_key_once": lambda one, two: Item.objects.update(key="same"),
     "item_position_once": lambda one, two: Item.objects.update(position=7),
     "caption_place_once": lambda one, two: Caption.objects.update(item=one),
-    "caption_role_known": lambda one, two: Caption.objects.filter(item=one, role="positive").update(role="neutral"),
+    "caption_role_named": lambda one, two: Caption.objects.filter(item=one, role="positive").update(role="Neutral"),
     "item_image_place_once": lambda one, two: ItemImage.objects.update(position=0),
-    "item_image_role_known": lambda one, two: ItemImage.objects.update(role="spare"),
+    "item_image_role_named": lambda one, two: ItemImage.objects.update(role="spare-1"),
     "item_image_crop_whole": lambda one, two: ItemImage.objects.update(crop=[5, 5, 0, 9]),
     "subscription_once": lambda one, two: [Subscription.objects.create(user=user(), kind="job") for _ in range(2)],
     "notification_once": lambda one, two: [
