@@ -3,6 +3,8 @@
 The lowest layer: it imports nothing of the project, and every room may import it.
 """
 
+import re
+
 REASON_LENGTH = 500  # characters
 
 
@@ -19,7 +21,10 @@ _WORDS = {
     "both": "Both",
     "check_item": "used as a check or practice",
 }
+_OWN = re.compile(r"(?:caption-)?([a-z][a-z0-9_]*)-(\d{1,5})")  # an identity in a role of the user's own
 _IMAGES = {"candidate": "image", "positive": "positive image", "negative": "negative image"}
+
+_CAPTIONS = {"caption-positive", "caption-negative", "caption-second_positive", "caption-candidate", "edit"}
 
 
 def pseudonym(number: int) -> str:
@@ -32,6 +37,8 @@ def readable_label(name: str) -> str:
     role, _, number = name.rpartition("-")
     if role == "caption-candidate":
         return f"candidate {int(number) + 1}"
+    if role not in _CAPTIONS and role not in _IMAGES and (own := _OWN.fullmatch(name)):
+        return own[1].replace("_", " ") + (f" {int(own[2]) + 1}" if int(own[2]) else "")
     if name.startswith("caption-"):
         another = f" {int(number) + 1}" if number.isdecimal() and int(number) else ""
         return f"{name.split('-')[1]} caption{another}".replace("_", " ")

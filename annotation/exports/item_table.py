@@ -1,20 +1,21 @@
 """The kept items as a table in the columns of the benchmark's format, and in the source's own layout."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 from django.core.files.storage import default_storage
+from django.db.models import Max
 
 from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
-from benchmarks.formats.base import SPLIT
+from benchmarks.formats.base import SPLIT, own_columns
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
-from benchmarks.records import ItemRecord
+from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Role
+from benchmarks.records import ItemRecord, is_own
 
 NEGATIVE = "image:negative"  # of a column
 
@@ -56,6 +57,7 @@ class DataFile(ParquetFile):
         """`record` has the final captions; `negative` is the identity of the negative image."""
         uses = {use.key: use for use in item.item_images.all()}
         images: dict[str, ItemImage | None] = {f"image:{use.role}": use for use in uses.values() if use.position == 0}
+        images |= {f"image:{key}": use for key, use in uses.items()}
         images[NEGATIVE] = uses.get(negative)
         pictures = [column.part for column in self.columns if column.kind == IMAGE]
         cells = {part: _image_cell(images.get(part), self.embed) for part in pictures}
@@ -64,13 +66,40 @@ class DataFile(ParquetFile):
 
 
 def columns_of(benchmark: Benchmark) -> list[Column]:
-    """The columns of its first import's format, plus the negative image if items have received one since."""
+    """The columns of its first import's format, plus the negative image if items have received one since.
+
+    If there are roles of the user's own, their captions and images follow, and no column stays for a role that no item
+    has.
+    """
     found = FORMATS.get(benchmark.source)
     split = dict(found.split if found else SPLIT)
     uses = ItemImage.objects.filter(item__benchmark=benchmark, role__in=[Role.NEGATIVE, Role.CANDIDATE])
     if NEGATIVE not in split.values() and uses.exists():
         split["negative_image"] = NEGATIVE
+    most = _members(benchmark)
+    if own := {part: count for part, count in most.items() if is_own(part.partition(":")[2])}:
+        split = {name: part for name, part in split.items() if _is_used(part, most)}
+        split |= own_columns(own, split)
     return [_column(benchmark, *named) for named in split.items()]
+
+
+def _members(benchmark: Benchmark) -> dict[str, int]:
+    """How many captions or images an item has at most in each role: {"image:picture": 4}."""
+    found = {}
+    for kind, parts in (("caption", Caption.objects), ("image", ItemImage.objects)):
+        rows = parts.filter(item__benchmark=benchmark).order_by().values_list("role").annotate(Max("position"))
+        found |= {f"{kind}:{role}": last + 1 for role, last in rows}
+    return found
+
+
+def _is_used(part: str, most: Mapping[str, int]) -> bool:
+    """Whether some item can have that part."""
+    named = part.partition("-")[0]
+    return (
+        not named.startswith(("caption:", "image:"))
+        or named in most
+        or (named == NEGATIVE and "image:candidate" in most)
+    )
 
 
 def _column(benchmark: Benchmark, name: str, part: str) -> Column:

@@ -107,10 +107,10 @@ class ExportedItems:
         changed = {role: text for role, text in texts.items() if text != came.get(role)}
         lines = []
         for caption in own.with_captions(texts).captions:
-            line: dict[str, str | None] = {"role": caption.role, "text": caption.text}
+            line: dict[str, object] = {"role": caption.role, "text": caption.text}
             if changed.pop(caption.role, None) is not None:
                 line |= {"imported": came.get(caption.role), **self._writer(item, caption.role, caption.text)}
-            lines.append(line)
+            lines.append(line | ({"attributes": caption.attributes} if caption.attributes else {}))
         return lines
 
     def _writer(self, item: Item, role: str, text: str) -> dict:
@@ -124,7 +124,7 @@ class ExportedItems:
     def line(self, item: Item) -> dict:
         """An item with each stage's outcome, down to the hash of every image."""
         fate, negative = self.fates[item.pk], self.negative(item)
-        uses = sorted(item.item_images.all(), key=lambda use: (use.role, use.position))
+        uses = sorted(item.item_images.all(), key=queries.in_record_order)
         there = negative if negative in {use.key for use in uses} else None
         how = {"negative_image": there} if fate.state == KEPT else {"reason": fate.reason}
         return {
@@ -163,4 +163,5 @@ def _image(use: ItemImage, negative: str) -> dict:
         "licence": use.licence,
         "attribution": use.attribution,
         **({"crop": use.crop} if use.crop else {}),
+        **({"attributes": use.attributes} if use.attributes else {}),
     }

@@ -7,6 +7,7 @@ bytes.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from annotation.exports.files import content_hash, describe_files, write_json
@@ -20,6 +21,7 @@ from annotation.releases.plan import Plan
 from annotation.releases.splitting import Assigned, Earlier, Unit
 from benchmarks.records import Problem, Refused
 
+DROPPED = "dropped.jsonl"
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
@@ -83,7 +85,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
-        schema_versions.KEY: schema_versions.newest(),
+        schema_versions.KEY: schema_versions.needed(chain(source.lines(ITEMS), source.lines(DROPPED))),
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),

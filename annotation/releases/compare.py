@@ -42,7 +42,7 @@ DECIDING = {  # settings on which it rests what a stage asks, and what it makes 
 
 # What differs in an item
 PLAIN = ("type", "subtype", "split", "negative_image")
-OF_IMPORT = {"type", "subtype", "meta"}
+OF_IMPORT = {"type", "subtype", "meta", "attributes"}
 
 Asked = tuple[str, str]  # a stage's name and its question
 
@@ -135,9 +135,9 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
     "items"     by group: "added" to the data, "dropped" from it, "changed" in both, "outside" of both (dropped for
                 another reason, no longer open …), each {"id", "position", "type", "subtype", "from", "to", "changes",
                 "reasons"}. "changes" of an item in both: {"captions": {role: [before, after]}, "images": {identity:
-                {field: […]}}, "meta": {name: […]}, "type", "subtype", "split", "negative_image": […]}, each where it
-                differs. "reasons": {"code", "stage"?, …facts}; the first is the main one: that of the first stage
-                whose result is another.
+                {field: […]}}, "attributes": {role: […]}, "meta": {name: […]}, "type", "subtype", "split",
+                "negative_image": […]}, each where it differs. "reasons": {"code", "stage"?, …facts}; the first is the
+                main one: that of the first stage whose result is another.
 
     Raises NotARelease.
     """
@@ -459,6 +459,7 @@ def _changes(a: Mapping, b: Mapping) -> dict:
         **_differing(*({name: line.get(name) for name in PLAIN} for line in (a, b))),
         "captions": _differing(_captions(a), _captions(b)),
         "images": {key: _differing(before or {}, after or {}) for key, (before, after) in _differing(*images).items()},
+        "attributes": _differing(_attributes(a), _attributes(b)),
         "meta": _differing(a.get("meta") or {}, b.get("meta") or {}),
     }
     return {name: part for name, part in found.items() if part}
@@ -470,15 +471,24 @@ def _image(image: Mapping) -> dict:
 
 
 def _captions(line: Mapping, as_imported: bool = False) -> dict[str, str]:
+    return {
+        name: caption.get("imported", caption["text"]) if as_imported else caption["text"]
+        for name, caption in _named_captions(line)
+    }
+
+
+def _attributes(line: Mapping) -> dict[str, dict]:
+    """Of its captions; those of images are compared with the rest of an image."""
+    return {name: caption["attributes"] for name, caption in _named_captions(line) if "attributes" in caption}
+
+
+def _named_captions(line: Mapping) -> Iterator[tuple[str, Mapping]]:
     """By role; a second one of a role is `role-1`."""
     met: Counter[str] = Counter()
-    found = {}
     for caption in line["captions"]:
         role = caption["role"]
-        text = caption.get("imported", caption["text"]) if as_imported else caption["text"]
-        found[f"{role}-{met[role]}" if met[role] else role] = text
+        yield f"{role}-{met[role]}" if met[role] else role, caption
         met[role] += 1
-    return found
 
 
 def _reasons_of_changes(a: _Item, b: _Item, changes: Collection[str], context: _Context) -> list[dict]:

@@ -85,7 +85,10 @@ def record(line: Mapping) -> ItemRecord:
         key=line["id"],
         type=line["type"],
         subtype=line["subtype"],
-        captions=tuple(CaptionRecord(caption["role"], caption["text"]) for caption in line["captions"]),
+        captions=tuple(
+            CaptionRecord(caption["role"], caption["text"], caption.get("attributes", {}))
+            for caption in line["captions"]
+        ),
         images=tuple(_image(image) for image in line["images"]),
         meta=line["meta"],
     )
@@ -94,4 +97,5 @@ def record(line: Mapping) -> ItemRecord:
 def _image(image: Mapping) -> ImageRecord:
     crop = tuple(image["crop"]) if "crop" in image else None
     role = image["key"].rpartition("-")[0]
-    return ImageRecord(role, image["source_name"], image["licence"], image["attribution"], image["round"], crop)
+    said = image["source_name"], image["licence"], image["attribution"], image["round"], crop
+    return ImageRecord(role, *said, attributes=image.get("attributes", {}))

@@ -5,10 +5,12 @@ at the end of `VERSIONS`, which has the difference from the one before. Code tha
 newest version; `Schema.as_newest` gives it the rows of older ones.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+
+from benchmarks.records import is_own
 
 KEY = "schema_version"
 MANIFEST, STAGES, JUDGMENTS = "manifest.json", "manifest.json/stages", "judgments.parquet"
@@ -29,8 +31,9 @@ class Version:
 
     `keys` and `dropped` have, by place, the new keys or columns (also those that have another kind now) and those that
     are gone. `meant` has the value that stands for a new key in releases of the versions before: null where it has
-    none. `figures` has, by file, the paths of new figures, "*" for every name or place in a list:
-    "stages/*/agreement/*/gwet". `files` are new files that every release has and that are no tables.
+    none. `optional` has, by place, keys that a row has only where there is something in them. `figures` has, by file,
+    the paths of new figures, "*" for every name or place in a list: "stages/*/agreement/*/gwet". `files` are new files
+    that every release has and that are no tables.
     """
 
     keys: Mapping[str, Keys]
@@ -38,6 +41,7 @@ class Version:
     dropped: Mapping[str, Collection[str]] = field(default_factory=dict)
     figures: Mapping[str, Collection[str]] = field(default_factory=dict)
     files: Collection[str] = ()
+    optional: Mapping[str, Keys] = field(default_factory=dict)
 
 
 ABOUT = "stage:text item:text question:text round:int"
@@ -105,7 +109,12 @@ SECOND = Version(  # pages in several languages
     keys={JUDGMENTS: {"language": "string"}},
     meant={JUDGMENTS: {"language": "en"}},
 )
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND)
+PLACES = [f"{file}/{parts}" for file in ("items.jsonl", "dropped.jsonl") for parts in ("captions", "images")]
+THIRD = Version(  # roles of the user's own, with columns for them; attributes
+    keys={}, optional={place: {"attributes": "object"} for place in PLACES}
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD)
+OWN = 3  # from this version on
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -119,6 +128,20 @@ class UnknownSchemaVersion(ValueError):
 
 def newest() -> int:
     return len(VERSIONS)
+
+
+def needed(lines: Iterable[Mapping]) -> int:
+    """The version of a new release of the items in these lines: the newest, or the one before roles of the user's own
+    and attributes if that is the last difference and they have none.
+    """
+    return newest() if newest() > OWN or any(map(has_own, lines)) else OWN - 1
+
+
+def has_own(line: Mapping) -> bool:
+    """Whether an item has a role of the user's own, or an attribute."""
+    roles = [caption["role"] for caption in line["captions"]]
+    roles += [image["key"].rpartition("-")[0] for image in line["images"]]
+    return any(map(is_own, roles)) or any("attributes" in part for part in (*line["captions"], *line["images"]))
 
 
 def version_of(manifest: Mapping) -> int:
@@ -143,8 +166,11 @@ class Schema:
         """From 1 to `newest()`."""
         self.version = version
         self.keys: dict[str, dict[str, str]] = {}  # by place
+        self.optional: dict[str, dict[str, str]] = {}  # by place
         files: list[str] = []
         for one in VERSIONS[:version]:
+            for place, keys in one.optional.items():
+                self.optional.setdefault(place, {}).update(keys)
             for place in {**one.keys, **one.dropped}:
                 former, gone = self.keys.get(place, {}), one.dropped.get(place, ())
                 kept = {key: kind for key, kind in former.items() if key not in gone}

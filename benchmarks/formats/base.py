@@ -1,7 +1,8 @@
 """What a format is, and the log of its problems. Pure."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,25 @@ SPLIT = {
     "subtype": "subtype",
     "id": "key",
 }
+
+
+OWN_COLUMN = re.compile(r"[a-z][a-z0-9_]*_(caption|image)(_[1-9]\d*)?_*")
+
+
+def own_columns(most: Mapping[str, int], taken: Collection[str]) -> dict[str, str]:
+    """Columns for roles of the user's own, each with its part: `prompt_caption`, `picture_image`, `picture_image_2` …
+
+    `most` has how many members an item has at most in each: {"caption:prompt": 1, "image:picture": 4}.
+    """
+    found = {}
+    for part, count in sorted(most.items()):
+        kind, _, role = part.partition(":")
+        for place in range(count):
+            name = f"{role}_{kind}" + (f"_{place + 1}" if place else "")
+            while name in taken or name in found:
+                name += "_"
+            found[name] = f"{part}-{place}" if place else part
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.formats import jsonfiles, jsonl, jsontext, parquet, release_shards
 from benchmarks.formats.base import JSON_LINES, Format, ProblemLog, Shape
 from benchmarks.formats.release_shards import ShardContents
-from benchmarks.records import ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin
+from benchmarks.records import NAME, ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin, is_own
 
 ITEMS, MANIFEST = "items.jsonl", "manifest.json"
 FIELDS: dict[str, jsonl.Kind] = {
@@ -27,9 +27,11 @@ FIELDS: dict[str, jsonl.Kind] = {
 }  # fmt: skip
 NOT_TAKEN: dict[str, jsonl.Kind] = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
 CAPTION: dict[str, jsonl.Kind] = {"role": str, "text": str}
-OF_CAPTION: dict[str, jsonl.Kind] = dict.fromkeys(("imported", "changed_by", "made_of"), object)
+OF_CAPTION: dict[str, jsonl.Kind] = {
+    **dict.fromkeys(("imported", "changed_by", "made_of"), object), "attributes": dict,
+}  # fmt: skip
 IMAGE: dict[str, jsonl.Kind] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
-MAY_IMAGE: dict[str, jsonl.Kind] = {"licence": str, "attribution": str, "crop": list}
+MAY_IMAGE: dict[str, jsonl.Kind] = {"licence": str, "attribution": str, "crop": list, "attributes": dict}
 OF_IMAGE: dict[str, jsonl.Kind] = dict.fromkeys(("round", "format", "width", "height"), object)
 KEY = re.compile(r"(\w+)-(\d{1,6})")  # an image's role and place
 POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a column
@@ -86,24 +88,32 @@ class Lines:
             key=value["id"],
             type=value["type"],
             subtype=value["subtype"],
-            captions=tuple(CaptionRecord(caption["role"], caption["text"]) for caption in value["captions"]),
+            captions=tuple(
+                CaptionRecord(caption["role"], caption["text"], caption.get("attributes", {}))
+                for caption in value["captions"]
+            ),
             images=tuple(image for image in images if image),
             meta=value["meta"],
             origin=origin,
         )
 
     def image(self, image: Mapping[str, Any], origin: Origin) -> ImageRecord | None:
-        """The image as in the data, where the chosen candidate is the negative image; None if it is not there."""
-        if not (image["chosen"] or image["key"] == POSITIVE):
+        """The image as in the data, where the chosen candidate is the negative image; None if it is not there.
+
+        All images in roles of the user's own are there.
+        """
+        own = image["key"].rpartition("-")[0]
+        if not (image["chosen"] or image["key"] == POSITIVE or is_own(own)):
             self.absent += 1
             return None
-        role = "negative" if image["chosen"] else "positive"
+        role = "negative" if image["chosen"] else own
         if self.shards.sound and image["sha256"] not in self.shards.names:
             advice = f"No shard has the image {image['sha256'][:64]}. Give all files of the release."
             self.log.error("MISSING_IMAGE", origin.file, origin.row, f"{role} image", advice)
         crop = tuple(image["crop"]) if "crop" in image else None
         facts = image["source_name"], image.get("licence", ""), image.get("attribution", "")
-        return ImageRecord(role, *facts, crop=crop, file=self.shards.names.get(image["sha256"], ""))
+        file = self.shards.names.get(image["sha256"], "")
+        return ImageRecord(role, *facts, crop=crop, file=file, attributes=image.get("attributes", {}))
 
 
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
@@ -123,8 +133,8 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
     """Check that each has a known role and its own place, and that at most one is chosen."""
     for place, image in enumerate(images):
         found, column = KEY.fullmatch(image["key"]), f"images[{place}].key"
-        if found is None or found[1] not in ROLES:
-            advice = f"Write a role and a place: positive-0. Roles are {', '.join(ROLES)}."
+        if found is None or not NAME.fullmatch(found[1]):
+            advice = f"Write a role and a place: positive-0. Roles are {', '.join(ROLES)}, or names of your own."
             log.error("WRONG_VALUE", origin.file, origin.row, column, advice)
         elif image["key"] in [earlier["key"] for earlier in images[:place]]:
             log.error("WRONG_VALUE", origin.file, origin.row, column, "Another image of the item has this place.")
@@ -154,7 +164,7 @@ def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
     The one in the manifest, if these items can be written in it; otherwise a format with these columns.
     """
     folder = folder_of(path)
-    source, columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
+    source, columns = source_format(folder, ProblemLog()), release_shards.columns(folder, own=False)
     for one in parquet.WRITTEN:
         if one.name == source and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name

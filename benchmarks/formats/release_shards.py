@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks.formats.base import SPLIT, ProblemLog
+from benchmarks.formats.base import OWN_COLUMN, SPLIT, ProblemLog
 from benchmarks.formats.parquet import FORMATS, is_safe
 from benchmarks.formats.parquet_images import Embedded, cell, refuse_large
 from benchmarks.formats.parquet_schema import check_schema
@@ -20,7 +20,8 @@ DATA = "data"  # the folder of the shards; without it, single files are shards
 SHARD = re.compile(r"(?P<split>.{1,200})-(?P<number>\d{5})-of-(?P<of>\d{5})\.parquet")
 NAME = re.compile(rb"(?P<sha256>[0-9a-f]{64})\.[a-z]{3,4}")  # of an image
 OPTIONAL = {"id", "negative_image"}
-IMAGES = {name: part for name, part in SPLIT.items() if part.startswith("image:")}
+IMAGES = [name for name, part in SPLIT.items() if part.startswith("image:")]
+KNOWN = {*SPLIT, *(name for one in FORMATS for name in one.split)}
 
 
 @dataclass
@@ -64,17 +65,21 @@ def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
 
 
 def _fits(path: Path, log: ProblemLog) -> bool:
-    """Whether it has the columns of the most similar split. Further columns are ignored."""
+    """Whether it has the columns of the most similar split. Further columns are ignored.
+
+    With columns for roles of the user's own, it needs no others.
+    """
     names = parquet.schema(path).names
     split = max((SPLIT, *(one.split for one in FORMATS)), key=lambda split: len({*split} & {*names}))
-    negative = {name: part for name, part in IMAGES.items() if name in names}
-    fitting = check_schema(parquet.schema(path), {**split, **negative}, OPTIONAL, path.name, log)
+    images = dict.fromkeys(_image_columns(path), "image:")
+    own = any(_is_own(name) for name in names)
+    fitting = check_schema(parquet.schema(path), {**split, **images}, {*split} if own else OPTIONAL, path.name, log)
     log.drop_notes("EXTRA_COLUMN")
     return fitting
 
 
 def _read_shard(path: Path, shard_contents: ShardContents, log: ProblemLog) -> None:
-    columns = [name for name in IMAGES if name in parquet.schema(path).names]
+    columns = _image_columns(path)
     shard, row = SHARD.fullmatch(path.name), 0
     for batch in parquet.batches(path, columns):
         for place in range(batch.num_rows):
@@ -99,11 +104,24 @@ def _read_image(
         log.error("IMAGE_CORRUPT", origin.file, origin.row, column, advice)
 
 
-def columns(folder: Path) -> set[str]:
-    """Only for shards without problems."""
-    return {*parquet.schema(shards(folder)[0]).names}
+def _is_own(column: str) -> bool:
+    """Whether it is of a role of the user's own."""
+    return column not in KNOWN and OWN_COLUMN.fullmatch(column) is not None
+
+
+def _image_columns(path: Path) -> list[str]:
+    """The columns with images, those of roles of the user's own too."""
+    schema = parquet.schema(path)
+    own = (name for name in schema.names if _is_own(name) and pa.types.is_struct(schema.field(name).type))
+    return [*(name for name in IMAGES if name in schema.names), *own]
+
+
+def columns(folder: Path, own: bool = True) -> set[str]:
+    """Only for shards without problems. `own`: with those of roles of the user's own."""
+    return {name for name in parquet.schema(shards(folder)[0]).names if own or not _is_own(name)}
 
 
 def images(folder: Path) -> Embedded:
     """Only for shards without problems."""
-    return Embedded(folder, IMAGES, shards(folder))
+    found = shards(folder)
+    return Embedded(folder, dict.fromkeys(_image_columns(found[0]), "image:"), found)

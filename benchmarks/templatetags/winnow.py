@@ -1,5 +1,6 @@
 """Formatting of figures on pages."""
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -8,7 +9,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.timezone import localtime
 
-from benchmarks.records import role_name, role_order
+from benchmarks.records import is_own, role_name, role_order
 
 register = template.Library()
 
@@ -36,8 +37,16 @@ def moment(at: datetime | None, form: str = "j M Y, H:i") -> str:
 
 @register.filter
 def by_role(things: Iterable) -> list:
-    """Captions or images with the positive ones first, and those in roles of the user's own last."""
-    return sorted(things, key=lambda thing: (role_order(thing.role), thing.position))
+    """Captions or images with the positive ones first, and those in roles of the user's own last.
+
+    Each has a `label`: its role, with a number where an item has several in a role of the user's own.
+    """
+    found = sorted(things, key=lambda thing: (role_order(thing.role), thing.position))
+    counts = Counter(thing.role for thing in found)
+    for thing in found:
+        number = f" {thing.position + 1}" if is_own(thing.role) and counts[thing.role] > 1 else ""
+        thing.label = f"{role_name(thing.role)}{number}"
+    return found
 
 
 register.filter("role_name", role_name)

@@ -2,7 +2,8 @@
 
     python -m tests.frozen_releases.make
 
-Run it once for each schema version, before Winnow is released with it. It starts servers of its own. Where there is a
+Run it once for each schema version, before Winnow is released with it. It keeps those that have that version: a release
+without what is new in it may have the one before. It starts servers of its own. Where there is a
 folder of that version it refuses: what a frozen release says never changes, and a test that fails on one has found that
 Winnow does not read it any more.
 """
@@ -19,13 +20,14 @@ WORDS = {"summary": "Made to be kept.", "licence": "CC0-1.0", "language": "en"}
 
 
 def main() -> None:
-    from annotation.releases.schema_versions import newest
+    from annotation.releases.archive_reader import ReleaseFiles
+    from annotation.releases.schema_versions import KEY, newest
 
     out = HERE / str(newest())
     if out.exists():
         sys.exit(f"{out} is there. A frozen release is never made again.")
     with scratch.winnow(durable=False) as var:
-        made = list(_releases(var))
+        made = [path for path in _releases(var) if ReleaseFiles(path).manifest[KEY] == newest()]
         out.mkdir()
         for path in made:
             shutil.copyfile(path, out / path.name)
@@ -37,8 +39,9 @@ def _releases(var: Path):
     from django.conf import settings
 
     from annotation.designs.plan import StagePlan
+    from annotation.protocols.registry import PROTOCOLS
     from annotation.releases.plan import FORMS
-    from tests.builders import pipelines, studies, text_annotators
+    from tests.builders import own_roles, pipelines, studies, text_annotators
     from tests.builders.releases import frozen
 
     def path(release) -> Path:
@@ -64,6 +67,10 @@ def _releases(var: Path):
     study = studies.study(benchmark=text_annotators.hard_positives(var / "ratings" / "in", rows=2), stages=stages)
     text_annotators.work(study, people=2, changes=0)
     yield path(frozen(study, "1.0", name="ratings", forms=(), public=("annotators",)))
+
+    # Roles of the user's own, with attributes: all forms.
+    PROTOCOLS["verify"] = own_roles.protocol()
+    yield path(frozen(own_roles.study(var / "own"), "1.0", name="own", forms=FORMS))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from annotation.releases.documents.facts import (
     results_in_words,
     stage_in_words,
 )
-from annotation.releases.documents.hub_metadata import TAGS
+from annotation.releases.documents.hub_metadata import tags
 from annotation.releases.documents.tables import TABLES, Column, Table
 
 CONFORMS = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -101,7 +101,7 @@ def _stated(facts: Facts) -> dict:
         "inLanguage": facts.stated("language"),
         "creator": [{"@type": "sc:Person", "name": name} for name in authors],
         "datePublished": last[:10] if last else "",
-        "keywords": list(TAGS),
+        "keywords": tags(facts),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -224,8 +224,8 @@ def _data(facts: Facts, schema: pa.Schema) -> dict:
 
 
 def _cell(column: pa.Field, part: str) -> dict:
-    role = part.partition("caption:")[2]
-    says = PARTS.get(part, f"The caption in the role {role}." if role else "As imported.")
+    kind, _, role = part.partition(":")
+    says = PARTS.get(part, f"The {kind} in the role {role}." if kind in ("caption", "image") else "As imported.")
     field = _field(f"{DATA}/{column.name}", column.name, says, _type(column.type))
     field["source"] = {"fileSet": {"@id": SHARDS}, "extract": {"column": column.name}}
     if column.type == IMAGE:

@@ -42,10 +42,16 @@ def yaml_head(facts: Facts) -> str:
         "source_datasets": _sources(facts.stated("collection")),
         "task_categories": _categories(set(facts.manifest["columns"].values())),
         "size_categories": [next((name for most, name in SIZES if facts.items < most), "n>1M")],
-        "tags": [*TAGS, *(["human-validated"] if facts.people > facts.simulated else [])],
+        "tags": [*tags(facts), *(["human-validated"] if facts.people > facts.simulated else [])],
         "configs": _configs(facts),
     }
     return "\n".join(line for name, value in entries.items() if value for line in _entry(name, value))
+
+
+def tags(facts: Facts) -> list[str]:
+    """Only the first where all roles are the producers' own."""
+    parts = {part.partition("-")[0] for part in facts.manifest["columns"].values()}
+    return list(TAGS if parts & {"caption:positive", "caption:negative"} else TAGS[:1])
 
 
 def _entry(name: str, value: Any) -> Iterator[str]:
@@ -92,8 +98,8 @@ def _sources(stated: str) -> list[str]:
 
 
 def _categories(parts: set[str]) -> list[str]:
-    if "image:positive" not in parts:
-        return ["sentence-similarity"]
+    if "image:positive" not in parts:  # images in roles of the producers' own may be for any task
+        return [] if any(part.startswith("image:") for part in parts) else ["sentence-similarity"]
     return ["image-to-text", "text-to-image"] if "image:negative" in parts else ["image-to-text"]
 
 

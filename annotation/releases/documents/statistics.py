@@ -8,8 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from annotation.releases.archive_reader import Files
+from benchmarks.records import is_own
 
-SIDES = ("positive", "negative")
+SIDES, POSITIVE = ("positive", "negative"), "positive-0"
 
 
 def lengths(counted: Counter[int]) -> dict:
@@ -29,7 +30,8 @@ class Cell:
 
     def add(self, line: Mapping) -> None:
         used = shown(line)
-        to_text, to_image = questions({caption["role"] for caption in line["captions"]}, len(used))
+        known = sum(not is_own(_role(image)) for image in used)
+        to_text, to_image = questions({caption["role"] for caption in line["captions"]}, known)
         self.items += 1
         self.to_text += to_text
         self.to_image += to_image
@@ -56,8 +58,14 @@ class Cell:
 
 
 def shown(line: Mapping) -> list[Mapping]:
-    """The images of a line of items.jsonl that are in the data: the positive one, and the negative one if there is."""
-    return [image for image in line["images"] if image["chosen"] or image["key"] == "positive-0"]
+    """The images of a line of items.jsonl that are in the data: the positive one, the negative one if there is, and all
+    in roles of the user's own.
+    """
+    return [image for image in line["images"] if image["chosen"] or image["key"] == POSITIVE or is_own(_role(image))]
+
+
+def _role(image: Mapping) -> str:
+    return image["key"].rpartition("-")[0]
 
 
 def questions(roles: set[str], images: int) -> tuple[int, int]:

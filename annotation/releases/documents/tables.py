@@ -4,9 +4,9 @@ Which of the columns a release has depends on what of it is public, so they are 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 
+from annotation.releases import schema_versions
 from annotation.releases.archive_reader import Files
 
 
@@ -197,8 +197,12 @@ SHOWN = """
     licence      text     As imported.
     attribution  text     As imported.
 """
+ATTRIBUTES = Column("attributes", "object", "What its source says of it, by name.")
 OF_ITEM = {"decisions": DECISIONS, "captions": CAPTIONS, "images": IMAGES}
 ITEMS, GONE = (columns(block, **OF_ITEM) for block in (ITEM + KEPT + MATERIAL, ITEM + DROPPED + MATERIAL))
+OF_ITEMS = ("items", "dropped")  # tables whose captions and images may have roles of the user's own, and attributes
+ROLE = replace(CAPTIONS[0], says="positive, negative, second_positive, candidate, or a role of the producers' own.")
+OWN = {"captions": (ROLE, *CAPTIONS[1:], ATTRIBUTES), "images": (*IMAGES, ATTRIBUTES)}
 OF_TASK = ("stage", "item", "question", "round", "kind")
 
 
@@ -234,10 +238,16 @@ TABLES: Mapping[str, Table] = {table.name: table for table in LISTED}
 def there(release: Files, table: Table) -> list[Column]:
     """Those of its columns that its file has, in the table's order: all of a file without rows, none without a file.
 
-    A column that the table does not know is left out.
+    A column that the table does not know is left out. Captions and images have attributes only where some are there.
     """
     if table.file not in release.names():
         return []
-    parquet = table.file.endswith(".parquet")
-    names = set(release.schema(table.file).names if parquet else chain.from_iterable(release.lines(table.file)))
-    return [column for column in table.columns if column.name in names or not names]
+    if table.file.endswith(".parquet"):
+        names, own = set(release.schema(table.file).names), False
+    else:
+        names, own = set(), False
+        for line in release.lines(table.file):
+            names.update(line)
+            own = own or (table.name in OF_ITEMS and schema_versions.has_own(line))
+    found = (replace(column, of=OWN[column.name]) if own and column.name in OWN else column for column in table.columns)
+    return [column for column in found if column.name in names or not names]

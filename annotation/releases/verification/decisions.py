@@ -145,7 +145,7 @@ def _captions(line: Mapping, carried: Mapping[str, str]) -> Iterator[str]:
         text = texts.pop(role, None)
         if text is not None and text != caption["text"]:
             yield f"its {role} caption is {caption['text']!r:.60}, but {text!r:.60} by the decisions"
-        changed = {key: caption[key] for key in caption if key not in ("role", "text", "imported")}
+        changed = {key: caption[key] for key in caption if key not in ("role", "text", "imported", "attributes")}
         if "imported" in caption and (text is None or caption["imported"] == text):
             yield f"its {role} caption is marked as changed since import, but no decision changed it"
         if changed != (_writer(line, role, caption["text"]) if "imported" in caption else {}):

@@ -15,6 +15,7 @@ from annotation.releases.verification.rows import Rows
 
 FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
 SIDES = {"positive", "negative"}
+ROLES = {"positive", "negative", "second_positive", "candidate"}  # others are the user's own
 Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names of one of them
 
 
@@ -84,6 +85,7 @@ class _Counts:
 
     def add(self, line: Mapping) -> None:
         shown = [image["sha256"] for image in line["images"] if image["key"] in ("positive-0", line["negative_image"])]
+        own = [image["sha256"] for image in line["images"] if image["key"].rpartition("-")[0] not in ROLES]
         sides = len(SIDES & {caption["role"] for caption in line["captions"]})
         numbers = {
             "items": 1,
@@ -94,7 +96,7 @@ class _Counts:
         split, kind = line["split"], (line["type"], line["subtype"])
         for part in (("whole",), ("splits", split), ("types", *kind), ("rows", split, *kind)):
             self.numbers[part].update(numbers)
-            self.images[part].update(map(bytes.fromhex, shown))
+            self.images[part].update(map(bytes.fromhex, shown + own))
             for caption in line["captions"]:
                 words, characters = self.lengths[part].setdefault(caption["role"], (Counter(), Counter()))
                 words[len(caption["text"].split())] += 1

@@ -11,14 +11,17 @@ from itertools import zip_longest
 from typing import Any
 
 from annotation.exports.files import EXTENSIONS
+from annotation.releases.schema_versions import OWN, Schema
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import fits
+from benchmarks.records import NAME, is_own
 
 ITEMS, DROPPED, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
 SAID = ("source_name", "licence", "attribution")
+CAPTION = ("role", "text", "imported", "changed_by", "made_of")
 
 
 def check_items(place: Place, report: Report) -> None:
@@ -121,7 +124,8 @@ def _part_of(line: dict, part: str) -> object:
     """What an item has where a column has it (columns of the manifest); an image by its hash."""
     of, _, name = part.partition(":")
     if of == "image":
-        key = line["negative_image"] if name == "negative" else f"{name}-0"  # the negative one is the chosen one
+        key = name if "-" in name else f"{name}-0"
+        key = line["negative_image"] if name == "negative" else key  # the negative one is the chosen one
         return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
     if of == "caption":
         role, _, place = name.partition("-")
@@ -158,11 +162,12 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
     for name in (ITEMS, DROPPED):
-        keys = place.schema.keys[f"{name}/images"]
+        keys, optional = place.schema.keys[f"{name}/images"], place.schema.optional.get(f"{name}/images", {})
         with report.reading(name):
             for line in place.lines_as_written(name):
+                _check_own(report, name, line, place.schema)
                 for image in line["images"]:
-                    _check_image(report, name, line["id"], image, keys, sizes)
+                    _check_image(report, name, line["id"], image, keys, optional, sizes)
                     if name == ITEMS and image["sha256"] in seen:
                         for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
                             values.setdefault(image[key])
@@ -170,12 +175,30 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
         _check_listed(place, report, seen, sizes, said)
 
 
+def _check_own(report: Report, name: str, line: Mapping, schema: Schema) -> None:
+    """Roles of the user's own, and attributes: only from the version on that has them."""
+    roles = {one["role"] for one in line["captions"]} | {one["key"].rpartition("-")[0] for one in line["images"]}
+    odd = sorted(role for role in roles if is_own(role) and (schema.version < OWN or not NAME.fullmatch(role)))
+    if odd:
+        report.problem(name, f"item {line['id']!r} has the role {odd[0]!r:.60}, which its schema version does not have")
+    optional = schema.optional.get(f"{name}/captions", {})
+    for caption in line["captions"]:
+        report.count("captions of items by their keys")
+        wrong = sorted({*caption} - {*CAPTION, *optional}) or [
+            key for key, kind in optional.items() if key in caption and not fits(caption[key], kind)
+        ]
+        if wrong:
+            report.problem(name, f"item {line['id']!r}: a caption has an invalid {', '.join(wrong)}")
+
+
 def _check_image(
-    report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], sizes: dict[str, tuple]
-) -> None:
+    report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], optional: Mapping[str, str],
+    sizes: dict[str, tuple],
+) -> None:  # fmt: skip
     report.count("images of items by their keys")
     wrong = [key for key, kind in keys.items() if key not in image or not fits(image[key], kind)]
-    wrong += sorted({*image} - {*keys, "crop"})
+    wrong += [key for key, kind in optional.items() if key in image and not fits(image[key], kind)]
+    wrong += sorted({*image} - {*keys, *optional, "crop"})
     if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has an invalid {', '.join(wrong) or 'hash or format'}")
         return

@@ -10,10 +10,11 @@ from django.urls import reverse
 from annotation.adjudication import decisions
 from annotation.models import Flag, Judgment, Kind, Outcome, Role, Study, Task
 from annotation.pipeline import item_results
+from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
 from annotation.wording import readable_label
 from benchmarks.models import Caption, Item
-from tests.builders import pipelines, text_items
+from tests.builders import own_roles, pipelines, text_items
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -188,3 +189,39 @@ def test_edits_are_told_with_their_words_and_confirmations_by_name(client, manag
     text_items.picks(stage, f"edit-{author.pk}")
     page = seen(client, stage.study, author.lease.task.item)
     assert "A cat naps on a mat." in page and "edit-A-01-1-1" in page and f"edit-{author.pk}<" not in page
+
+
+# Roles of the user's own
+
+
+def test_roles_and_attributes_of_the_users_own_are_shown_by_name(client, manager, tmp_path, settings, monkeypatch):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir()
+    monkeypatch.setitem(PROTOCOLS, "verify", own_roles.protocol())
+    study = own_roles.study(tmp_path / "in")
+    preference, questions, options = study.benchmark.items.order_by("position")
+    page = seen(client, study, preference)
+    assert "<dt>prompt</dt>" in page and page.index(">picture 1<br>") < page.index(">picture 2<br>")
+    assert "model model-3 · seed 3" in page and 'data-role="prompt"' in page
+    page = seen(client, study, questions)
+    assert "<dt>question 1</dt>" in page and "kind colour · parents 1" in page
+    assert '<span class="quiet small">question 2</span>' in page  # where the page shows what was asked
+    page = seen(client, study, options)
+    assert page.index("<dt>first answer</dt>") < page.index("<dt>question</dt>") < page.index("second answer")
+    assert "changed true" in page
+    for where in (address(study), reverse("benchmark-detail", args=[study.benchmark_id])):
+        assert "first answer" in client.get(where).text
+    items = client.get(f"/api/benchmarks/{study.benchmark_id}/items/").json()["results"]
+    assert [part["attributes"] for part in items[1]["captions"]] == [{}, {"parents": [1], "kind": "colour"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("picture-0", "picture"), ("picture-2", "picture 3"), ("caption-question-0", "question"),
+        ("caption-first_answer-1", "first answer 2"), ("caption-negative-1", "negative caption 2"),
+        ("candidate-2", "image 3"), ("positive-0", "positive image"), ("edit-7", "somebody’s edit"),
+    ],
+)  # fmt: skip
+def test_identities_in_words(name, words):
+    assert readable_label(name) == words

@@ -21,7 +21,7 @@ from annotation.judging import submissions
 from annotation.models import Kind, Lease, Seat, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
-from benchmarks.models import Image, Item, ItemImage
+from benchmarks.models import Caption, Image, Item, ItemImage
 from tests.builders import every_protocol, pictures, predictions, studies
 from workers.images import check_and_render
 
@@ -62,6 +62,8 @@ def annotator(request, db):
         Item.objects.filter(pk=item.pk).update(key=f"{CANARY}-{item.pk}", meta={"right": CANARY}, truth=truth)
     Item.objects.update(type=f"{CANARY} swap", subtype=CANARY)
     ItemImage.objects.update(source_name=f"{CANARY}_positive.jpg", licence=CANARY, attribution=CANARY)
+    for parts in (Caption, ItemImage):
+        parts.objects.update(attributes={"canary": CANARY})
     for one in (benchmark, others):
         pictures.paint_benchmark(one, [told(number % 6) for number in range(30)])
     predictions.model(benchmark, {item: predictions.bivlc() for item in benchmark.items.all()}, f"{CANARY} model")

@@ -1,6 +1,7 @@
 """A release imported again is the same items, and a release of these has the same data and the same source's files."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,18 @@ from django.core.management import call_command
 from annotation.designs.plan import StagePlan
 from annotation.exports.export import export_split
 from annotation.models import Study
+from annotation.protocols.registry import PROTOCOLS
 from annotation.releases import build, splitting
-from annotation.releases.plan import Plan
+from annotation.releases.plan import FORMS, Plan
+from annotation.releases.schema_versions import OWN
+from annotation.releases.verification.verifying import verify
 from benchmarks import queries
-from benchmarks.models import Benchmark, Job
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.registry import FORMATS
+from benchmarks.models import Benchmark, ItemImage, Job
+from benchmarks.records import ItemRecord
 from tests.annotation.exports import test_imported_again as formats
-from tests.builders import crowds, imports, studies, text_annotators
+from tests.builders import crowds, imports, own_roles, studies, text_annotators
 from tests.builders.real_material import material
 from workers import parquet
 
@@ -143,6 +150,41 @@ def test_a_release_of_each_source(tmp_path, made, source):
     (tmp_path / "in").mkdir()
     release = released(holds(made(tmp_path / "in")), tmp_path)
     assert same_again(release, tmp_path).source == source
+
+
+def test_roles_of_the_users_own(tmp_path, monkeypatch):
+    monkeypatch.setitem(PROTOCOLS, "verify", own_roles.protocol())
+    study = own_roles.study(tmp_path / "in")
+    release = released(study, tmp_path, forms=list(FORMS))
+    assert verify(release).problems == []
+    benchmark = again(release)
+    first, second = (
+        [queries.record_of(item) for item in queries.with_material(one.items.order_by("position"))]
+        for one in (study.benchmark, benchmark)
+    )
+    assert first == second and first == manifest_records(tmp_path / "in/items.jsonl")
+    assert [len(record.attributes()) for record in first] == [4, 2, 1]
+    assert images_of(study.benchmark) == images_of(benchmark)
+    other = released(holds(benchmark), tmp_path / "again", forms=list(FORMS))
+    assert below(other / "data") == below(release / "data") and verify(other).problems == []
+    manifest = json.loads((release / "manifest.json").read_text())
+    columns, readable = manifest["columns"], (release / "croissant.json").read_text()
+    assert {"type", "subtype", "id", "first_image"} <= set(columns) and not {"image", "caption"} & set(columns)
+    assert columns["picture_image_4"] == "image:picture-3" and columns["question_caption_2"] == "caption:question-1"
+    assert "The image in the role picture-3." in readable and "captions.attributes" in readable
+    assert manifest["schema_version"] == OWN == 3
+    assert [line["split"] for line in lines(release)] == ["test"] * 3
+
+
+def manifest_records(path: Path) -> list[ItemRecord]:
+    """In the order in which they are stored."""
+    found = [replace(one, origin=None) for one in FORMATS["jsonl"].read(path, ProblemLog())]
+    return [replace(one, captions=tuple(sorted(one.captions, key=lambda caption: caption.role))) for one in found]
+
+
+def images_of(benchmark: Benchmark) -> list[tuple[str, str]]:
+    uses = ItemImage.objects.filter(item__benchmark=benchmark).order_by("item__position", "role", "position")
+    return [(use.key, use.image.sha256) for use in uses.select_related("image")]
 
 
 def test_without_the_source_its_columns_come_back(tmp_path):

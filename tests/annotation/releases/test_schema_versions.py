@@ -31,8 +31,9 @@ CONTENT = {  # of each release, which is never made again
     "2/images-1.0": "c0aa8d1ca4e54d23ac53091954dd1ad1f1cdca9b306b371e541d43de0298253c",
     "2/ratings-1.0": "747fd16b5cde98b27c89d4d6d4b3a75b80515db49bd8bc5035ec5b6c2392c7c9",
     "2/texts-1.0": "578c49697d3a56d68a0277fc74cd9b183fba8894543c4a8cca5a0a4c0c18e26b",
+    "3/own-1.0": "c010893edbb7c2ff2ac337c5bcd1f4e2fc979b8fd5b1d609f6d26c3af277f8d0",
 }
-NEWEST = schema_versions.newest()
+NEWEST, PLAIN = schema_versions.newest(), schema_versions.OWN - 1  # the latter: without roles of the user's own
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
 NEXT = Version(
     keys={
@@ -176,7 +177,7 @@ def test_the_frozen_releases_have_something_of_everything(kept):
     protocols = {stage["protocol"] for place in places for stage in place.manifest["stages"]}
     assert protocols == {
         "bivlc-choose", "bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "visla-paraphrase", "visla-triplet",
-        "hard-positive-rank",
+        "hard-positive-rank", "verify",
     }  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def test_a_release_verifies_after_a_version_was_added(kept, next_version, name):
 
 
 def test_a_release_of_the_added_version_verifies(kept, next_version):
-    assert verify(of_next_version(kept(f"{NEWEST}/texts-1.0"))).problems == []
+    assert verify(of_next_version(kept(f"{PLAIN}/texts-1.0"))).problems == []
 
 
 @pytest.mark.parametrize("place", NEW)
@@ -203,6 +204,21 @@ def test_a_release_of_version_one_may_not_have_what_came_later(kept, request, pl
     assert [one for one in problems if one.startswith(place.partition("/")[0]) and NEW[place] in one], problems
 
 
+@pytest.mark.parametrize(
+    ("parts", "change", "said"),
+    [
+        ("images", lambda image: image.update(attributes={"model": "m"}), "an image has an invalid attributes"),
+        ("captions", lambda caption: caption.update(attributes={"model": "m"}), "a caption has an invalid attributes"),
+        ("captions", lambda caption: caption.update(role="prompt"), "has the role 'prompt', which its schema version"),
+    ],
+)
+def test_a_release_of_version_two_has_no_roles_of_the_users_own(kept, parts, change, said):
+    folder = kept("2/texts-1.0")
+    change_lines(folder / "items.jsonl", lambda rows: change(rows[0][parts][0]))
+    mend(folder)
+    assert [one for one in verify(folder).problems if said in one]
+
+
 def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):
     place = Place(kept("1/texts-1.0"))
     assert {task["shade"] for task in place.lines("tasks.jsonl")} == {"plain"}
@@ -214,11 +230,11 @@ def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_versio
 
 
 def test_releases_of_two_versions_are_compared(kept, next_version):
-    folders = kept(f"{NEWEST}/texts-1.0", "a"), of_next_version(kept(f"{NEWEST}/texts-1.0", "b"))
+    folders = kept(f"{PLAIN}/texts-1.0", "a"), of_next_version(kept(f"{PLAIN}/texts-1.0", "b"))
     with ReleaseFiles(folders[0]) as a, ReleaseFiles(folders[1]) as b:
         found = compare(a, b)
         assert [len(list(one.lines("notes.jsonl"))) for one in (a, b)] == [0, 1]
-    assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [NEWEST, NEWEST + 1]}}
+    assert found["setup"].pop("files") and found["setup"] == {"made": {KEY: [PLAIN, NEWEST + 1]}}
     totals = found["totals"]
     assert totals.pop("unchanged") == found["releases"][0]["kept"] > 0 and not any(totals.values())
 

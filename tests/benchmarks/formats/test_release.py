@@ -93,9 +93,9 @@ SHARD = "test-00000-of-00001.parquet"
     [
         ({"captions": {}}, ("WRONG_VALUE", ITEMS, 1, "captions")),
         ({"captions": [{"role": "positive"}]}, ("COLUMN_MISSING", ITEMS, 1, "text")),
-        ({"captions": [{"role": "wrong", "text": "A cup."}]}, ("WRONG_VALUE", ITEMS, 1, "wrong caption")),
+        ({"captions": [{"role": "Wrong", "text": "A cup."}]}, ("WRONG_VALUE", ITEMS, 1, "Wrong caption")),
         ({"images": ["1.jpg"]}, ("WRONG_VALUE", ITEMS, 1, "images[0]")),
-        ({"images": [image("gold-0", picture(1), "1.jpg")]}, ("WRONG_VALUE", ITEMS, 1, "images[0].key")),
+        ({"images": [image("Gold-0", picture(1), "1.jpg")]}, ("WRONG_VALUE", ITEMS, 1, "images[0].key")),
         ({"images": [image("positive-0", picture(1), "1.jpg")] * 2}, ("WRONG_VALUE", ITEMS, 1, "images[1].key")),
         ({"images": [image("positive-0", picture(1), "../1.jpg")]}, ("UNSAFE_PATH", ITEMS, 1, "positive image")),
         ({"images": [image("positive-0", picture(9), "1.jpg")]}, ("MISSING_IMAGE", ITEMS, 1, "positive image")),
