@@ -267,6 +267,13 @@ def test_ctrl_enter_sends_what_is_written_in_a_sheet(sit):
     assert desk.page.evaluate(clear) < desk.page.evaluate(sheet)
     desk.page.keyboard.type("It is in Dutch.")
     desk.press("Control+Enter").counts(1)
+    assert desk.page.locator("#say").inner_text() == ""  # what was said was of the screen before
+
+
+def test_what_is_said_of_a_screen_goes_with_it(sit):
+    desk = sit()
+    desk.press("1", "Enter").counts(1).says("saved").press("u").told("Undone. Pick again").press("Enter").counts(1)
+    assert desk.page.locator("#say").inner_text() == ""
 
 
 def test_a_sheet_is_inside_a_phones_window(sit):

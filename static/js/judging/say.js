@@ -12,9 +12,18 @@ let timer = 0;
 export function say(text, quietly = false) {
   clearTimeout(timer);
   line.classList.toggle("quietly", quietly);
+  delete line.dataset.here;
   line.textContent = text;
   timer = setTimeout(() => (line.textContent = ""), MOMENT);
 }
+
+// What holds of the screen in front alone: `forgetHere` takes it away with that screen.
+export function sayHere(text) {
+  say(text);
+  line.dataset.here = "";
+}
+
+export const forgetHere = () => "here" in line.dataset && say("");
 
 export function tell(text) {
   try {

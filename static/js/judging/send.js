@@ -3,7 +3,7 @@
 
 import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
 import { newKey, post } from "./outbox.js";
-import { format, say, tell } from "./say.js";
+import { forgetHere, format, say, sayHere, tell } from "./say.js";
 import { forget, kindOf, same } from "./forms.js";
 import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
@@ -27,7 +27,7 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   const screen = shown();
   if (!screen) return;
   const lacks = answer === CANNOT ? "" : kindOf(screen)?.lacks(screen) || (!answer && gettext("Pick an answer first."));
-  if (lacks) return say(lacks);
+  if (lacks) return sayHere(lacks);
   const edit = Boolean(now.looking);
   if (edit && same(answer, screen.answer) && !reason) return present();
   const { elapsed, active } = clock.read();
@@ -41,6 +41,7 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   else {
     now.pace = now.pace ? now.pace * 0.9 + active * 0.1 : active;
     now.past.push(screen);
+    forgetHere();
     next();
   }
   outbox.flush();
@@ -98,18 +99,18 @@ function again(screen) {
   screen.sent = false;
   restore(screen);
   paint(screen);
-  say(takenBack());
+  sayHere(takenBack());
 }
 
 export async function flag() {
   const words = $("flag-reason").value.trim();
-  if (!words) return say(gettext("Say in a few words what is wrong."));
+  if (!words) return sayHere(gettext("Say in a few words what is wrong."));
   try {
     const json = await post(`${home}flag/`, { lease: shown().lease, flag_reason: words });
     if (json.refused) return say(json.refused);
     $("flag-reason").value = "";
     closeSheets();
-    say(gettext("Flagged. Thank you! You can still answer."));
+    sayHere(gettext("Flagged. Thank you! You can still answer."));
   } catch {
     say(gettext("The flag was not sent: there is no connection right now. Your text is still here; try again in a moment."));
   }
@@ -117,7 +118,7 @@ export async function flag() {
 
 export function cannot() {
   const reason = $("reason").value.trim();
-  if (!reason) return say(gettext("Say in a few words why you cannot judge this."));
+  if (!reason) return sayHere(gettext("Say in a few words why you cannot judge this."));
   $("reason").value = "";
   submit(CANNOT, reason);
 }
