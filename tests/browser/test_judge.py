@@ -68,6 +68,18 @@ def test_ctrl_z_is_undo_and_backspace_is_nothing(sit):
     desk.press("Control+z").told("Undone").counts(0)
 
 
+def test_looking_back_says_the_same_number_when_the_answer_is_saved(sit):
+    desk = sit()
+    on_their_way = []
+    desk.page.route("**/submit/", lambda route: on_their_way.append(route))
+    desk.press("1", "Enter").counts(1).press("ArrowLeft")
+    banner = desk.page.locator("#banner")
+    expect(banner).to_contain_text("This is screen 1,")
+    on_their_way.pop().continue_()
+    desk.says("saved")
+    assert banner.inner_text().startswith("This is screen 1,")
+
+
 def test_looking_back_and_changing_an_answer_is_a_revision(sit):
     desk = sit()
     first = desk.lease

@@ -143,6 +143,7 @@ export const outbox = new Outbox(desk.dataset.token, {
     if (json.receipt === "surplus") {
       tell(gettext("That screen had already been passed to somebody else. Your answer is saved but does not count. You do not need to do anything."));
     }
+    now.done = json.done; // the entry no longer counts as one on its way
     answered(entry);
     take(json);
   },
