@@ -122,11 +122,12 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
+    said = gettext("Flagged. Thank you! You can still answer.") if "flagged" in request.GET else ""  # without script
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     return page(
         "page", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
-        **instructions_shown(here, level=3), **_where(here, now),
+        said=said, **instructions_shown(here, level=3), **_where(here, now),
     )  # fmt: skip
 
 
@@ -325,7 +326,7 @@ def undo(request: HttpRequest, here: Desk) -> HttpResponse:
 def flag(request: HttpRequest, here: Desk) -> HttpResponse:
     token = uuid_of(request.POST.get("lease"))
     submissions.flag(annotator=here.annotator, token=token, reason=text(request.POST, "flag_reason"))
-    return JsonResponse({"flagged": True}) if wants_json(request) else redirect("judge", here.annotator.token)
+    return JsonResponse({"flagged": True}) if wants_json(request) else redirect(f"{_home(here)}?flagged")
 
 
 @require_POST

@@ -15,6 +15,8 @@ def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
         return lease.shown[int(shown_answer) - 1]
     if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in protocol_named(protocol).fixed}:
         return shown_answer
+    if not shown_answer:
+        raise BadAnswer(gettext("Pick an answer first."))
     raise BadAnswer(gettext("That is not one of the answers on this screen."))
 
 

@@ -315,15 +315,19 @@ def test_every_button_works_without_script(client, annotator):
     key = page.split('name="key" value="')[1][:36]
     lease = screen(client, annotator)
     fields = {"lease": lease.token, "key": key, "answer": "2", "reason": "", "flag_reason": "Odd."}
-    for verb in ("flag/", "submit/", "submit/", "skip/"):
+    flagged = client.post(home(annotator) + "flag/", fields, follow=True)
+    assert flagged.status_code == 200 and "Flagged. Thank you!" in flagged.text and "Flagged" not in page
+    for verb in ("submit/", "submit/", "skip/"):
         assert client.post(home(annotator) + verb, fields).url == home(annotator)
     assert client.post(home(annotator) + "undo/", {"undo_key": uuid.uuid4()}).url == home(annotator)
     assert [judgment.withdrawn for judgment in Judgment.objects.order_by("revision")] == [False, True]
 
 
-def test_without_script_a_refusal_is_a_page_with_its_status(client, annotator):
-    refused = client.post(home(annotator) + "submit/", {"lease": screen(client, annotator).token, "key": uuid.uuid4()})
-    assert refused.status_code == 422 and "not one of the answers" in refused.text
+@pytest.mark.parametrize(("answer", "why"), [("", "Pick an answer first."), ("9", "not one of the answers")])
+def test_without_script_a_refusal_is_a_page_with_its_status(client, annotator, answer, why):
+    fields = {"lease": screen(client, annotator).token, "key": uuid.uuid4(), "answer": answer}
+    refused = client.post(home(annotator) + "submit/", fields)
+    assert refused.status_code == 422 and why in refused.text
 
 
 def test_pages_set_no_cookie_and_are_not_stored(client, stage, annotator):
