@@ -288,12 +288,12 @@ def test_what_is_said_of_a_screen_goes_with_it(sit):
     assert desk.page.locator("#say").inner_text() == ""
 
 
-def test_a_sheet_is_inside_a_phones_window(sit):
-    desk = sit(width=390, height=844)
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (683, 384), (1000, 500)])  # the second: 200 % zoom
+def test_a_sheet_is_inside_the_window(sit, width, height):
+    desk = sit(width=width, height=height)
     for sheet in ("cannot", "flag"):
         desk.page.locator(f"#{sheet} summary").click()
-        box = desk.page.locator(f"#{sheet} .sheet").bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+        expect(desk.page.locator(f"#{sheet} .sheet")).to_be_in_viewport(ratio=1)
         desk.press("Escape")
 
 
