@@ -24,6 +24,7 @@ KEYWORDS = DEFAULT_KEYWORDS | {
     **dict.fromkeys(("pgettext", "pgettext_lazy"), ((1, "c"), 2)),
     **dict.fromkeys(("npgettext", "npgettext_lazy"), ((1, "c"), 2, 3)),
 }
+OPTIONS = {"parse_template_string": True}  # `${gettext("…")}` in scripts
 SOURCES = {  # domain → how its files are read, and which they are
     "django": (
         ("javascript", ["templates/base.html", "templates/judging/*.html"]),
@@ -41,7 +42,7 @@ def english(domain: str) -> Catalog:
             for path in sorted(ROOT.glob(pattern)):
                 text = path.read_text()
                 source = io.BytesIO((templatize(text) if path.suffix == ".html" else text).encode())
-                for line, message, _, context in extract(method, source, keywords=KEYWORDS):
+                for line, message, _, context in extract(method, source, KEYWORDS, options=OPTIONS):
                     found.add(message, locations=[(str(path.relative_to(ROOT)), line)], context=context)
     return found
 

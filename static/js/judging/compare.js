@@ -54,7 +54,9 @@ function key(event, { node }) {
   if (!by || event.target.closest("input")) return false;
   const question = next(node, marked(node), by);
   go(node, question);
-  say(`${asks(question)} ${answered(question) ? format(gettext("Answered: %(answer)s."), { answer: words(answered(question)) }) : gettext("Not answered yet.")}`, true);
+  const radio = answered(question);
+  const state = radio ? format(gettext("Answered: %(answer)s."), { answer: words(radio) }) : gettext("Not answered yet.");
+  say(`${asks(question)} ${state}`, true);
   return true;
 }
 
