@@ -12,7 +12,7 @@ from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
 from annotation.pipeline import promotion, task_creation
-from annotation.protocols.base import TaskSpec, UnsuitableItem
+from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
 from annotation.transactions import anew
 from benchmarks import audit, queries
@@ -87,7 +87,9 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
         specs = protocol_named(stage.protocol).tasks_for(queries.record_of(item), carried_to(stage, item))
         asks = [(spec, None) for spec in specs]
     if known.answers and len(asks) > 1:
-        raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here; leave out the answers: they are known")
+        knows = protocol_named(stage.protocol).right_answer is not no_right_answer
+        what = "leave out the answers: they are known" if knows else "choose one that makes a single question"
+        raise UnsuitableItem(f"item {item.key} makes {len(asks)} questions here; {what}")
     return [(ask, _right_answers(stage, item, ask, known.answers), task) for ask, task in asks]
 
 

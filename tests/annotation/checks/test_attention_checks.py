@@ -17,7 +17,7 @@ from annotation.models.choices import StageState
 from annotation.pipeline import promotion
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
-from tests.builders import studies
+from tests.builders import every_protocol, studies
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +90,17 @@ def test_answers_are_held_against_what_can_be_answered(answers, reason):
     stage = studies.stage(items=1)
     with pytest.raises(gold_items.CannotSet, match=reason):
         attention_checks.set_checks(stage=stage, answers={first_items(stage)[0]: answers}, by="test")
+
+
+@pytest.mark.parametrize(
+    ("protocol", "what_to_do"),
+    [("bivlc-t2i", "leave out the answers"), ("verify", "choose one that makes a single question")],
+)
+def test_one_answer_is_not_taken_for_two_questions(protocol, what_to_do):
+    stage = studies.stage(benchmark=every_protocol.benchmark(items=1), protocol=protocol)
+    answers = {stage.study.benchmark.items.get(): ["yes"]}
+    with pytest.raises(gold_items.CannotSet, match=f"makes 2 questions here; {what_to_do}"):
+        attention_checks.set_checks(stage=stage, answers=answers, by="test")
 
 
 def test_a_check_cannot_be_set_twice():
