@@ -128,6 +128,7 @@ def test_where_there_is_no_keyboard_no_key_is_hinted_at(open_page, site, touch):
     assert all(number.is_visible() for number in page.locator(".card-option kbd").all())
     page.locator("#rules").click()
     assert page.get_by_role("heading", name="Keys").is_visible() != touch
+    assert page.get_by_text("submit your answer").is_visible() != touch
 
 
 def test_sentences_that_do_not_fit_say_that_there_are_more(sit):
