@@ -1,20 +1,22 @@
 """The first page that managers see: what each of their studies needs next, and the list of all."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Exists, OuterRef
 
 from annotation import permissions
-from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by
+from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way
+from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
 from annotation.figures.study_list import StageResults, results_of, with_judging, with_people, with_stages
 from annotation.models import Release, Role, Stage, StudyState
 from benchmarks.models import Benchmark
 
 ListedStudy = Any  # a Study with what `contents` annotates
+Results = Mapping[int, StageResults] | None  # by position; None while the worker counts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +36,57 @@ def contents(user) -> dict:
 
 
 def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
-    """Those with something to do first, otherwise in the order of the list."""
-    active = [study for study in studies if study.state != StudyState.CLOSED or not study.released]
-    stages, results = _stages_of(active), results_of(active)
-    found = [
-        StudyStep(study, _step(study, stages[study.pk], results[study.pk]))
-        for study in active
-        if permissions.reaches(study.role, Role.MANAGER)
+    """Those with something to do first and those that are done last, otherwise in the order of the list."""
+    active = [
+        study
+        for study in studies
+        if permissions.reaches(study.role, Role.MANAGER) and (study.state != StudyState.CLOSED or not study.released)
     ]
-    return sorted(found, key=lambda one: not one.step.url)
+    stages, results = _stages_of(active), results_of(active)
+    reached = {study.pk: _reached_by(stages[study.pk], results[study.pk]) for study in active}
+    going = [
+        stage
+        for study in active
+        if study.state == StudyState.OPEN and study.people and study.reckoned is None
+        for stage in [under_way(reached[study.pk])]
+        if stage is not None
+    ]
+    unstaffed = unstaffed_in(going, stages)
+    found = [
+        StudyStep(study, _step(study, stages[study.pk], results[study.pk], reached[study.pk], unstaffed))
+        for study in active
+    ]
+    return sorted(found, key=lambda one: (one.step.is_last, not one.step.url))
 
 
 def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[Stage]]:
-    """In order, each with its study."""
+    """In order, each with its study and its source."""
     known, found = {study.pk: study for study in studies}, defaultdict(list)
-    for stage in Stage.objects.filter(study__in=known).order_by("study", "position"):
+    stages = {stage.pk: stage for stage in Stage.objects.filter(study__in=known).order_by("study", "position")}
+    for stage in stages.values():
         stage.study = known[stage.study_id]
+        if stage.source_id is not None:
+            stage.source = stages[stage.source_id]
         found[stage.study_id].append(stage)
     return found
 
 
-def _step(study: ListedStudy, stages: Sequence[Stage], results: dict[int, StageResults] | None) -> NextStep:
-    """The study's next step over all its stages; the first that waits for a person comes first."""
-    by_stage = [(stage, (results or {}).get(stage.position) or StageResults()) for stage in stages]
+def _results_by(stages: Sequence[Stage], results: Results) -> list[tuple[Stage, StageResults]]:
+    return [(stage, (results or {}).get(stage.position) or StageResults()) for stage in stages]
+
+
+def _reached_by(stages: Sequence[Stage], results: Results) -> list[Reached]:
+    return [_reached(*one) for one in _results_by(stages, results)]
+
+
+def _step(
+    study: ListedStudy, stages: Sequence[Stage], results: Results, reached: Sequence[Reached],
+    unstaffed: Mapping[int, int],
+) -> NextStep:  # fmt: skip
+    """The study's next step over all its stages; the first that waits for a person comes first. `unstaffed`: by a
+    stage's key, the items that no annotator is left to judge.
+    """
+    by_stage = _results_by(stages, results)
     shown, of = next((one for one in by_stage if one[1].waiting), None) or next(
         (one for one in by_stage if one[1].came_open), by_stage[0]
     )
@@ -64,12 +94,13 @@ def _step(study: ListedStudy, stages: Sequence[Stage], results: dict[int, StageR
         return NextStep("Its figures are being counted.")
     return next_step(
         shown,
-        [_reached(*one) for one in by_stage],
+        reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
         adjudicate=of.waiting,
         reopen=of.came_open,
         joined=bool(study.people),
         released=study.released,
+        unstaffed={stage.position: unstaffed[stage.pk] for stage in stages if stage.pk in unstaffed},
     )
 
 

@@ -12,12 +12,16 @@ from annotation.studies.lifecycle import Moved
 
 @dataclass(frozen=True)
 class NextStep:
-    """A sentence, and where its button leads; `fields` are what a button that changes something sends, else None."""
+    """A sentence, and where its button leads; `fields` are what a button that changes something sends, else None.
+
+    `is_last`: the study is done and released, so nothing has to be done.
+    """
 
     sentence: str
     label: str = ""
     url: str = ""
     fields: Mapping[str, str] | None = None
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,11 @@ class Reached:
 
     def __str__(self) -> str:
         return f"Stage {self.stage.position} ({self.stage.name})"
+
+
+def under_way(reached: Sequence[Reached]) -> Stage | None:
+    """The first stage that is open and has open items or questions."""
+    return next((one.stage for one in reached if one.is_under_way), None)
 
 
 def waits_for_closing(stage: Stage) -> bool:
@@ -88,7 +97,8 @@ def next_step(
             return NextStep(f"{sentence} No annotator is left to judge {_items(items)}: invite more.")
         return NextStep(f"{sentence} Nothing to do but watch.")
     if released:
-        return NextStep("The study is done and released. Make another release if anything changes.", "New release", url)
+        sentence = "The study is done and released. Make another release if anything changes."
+        return NextStep(sentence, "New release", url, is_last=True)
     unsettled = sum(one.total - one.done for one in reached)
     state = f"All stages are closed, with {_items(unsettled)} open" if unsettled else "All stages are done"
     return NextStep(f"{state}. Freeze the result in a release.", "New release", url)

@@ -15,7 +15,7 @@ from annotation.adjudication import answers_shown, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
-from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, waits_for_closing
+from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way, waits_for_closing
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
@@ -382,11 +382,11 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
 def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:
     """The items that no annotator is left to judge in the first stage that is under way, by its position."""
     reached = _reached(_stages_of(stage.study), found["whole"])
-    going = next((one.stage for one in reached if one.is_under_way), None)
+    going = under_way(reached)
     if going is None:
         return {}
     stuck = found["stuck"] if going == stage else blocked_items.counts(going)
-    return {str(going.position): stuck.get("nobody", 0) + stuck.get("batch", 0)}
+    return {str(going.position): blocked_items.unstaffed(stuck)}
 
 
 def _trimmed(figures: dict) -> dict:

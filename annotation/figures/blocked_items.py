@@ -24,6 +24,7 @@ KIND = "stuck"  # of figures
 REOPEN = "reopen"  # the reason of what `reopening.reopen` gives out
 MOST = 500  # items of each reason that are listed
 AWAY = 24  # hours without a screen after which an annotator counts as inactive
+UNSTAFFED = ("nobody", "batch")  # the reasons that more annotators would remove
 SKIPS = 3  # a task that this many annotators skipped needs attention
 
 # Each reason in words, in the order in which they are tested, and what to do about it.
@@ -183,6 +184,25 @@ def counts(stage: Stage) -> dict[str, int]:
     return {reason: found[reason] for reason in REASONS if reason in found}
 
 
+def unstaffed(counted: Mapping[str, int]) -> int:
+    """Of these counts, the items that no annotator is left to judge."""
+    return sum(counted.get(reason, 0) for reason in UNSTAFFED)
+
+
+def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
+    """The same of several stages, by their key. One statement for all; `siblings` has all stages of each study."""
+    parts: list[str] = []
+    values: dict[str, object] = {}
+    for place, stage in enumerate(stages):
+        prefix = f"of_{place}_"
+        parts.append(f"SELECT %({prefix}stage)s, one.* FROM ({COUNTS.replace('%(', f'%({prefix}')}) one")
+        values |= {prefix + name: value for name, value in _values(stage, siblings[stage.study_id]).items()}
+    found = dict.fromkeys((stage.pk for stage in stages), 0)
+    for stage, reason, count in fetch(" UNION ALL ".join(parts), **values) if parts else ():
+        found[stage] += unstaffed({reason: count})
+    return found
+
+
 def blocked_counts(found: Mapping[str, int]) -> dict:
     """Counts as pages show them: `total`, and rows of (reason, its description, what to do, count)."""
     rows = [(reason, *REASONS[reason], found[reason]) for reason in REASONS if reason in found]
@@ -206,8 +226,9 @@ def look(stage: Stage, by: str = "app") -> cache.Reckoned:
     return cache.look(stage, KIND, by=by, small=False, good=cache.CLOCK)
 
 
-def _values(stage: Stage) -> Mapping[str, object]:
-    stages = list(stage.study.stages.all())
+def _values(stage: Stage, stages: Sequence[Stage] | None = None) -> Mapping[str, object]:
+    """`stages`: all of the study, if they have been read."""
+    stages = list(stage.study.stages.all()) if stages is None else stages
     waits = stage.source is not None and waits_for(stage, stage.source)
     return {
         "stage": stage.pk, "study": stage.study_id, "links": links(stage, stages), "quota": stage.quota,
