@@ -36,7 +36,7 @@ def contents(user) -> dict:
 
 
 def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
-    """Those with something to do first and those that are done last, otherwise in the order of the list."""
+    """Those with something to do first, otherwise in the order of the list; none for those that are released."""
     active = [
         study
         for study in studies
@@ -56,7 +56,7 @@ def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
         StudyStep(study, _step(study, stages[study.pk], results[study.pk], reached[study.pk], unstaffed))
         for study in active
     ]
-    return sorted(found, key=lambda one: (one.step.is_last, not one.step.url))
+    return sorted((one for one in found if not one.step.is_last), key=lambda one: not one.step.url)
 
 
 def _stages_of(studies: Sequence[ListedStudy]) -> dict[int, list[Stage]]:
