@@ -51,7 +51,7 @@ def test_three_items_by_keyboard_alone(visit, page, stage):
         expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
         page.wait_for_load_state()
         if place == 1:
-            page.keyboard.press("r")  # the last reason, before an answer is picked
+            page.keyboard.press("s")  # the last reason, before an answer is picked
         page.keyboard.press(key)
         expect(page.locator("#note")).to_be_focused()
         if place == 0:

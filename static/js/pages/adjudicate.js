@@ -1,4 +1,4 @@
-/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; R, or
+/* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; S, or
    the arrow up in that field, fills in the last reason. */
 "use strict";
 const form = document.getElementById("decision");
@@ -24,7 +24,7 @@ function typing(target) {
 document.addEventListener("keydown", (event) => {
   if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const key = event.key.toLowerCase();
-  if (key === "r" && sameReason) {
+  if (key === "s" && sameReason) {
     repeatReason(event);
     return;
   }

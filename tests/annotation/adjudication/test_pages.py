@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -15,11 +16,14 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.judging import submissions
 from annotation.models import Flag, Outcome, Task
+from annotation.protocols.answers import fixed_choices
+from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from benchmarks.models import Event, ItemImage
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
+LAST_REASON = "s"  # the key that fills in the adjudicator's last reason
 
 
 def tied(items=1, answers=("none", "candidate-1"), **settings):
@@ -183,6 +187,15 @@ def test_the_last_reason_of_this_adjudicator_in_this_study_can_be_given_again(cl
     assert "same-reason" not in client.get(url(other)).text
     client.force_login(User.objects.create_superuser("eve", password="x"))
     assert "same-reason" not in client.get(url(stage)).text
+
+
+def test_the_key_for_the_last_reason_is_no_answers_key():
+    """Of the answers that the page offers; E and F are those of its own."""
+    keys = [key for one in PROTOCOLS.values() for answer in fixed_choices(one) for key in answer.keys]
+    assert LAST_REASON not in {*keys, "e", "f"} and not LAST_REASON.isdigit()
+    script = (settings.BASE_DIR / "static/js/pages/adjudicate.js").read_text()
+    page = (settings.BASE_DIR / "templates/adjudication/adjudicate.html").read_text()
+    assert f'key === "{LAST_REASON}"' in script and f">{LAST_REASON.upper()}</kbd> Same reason" in page
 
 
 COUNTS = ("2 answers", "bit</b>", "undecided")
