@@ -81,11 +81,25 @@ def _store(
     width, height = images.opened(served).size
     name = _free_name(file_name, {image.name for image in there.values()})
     image = InstructionsImage.objects.create(stage=stage, name=name, sha256=sha256, width=width, height=height)
-    target = after.arriving / image.path
-    target.parent.mkdir(parents=True)
-    target.write_bytes(served)
+    _put(image, served, after)
     audit.record(by=by, verb="added an image to instructions", subject=stage, name=name, afterwards=after.id)
     return image
+
+
+def copy_images(*, source: Stage, to: Stage, after: DeferredFiles) -> None:
+    """Give a new stage the images of another one, under their names. Part of the caller's transaction."""
+    for original in InstructionsImage.objects.filter(stage=source):
+        image = InstructionsImage.objects.create(
+            stage=to, name=original.name, sha256=original.sha256, width=original.width, height=original.height
+        )
+        _put(image, media(original.path).read_bytes(), after)
+
+
+def _put(image: InstructionsImage, served: bytes, after: DeferredFiles) -> None:
+    """Write the image's file, for it to be moved in once the transaction is committed."""
+    target = after.arriving / image.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(served)
 
 
 def _free_name(file_name: str, taken: set[str]) -> str:

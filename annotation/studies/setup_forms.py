@@ -80,9 +80,9 @@ def number(name: str, label: str, hint: str = "", required: bool = True) -> form
     return forms.IntegerField(label=label, help_text=hint, required=required, min_value=low, max_value=high)
 
 
-def _checked(text: str) -> str:
-    """Markdown without images, which only a stage that exists can have. Raises ValidationError."""
-    if wrong := markdown.problems(text, (), unknown=NO_IMAGES):
+def _checked(text: str, images: Sequence[str] = ()) -> str:
+    """Markdown with no other images than these, which a copied stage has. Raises ValidationError."""
+    if wrong := markdown.problems(text, images, unknown=NO_IMAGES):
         raise forms.ValidationError(wrong)
     return text
 
@@ -90,7 +90,7 @@ def _checked(text: str) -> str:
 class StageForm(forms.Form):
     """One stage. `seconds` and `kept` are the plan's assumptions; every other field is a setting of the stage.
 
-    `feeds`: whether a later stage takes the items that this one keeps.
+    `feeds`: whether a later stage takes the items that this one keeps. `images`: names that the instructions can show.
     """
 
     overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
@@ -136,10 +136,12 @@ class StageForm(forms.Form):
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
     def __init__(
-        self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None
-    ):
+        self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,
+        images: Sequence[str] = (),
+    ):  # fmt: skip
         """`typed` are values to show instead of the plan's."""
         self.plan, self.assumed, self.feeds, self.typed = plan, assumed, feeds, typed or {}
+        self.images = images
         super().__init__(data, prefix=plan.stage_name, initial={**self._starting(before), **self.typed})
         for language in plan.translations:
             self.fields[f"{IN}{language}"] = TextField(
@@ -202,7 +204,7 @@ class StageForm(forms.Form):
         return any(field.errors for field in self.more)
 
     def clean_instructions(self) -> str:
-        return _checked(self.cleaned_data["instructions"])
+        return _checked(self.cleaned_data["instructions"], self.images)
 
     def clean(self) -> None:
         given = self.cleaned_data
@@ -332,7 +334,7 @@ class Setup:
         self.stages = [
             StageForm(
                 stage, start.stages[:place], assumed[stage.stage_name], stage.stage_name in sources, data,
-                {} if data else self.kept.get(key),
+                {} if data else self.kept.get(key), start.images.get(stage.stage_name, ()),
             )
             for place, (stage, key) in enumerate(zip(start.stages, _kept_keys(start.stages), strict=True))
         ]  # fmt: skip
@@ -357,6 +359,12 @@ class Setup:
             touched = ({*form.changed_data, *values} & set(form.fields)) - {"benchmark"}
             values |= {name: form[name].data for name in touched}
         return kept
+
+    def become_template(self) -> None:
+        """From now on the forms are for a template, which has no images."""
+        self.study.become_template()
+        for stage in self.stages:
+            stage.images = ()
 
     def kept_json(self) -> str:
         return json.dumps(self.kept)

@@ -1,7 +1,7 @@
 """What the form for a new study can start from: a preset, a single question, another study, or a saved template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
+from annotation.studies.instructions_images import pictures
 from benchmarks import audit
 
 # Every other column of a stage is a setting that a copy takes over. A copy draws its samples anew.
@@ -30,7 +31,8 @@ class CannotSave(ValueError):
 class StartingPoint:
     """`kind` and `key` name it in addresses and forms: `preset=bivlc`, `protocol=verify`, `copy=4`, `template=2`.
 
-    `study` has initial values of the study's own fields.
+    `study` has initial values of the study's own fields; `images` the names of the images that a stage's instructions
+    can show, by the stage's name: those of the study that it copies.
     """
 
     kind: str
@@ -39,6 +41,7 @@ class StartingPoint:
     summary: str
     stages: tuple[StagePlan, ...]
     study: Mapping[str, Any]
+    images: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def of_preset(preset: Preset, kind: str = "preset", key: str = "") -> StartingPoint:
@@ -51,7 +54,7 @@ def of_protocol(name: str) -> StartingPoint:
 
 
 def of_study(study: Study) -> StartingPoint:
-    """The study's settings, with comprehension questions, and its newest instructions in every language."""
+    """The study's settings, with comprehension questions, and its newest instructions in every language with images."""
     versions = Instructions.objects.filter(stage__study=study).order_by("version")
     newest = {one.stage_id: one for one in versions}
     stages = list(study.stages.order_by("position"))
@@ -60,7 +63,8 @@ def of_study(study: Study) -> StartingPoint:
     plans = [_plan_of(stage, stages, newest[stage.pk]) for stage in stages]
     given = {"name": f"{study.name[:110]} (copy)", **{name: getattr(study, name) for name in _OF_STUDY}}
     summary = "Filled in from that study’s current settings. Check and practice items are not copied."
-    return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given)
+    images = {stage.name: [picture.name for picture in pictures(stage)] for stage in stages}
+    return StartingPoint("copy", str(study.pk), f"Copy of {study.name}", summary, tuple(plans), given, images)
 
 
 def _plan_of(stage: Stage, stages: Sequence[Stage], instructions: Instructions) -> StagePlan:

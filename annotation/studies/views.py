@@ -16,7 +16,7 @@ from annotation.designs.presets import PRESETS, unsuited
 from annotation.models import Member, Role, Study, StudyTemplate
 from annotation.permissions import whole_number
 from annotation.protocols.registry import is_known
-from annotation.studies import deletion, lifecycle, members, starting_points
+from annotation.studies import deletion, duplication, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
 from annotation.studies.setup_forms import Setup, first_items, offers
 from benchmarks import audit
@@ -61,11 +61,19 @@ def study_new(request: StaffRequest) -> HttpResponse:
     if not setup.is_valid():
         return _setup_page(request, setup, firsts)
     try:
-        study = lifecycle.create_study(by=audit.named(request.user), created_by=request.user, **setup.plan())
+        study = _create(request, setup)
     except lifecycle.CannotCreate as refusal:
         setup.study.add_error(None, str(refusal).split("\n"))
         return _setup_page(request, setup, firsts)
     return redirect("study-detail", study.pk)
+
+
+def _create(request: StaffRequest, setup: Setup) -> Study:
+    """A copy takes over the images of the instructions. Raises CannotCreate."""
+    given = {"by": audit.named(request.user), "created_by": request.user, **setup.plan()}
+    if setup.start.kind != "copy":
+        return lifecycle.create_study(**given)
+    return duplication.duplicate_study(source=Study.objects.get(pk=setup.start.key), **given)
 
 
 def _starting_point(
@@ -110,7 +118,7 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
 def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord]) -> HttpResponse:
     """A template needs neither a benchmark nor a study's name."""
     form = setup.study
-    form.become_template()
+    setup.become_template()
     if setup.is_valid():
         try:
             template = starting_points.save_template(

@@ -14,13 +14,13 @@ from annotation.designs.plan import NO_CHECKS, StagePlan, effort_in_words, expec
 from annotation.designs.presets import PRESETS, default_assumptions
 from annotation.management.commands.create_study import Command
 from annotation.management.named import named
-from annotation.models import Stage, Study, StudyTemplate
+from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocols.registry import PROTOCOLS
-from annotation.studies import members
+from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup_forms import StageForm
 from benchmarks.models import Event
-from tests.builders import studies
+from tests.builders import pictures, studies
 
 pytestmark = pytest.mark.django_db
 NEW = "/studies/new/"
@@ -318,6 +318,22 @@ def test_a_duplicate_has_every_setting_and_text(client, manager, own_study):
             assert getattr(getattr(stage, way), "name", "") == getattr(getattr(original, way), "name", "")
     of_study = ("language", "currency", "pay_per_hour", "consent")
     assert [getattr(copy, name) for name in of_study] == [getattr(own_study, name) for name in of_study]
+
+
+def test_a_duplicate_has_copies_of_the_images(client, manager, own_study):
+    stage, text = own_study.stages.get(name="choose"), "Look: ![a hand](hand)"
+    original = instructions_images.add(stage=stage, file_name="hand.png", data=pictures.draw(1, 64, 48), by="test")
+    revise_instructions(stage=stage, text=text, translations={"es": text}, by="test")
+    form = start(client, copy=own_study.pk)
+    assert "Leave out the image “hand”" in client.post(NEW, form | {"save": "1", "save_as": "Mine"}).text
+    client.post(NEW, form)
+    copy = InstructionsImage.objects.get(stage__study__name="Round 1")
+    assert (copy.stage.name, copy.name) == ("choose", "hand") and copy.opaque != original.opaque
+    assert texts_of(copy.stage.study) == texts_of(own_study)
+    call_command("delete_study", own_study.name, "--yes")
+    page = client.get(reverse("study-instructions", args=[copy.stage.study_id])).text
+    assert f'<img src="/instructions/{copy.opaque}.jpg" alt="a hand" width="64" height="48">' in page
+    assert client.get(f"/instructions/{copy.opaque}.jpg").status_code == 200
 
 
 def test_a_duplicate_proposes_a_name_and_can_be_changed(client, manager, own_study):
