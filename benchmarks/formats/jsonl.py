@@ -274,7 +274,7 @@ def image_object(image: ImageRecord) -> dict[str, object]:
 FORMAT = Format(
     name="jsonl",
     title="Winnow manifest (JSON Lines)",
-    accepts="A .jsonl file with one item per line; docs/reference/formats.md shows every field.",
+    accepts="A .jsonl file with one item per line: its id, captions and image names. Give the images separately.",
     endings=(".jsonl", ".ndjson"),
     reader=read_items,
     candidates=True,

@@ -118,8 +118,8 @@ class ImportForm(DescribedForm):
         wrong = [file.name for file in files if not fits(file.name, format.endings)]
         if wrong:
             others = ", ".join(one.title for one in FORMATS.values() if fits(wrong[0], one.endings))
-            hint = f"Formats that accept this type of file: {others}." if others else format.accepts
-            self.add_error(name, f"{format.title} does not accept “{wrong[0]}”. {hint}")
+            hint = f" Formats that accept this type of file: {others}." if others else ""
+            self.add_error(name, f"{format.title} does not accept “{wrong[0]}”. {format.accepts}{hint}")
         elif not format.several and len(files) > 1:
             self.add_error(name, f"{format.title} accepts only one file. Import the files one at a time.")
 

@@ -28,7 +28,7 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 LISTED = 100  # names of unused files kept in the report
-ADD = "Add it there, or skip such rows (--skip-missing-images)."
+ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
