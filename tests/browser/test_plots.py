@@ -119,7 +119,9 @@ DRAWN_AS = dict(zip(PAGES, (progress_is_drawn, agreement_is_drawn, annotators_ar
 def is_drawing(found: bytes, page: Page, name: str) -> None:
     """With the title, the study and the moment, on a white ground."""
     root = ElementTree.fromstring(found)
-    said = " ".join("".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    said = " ".join(texts)
+    assert [text for text in texts if "  " in text] == []  # the space around a cell's words in the page
     assert page.get_attribute(f"#{name}", "data-title") in said
     assert "=Pilot" in said and "as of " in said
     assert 'fill="#ffffff"' in found.decode().partition("</rect>")[0] or "#fff" in found.decode()[:600]

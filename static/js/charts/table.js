@@ -11,11 +11,11 @@ function valueOf(cell) {
 // number, a moment its ISO form; null is undefined.
 export function read(figure) {
   const heads = [...figure.querySelectorAll("thead th")];
-  const columns = heads.map((head) => ({ key: head.dataset.key, words: head.textContent }));
+  const columns = heads.map((head) => ({ key: head.dataset.key, words: head.textContent.trim() }));
   const rows = [...figure.querySelectorAll("tbody tr")].map((row) =>
     Object.fromEntries([...row.cells].map((cell, place) => [columns[place].key, valueOf(cell)])));
   const mark = figure.querySelector("figcaption data");
-  return { columns, rows, mark: mark && { words: mark.textContent, value: Number(mark.value) } };
+  return { columns, rows, mark: mark && { words: mark.textContent.trim(), value: Number(mark.value) } };
 }
 
 const COLOURS = [
