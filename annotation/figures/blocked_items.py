@@ -42,8 +42,8 @@ REASONS = {
     "gone": ("reserved for an annotator who is gone", "They left or were excluded; assign it to another."),
     "passed": ("reserved for an annotator who skipped it", "They will not see it again; assign it to another."),
     "nobody": (
-        "no annotator left who may judge it",
-        "All active annotators have seen it or may not judge it: invite more.",
+        "no annotator who may judge it",
+        "Nobody has joined yet, or all active annotators have seen it or may not judge it: invite more.",
     ),
     "away": (f"those who may judge it inactive for {AWAY} hours", "Remind them, or invite more annotators."),
     "skipped": (f"skipped by {SKIPS} annotators or more", "Check whether something is wrong with it."),
