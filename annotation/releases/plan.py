@@ -19,7 +19,7 @@ PUBLIC = {  # what is public besides the least
     "times": "when each judgment was given and how long it took, pace and pay",
     "annotators": "the figures of each annotator: agreement with others, answers, checks",
     "comments": "what people wrote with their answers: reasons of judgments and notes of adjudicators",
-    "gold": "the right answers of checks, practice and comprehension questions",
+    "gold": "the correct answers of checks, practice and comprehension questions",
 }
 
 
