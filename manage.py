@@ -11,7 +11,9 @@ import sys
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import ProgrammingError
 
+UNDEFINED_TABLE = "42P01"  # PostgreSQL's code
 SERVES_ITSELF = {"up"}
 NEEDS_NO_SERVER = {
     "help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic", "verify_release",
@@ -41,6 +43,10 @@ def main() -> None:
             execute_from_command_line(sys.argv)
     except (ImproperlyConfigured, CannotStart) as reason:
         sys.exit(str(reason))
+    except ProgrammingError as error:
+        if getattr(error.__cause__, "sqlstate", "") != UNDEFINED_TABLE:
+            raise
+        sys.exit("The database lacks tables of this Winnow: start it once with `make run`, or run manage.py migrate.")
 
 
 if __name__ == "__main__":
