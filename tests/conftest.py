@@ -3,6 +3,7 @@
 Celery: tasks are queued as in production and nothing runs them; a test that wants them run takes `eager_tasks`.
 """
 
+import gc
 import os
 import shutil
 import threading
@@ -84,6 +85,20 @@ def _empty_tables(case: TransactionTestCase) -> None:
     for name in case._databases_names(include_mirrors=False):
         with connections[name].cursor() as cursor:
             cursor.execute(EMPTY_TABLES)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What was imported and collected stays until the end: the garbage collector need not look through it, which took
+    an eighth of a worker's time, nor run while it grows."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 20)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items):
