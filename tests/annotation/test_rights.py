@@ -5,6 +5,7 @@ world, each in a savepoint.
 """
 
 from dataclasses import dataclass
+from http.cookies import SimpleCookie
 
 import pytest
 from django.contrib.auth.models import User
@@ -173,12 +174,20 @@ def world(module_world) -> World:
     return World(study, annotator, image, run, Flag.objects.get(), export, release, people)
 
 
-@pytest.fixture
-def clients(world) -> dict[str, Client]:
-    """A session for each: logging out ends one for good, whatever is rolled back."""
-    found = {name: Client() for name in (*PEOPLE, "superuser")}
+@pytest.fixture(scope="module")
+def sessions(world) -> dict[str, SimpleCookie]:
+    clients = {name: Client() for name in world.people}
     for name, user in world.people.items():
-        found[name].force_login(user)
+        clients[name].force_login(user)
+    return {name: client.cookies for name, client in clients.items()}
+
+
+@pytest.fixture
+def clients(sessions) -> dict[str, Client]:
+    """A client for each: logging out ends its session for good, whatever is rolled back."""
+    found = {name: Client() for name in (*PEOPLE, "superuser")}
+    for name, cookies in sessions.items():
+        found[name].cookies.update(cookies)
     return found
 
 
