@@ -44,7 +44,6 @@ LONGEST = (
     "test_judge.py",
     "test_rank.py",
     "test_state_machine_text.py",
-    "test_real_texts.py",
 )
 EMPTY_PAGE = '<link rel="icon" href="data:,">'  # or Chromium asks for an icon, in the next test
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy

@@ -78,6 +78,7 @@ def test_second_positives_of_visla_generic(real, sit, tmp_path):
     assert kept == list(wanted.values())
 
 
+@pytest.mark.nightly
 def test_triplets_of_visla_spatial(real, sit, tmp_path):
     lines = (real / "data/visla/Spatial_VISLA.tsv").read_bytes().split(b"\r\n")
     rows = lines[1 : 1 + ROWS]
@@ -99,6 +100,7 @@ def test_triplets_of_visla_spatial(real, sit, tmp_path):
     assert len(kept) == ROWS - 1 and sum(row in rows for row in kept) == ROWS - 2
 
 
+@pytest.mark.nightly
 def test_ranks_of_the_hard_positives(real, sit, tmp_path):
     name = "vl_checklist_relations.json"
     rows = {}
@@ -128,6 +130,7 @@ def steps(desk, swapped: bool) -> list[str]:
     return [bad if identity == "caption-negative-0" else good for identity in shown]
 
 
+@pytest.mark.nightly
 def test_negatives_of_sugarcrepe_against_shuffled_words(real, sit, tmp_path):
     """The other origin is made as ARO's order task makes it; ARO's and CREPE's own negatives are not shipped."""
     for side in ("first", "second"):

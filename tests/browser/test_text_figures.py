@@ -22,7 +22,10 @@ def visit(site, sign_in):
     return go
 
 
-@pytest.mark.parametrize("protocol", MATERIAL)
+OTHERS = [pytest.param(protocol, marks=pytest.mark.nightly) for protocol in MATERIAL if protocol != "visla-triplet"]
+
+
+@pytest.mark.parametrize("protocol", ["visla-triplet", *OTHERS])
 def test_what_the_paper_reports_is_accessible_and_fits(visit, page, axe_violations, protocol):
     study = paint(worked(protocol).study)
     visit(page, f"/studies/{study.pk}/")

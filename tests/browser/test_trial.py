@@ -12,7 +12,9 @@ from tests.builders import every_protocol, pictures, studies
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize(("protocol", "keys"), [("bivlc-choose", "2"), ("sugarcrepe-compare", "12")])
+@pytest.mark.parametrize(
+    ("protocol", "keys"), [("bivlc-choose", "2"), pytest.param("sugarcrepe-compare", "12", marks=pytest.mark.nightly)]
+)
 def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, protocol, keys):
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     stage = studies.stage(benchmark=every_protocol.benchmark(items=6), protocol=protocol, state="paused")
