@@ -34,8 +34,9 @@ def _look_through(page: Page, window: tuple[int, int, str]) -> None:
 
 def tab_to(page: Page, locator: Locator) -> None:
     """By the Tab key alone."""
+    target = locator.element_handle()
     for _ in range(120):
-        if locator.evaluate("element => element === document.activeElement"):
+        if target.evaluate("element => element === document.activeElement"):
             return
         page.keyboard.press("Tab")
     raise AssertionError("Tab never comes there.")

@@ -45,12 +45,12 @@ def test_both_is_picked_by_b_and_n_is_nothing_there(sit):
     assert answered(desk) == ["both", "2", "both", "1"] and desk.page.errors == []
 
 
-@pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i"])
-def test_one_of_two_is_picked_by_number(sit, protocol):
+@pytest.mark.parametrize(("protocol", "word"), [("bivlc-i2t", "Sentence"), ("bivlc-t2i", "Picture")])
+def test_one_of_two_is_picked_by_number_and_read_out(sit, protocol, word):
     desk = sit(annotator=somebody(protocol, items=2))
     desk.press("b").press("n").nothing_picked().press("Enter").told("Pick an answer first")
     for count, key in enumerate("1221", 1):
-        desk.press(key).picked(key).press("Enter")
+        desk.press(key).picked(key).told(f"{word} {key} picked").press("Enter")
         if count < 4:
             desk.counts(count).says("saved")
     expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
@@ -62,26 +62,31 @@ def test_yes_no_and_cannot_tell_have_letters_and_numbers(sit):
     pressed = {"y": "yes", "n": "no", "t": "cannot_tell", "1": "yes", "2": "no"}
     for count, (key, answer) in enumerate(pressed.items(), 1):
         desk.press(key).picked(answer).press("Enter").counts(count).says("saved")
-    desk.press("3").picked("cannot_tell").press("u").told("Undone").picked("no").press("Enter").counts(5)
+    desk.press("3").picked("cannot_tell").told("Cannot tell picked").press("u").told("Undone").picked("no").press("Enter").counts(5)
     assert Judgment.objects.filter(answer="cannot_tell").count() == 1 and desk.page.errors == []
 
 
-def test_a_sentence_that_is_picked_is_read_out_by_its_number(sit):
-    desk = sit(annotator=somebody("bivlc-i2t"))
-    desk.press("2").told("Sentence 2 picked")
-    verify = sit(annotator=somebody("verify"))
-    verify.press("t").told("Cannot tell picked")
+SCALES = "[...document.querySelectorAll('#place img')].map(one => getComputedStyle(one).transform)"
 
 
 @pytest.mark.parametrize("protocol", NEW)
-def test_the_shown_picture_zooms_like_the_others(sit, protocol):
+def test_every_screen_is_in_sight_accessible_and_zooms(sit, axe_violations, protocol):
+    """As it comes, with an answer picked, and with the rules open; also with long texts."""
     desk = sit(annotator=somebody(protocol))
     desk.press("z", "ArrowRight")
-    scales = "[...document.querySelectorAll('#place img')].map(one => getComputedStyle(one).transform)"
-    assert set(desk.page.evaluate(scales)) == {"matrix(2.5, 0, 0, 2.5, 0, 0)"}
+    assert set(desk.page.evaluate(SCALES)) == {"matrix(2.5, 0, 0, 2.5, 0, 0)"}
     assert desk.page.evaluate("desk.style.getPropertyValue('--zx')") == "58%"
     desk.press("Escape")
-    assert desk.page.evaluate(scales)[0] == "none"
+    assert desk.page.evaluate(SCALES)[0] == "none"
+    for keys in ((), ("1",), ("h",)):
+        desk.press(*keys)
+        for window in in_windows(desk.page):
+            assert axe_violations(desk.page) == [], (keys, window)
+            assert keys == ("h",) or outside(desk.page) == [], (keys, window)
+    Caption.objects.update(text=LONG)
+    desk.page.reload()
+    desk.at_desk()
+    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
 
 
 def test_a_click_on_the_shown_picture_zooms_and_picks_nothing(sit):
@@ -91,16 +96,6 @@ def test_a_click_on_the_shown_picture_zooms_and_picks_nothing(sit):
     desk.page.locator(".still").click()
     expect(desk.page.locator("#desk.zoomed")).to_have_count(0)
     desk.nothing_picked()
-
-
-@pytest.mark.parametrize("protocol", NEW)
-def test_everything_is_in_sight(sit, protocol):
-    desk = sit(annotator=somebody(protocol))
-    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
-    Caption.objects.update(text=LONG)
-    desk.page.reload()
-    desk.at_desk()
-    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
 
 
 def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_violations):
@@ -124,17 +119,9 @@ def test_two_pictures_of_different_shapes_are_equally_large_and_fill_the_window(
     assert page.evaluate(sizes) == [[640, 512]] * 2
 
 
-@pytest.mark.parametrize("protocol", NEW)
-def test_every_screen_is_accessible(sit, axe_violations, protocol):
-    """As it comes, with an answer picked, and with the rules open."""
-    desk = sit(annotator=somebody(protocol))
-    for keys in ((), ("1",), ("h",)):
-        desk.press(*keys)
-        for window in in_windows(desk.page):
-            assert axe_violations(desk.page) == [], (keys, window)
-
-
-@pytest.mark.parametrize("protocol", NEW)
+@pytest.mark.parametrize(
+    "protocol", [*NEW[:2], *[pytest.param(protocol, marks=pytest.mark.nightly) for protocol in NEW[2:]]]
+)
 def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
     page = open_page(java_script_enabled=False)
     page.goto(f"{site}/judge/{somebody(protocol).token}/")
