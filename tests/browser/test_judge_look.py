@@ -236,7 +236,7 @@ QUICK = """async (count) => {
 }"""
 
 
-@pytest.mark.parametrize("answers", [6, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("answers", [4, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_page, site, answers):
     """The network takes 400 ms for each request and 3 s for the four pictures of a screen."""
     study = studies.study(items=answers + 6)

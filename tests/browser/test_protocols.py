@@ -62,7 +62,8 @@ def test_yes_no_and_cannot_tell_have_letters_and_numbers(sit):
     pressed = {"y": "yes", "n": "no", "t": "cannot_tell", "1": "yes", "2": "no"}
     for count, (key, answer) in enumerate(pressed.items(), 1):
         desk.press(key).picked(answer).press("Enter").counts(count).says("saved")
-    desk.press("3").picked("cannot_tell").told("Cannot tell picked").press("u").told("Undone").picked("no").press("Enter").counts(5)
+    desk.press("3").picked("cannot_tell").told("Cannot tell picked")
+    desk.press("u").told("Undone").picked("no").press("Enter").counts(5)
     assert Judgment.objects.filter(answer="cannot_tell").count() == 1 and desk.page.errors == []
 
 
