@@ -1,37 +1,28 @@
 """Dawid and Skene's estimate as a stage's rule: when it speaks, what it says, and what follows from it."""
 
-import json
 import random
-import threading
-import time
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
-from annotation.exports.export import export_split
 from annotation.figures import cache
-from annotation.figures.stage import study_figures
 from annotation.judging import submissions
 from annotation.models import Annotator, Outcome, Stage, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import dawid_skene
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.decision_rule import Decision, decide
-from annotation.releases.verification.differences import differences
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Job
-from tests.annotation.exports.test_export import with_originals
-from tests.builders import crowds, studies
+from tests.builders import studies
 from tests.independent.deciding import posteriors
-from tests.independent.recomputed import recompute
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 RIGHT = [0.97, 0.97, 0.6, 0.55, 0.6]  # of each annotator's answers
 ITEMS = 24
 
@@ -40,9 +31,18 @@ def truth(place: int) -> str:
     return "yes" if place % 3 else "no"
 
 
+@pytest.fixture(scope="module")
+def shared(module_world) -> Stage:
+    return judged()
+
+
 @pytest.fixture
-def stage() -> Stage:
-    """Judged in full: two who know against three who mostly guess."""
+def stage(shared, savepoint) -> Stage:
+    return Stage.objects.get(pk=shared.pk)
+
+
+def judged() -> Stage:
+    """In full: two who know against three who mostly guess."""
     made = studies.stage(items=ITEMS, protocol="verify", rule="dawid-skene", overlap=len(RIGHT))
     for seed, share in enumerate(RIGHT):
         work(studies.annotator(made.study), made, share, random.Random(seed))
@@ -148,30 +148,6 @@ def stopped(done: int, total: int) -> None:
     raise InterruptedError
 
 
-@pytest.mark.django_db(transaction=True)
-def test_two_estimates_come_one_after_the_other(stage, monkeypatch):
-    """The first one stops in the middle of its writing; what the second fits, it reads after that."""
-    monkeypatch.setattr(dawid_skene, "BATCH", ITEMS // 2)
-    said, went_on = [], threading.Event()
-    monkeypatch.setattr(dawid_skene, "fit", lambda *of, fit=dawid_skene.fit: (said.append(1), fit(*of))[1])
-    with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(closing_after, dawid_skene.estimate, stage, "one", lambda *at: went_on.wait(20))
-        while not said:
-            time.sleep(0.01)
-        second = pool.submit(closing_after, dawid_skene.estimate, stage, "two")
-        time.sleep(0.5)
-        there = len(said)
-        went_on.set()
-        assert (there, first.result()["changed"], second.result()["changed"]) == (1, ITEMS, 0)
-
-
-def closing_after(work, *args):
-    try:
-        return work(*args)
-    finally:
-        connection.close()
-
-
 def test_an_adjudicators_word_stands(stage):
     dawid_skene.estimate(stage, "test")
     task = Task.objects.filter(stage=stage).first()
@@ -216,19 +192,6 @@ def test_closing_estimates_and_then_promotes(in_two, eager_tasks, django_capture
         study_lifecycle.move_stage(stage=choose, to="closed", by="test")
     assert (outcomes(choose), sort.tasks.count()) == (dict.fromkeys(range(6), "candidate-1"), 4)
     assert Job.objects.get(kind=dawid_skene.KIND).report["promoted"] == 4
-
-
-@pytest.mark.django_db(transaction=True)
-def test_every_figure_of_an_estimated_stage_can_be_recomputed(tmp_path):
-    """The export estimates first: nobody asked for it here."""
-    study = with_originals(crowds.stage(items=40, people=6, overlap=3, seed=3, rule="dawid-skene").study)
-    export_split(study=study, out=tmp_path / "out", by="test")
-    page = {name: part for name, part in study_figures(study.stages.get()).items() if name != "now"}
-    ours = recompute(tmp_path / "out")
-    assert differences(ours["stages"], json.loads(json.dumps([page]))) == []
-    assert page["outcomes"]["decided_by"].keys() & {"dawid_skene", "first_of_equals"}
-    lines = [json.loads(line) for line in (tmp_path / "out/tasks.jsonl").read_text().splitlines()]
-    assert all((line["posterior"] is None) == (line["state"] is None) for line in lines)
 
 
 def test_a_kind_that_nobody_gave_cannot_win():
