@@ -41,14 +41,11 @@ def study():
     return made
 
 
-def test_the_people_come_out_as_five_pairs(study):
+def test_the_people_come_out_as_five_pairs_with_the_kappas_of_an_independent_computation(study, tmp_path, monkeypatch):
     seats = Seat.objects.filter(stage__study=study).order_by("batch", "place")
     assert [(seat.batch, seat.place) for seat in seats] == [(n, place) for n in range(1, 6) for place in (1, 2)]
     shared = Slot.objects.filter(stage__study=study).values("task").annotate(people=Count("annotator", distinct=True))
     assert {row["people"] for row in shared} == {2}
-
-
-def test_the_five_kappas_are_those_of_an_independent_computation_on_the_export(study, tmp_path, monkeypatch):
     (stage,) = study.stages.all()
     found = next(one for one in study_figures(stage)["agreement"] if one["on"] == "any or none")
     page = {(pair["first"], pair["second"]): (pair["value"], pair["n"]) for pair in found["kappa_pairs"]}

@@ -8,12 +8,17 @@ from annotation.studies import members
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import predictions, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
+
+
+@pytest.fixture(scope="module")
+def shared(module_world) -> Study:
+    return answered(items=6, people=2, batch_items=6)
 
 
 @pytest.fixture
-def study() -> Study:
-    return answered(items=6, people=2, batch_items=6)
+def study(shared, savepoint) -> Study:
+    return Study.objects.get(pk=shared.pk)
 
 
 def address(study: Study, query: str = "") -> str:

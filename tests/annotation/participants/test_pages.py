@@ -13,22 +13,27 @@ from django.urls import reverse
 
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Annotator, Judgment, Slot
+from annotation.models import Annotator, Judgment, Slot, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.participants import prolific, roster
 from benchmarks.models import Event
 from tests.builders import studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 TWO = [
     StagePlan("bivlc-choose", name="first", settings={"carries": "negative", "overlap": 2}),
     StagePlan("bivlc-choose", name="second", source="first", apart_from=[]),
 ]
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def shared(module_world) -> Study:
     return studies.study(items=40, overlap=2, pay_per_hour="12.00", consent="")
+
+
+@pytest.fixture
+def study(shared, savepoint) -> Study:
+    return Study.objects.get(pk=shared.pk)
 
 
 def person(study, answers: int = 0, pid: str = "", times=(2000,), pick=None, **who) -> Annotator:
