@@ -20,8 +20,8 @@ SAID = [("none", "none", "none"), ("none", "none", "candidate-1"), ("none", "can
         ("candidate-2", "candidate-0", "candidate-2"), ("none", "none", "cannot_judge")]  # fmt: skip
 
 
-@pytest.fixture
-def tasks(db) -> list[Task]:
+@pytest.fixture(scope="module")
+def judged(module_world) -> list[Task]:
     """Five items: all agree, 2 : 1, three answers, 2 : 1 between images, 2 : 1; in the order of items."""
     stage = studies.stage(items=5, overlap=3)
     found = list(stage.tasks.select_related("stage__study").order_by("item"))
@@ -29,9 +29,12 @@ def tasks(db) -> list[Task]:
         person = studies.annotator(stage.study)
         for task in sorted(found, key=lambda task: task.rank):  # as they are given out
             studies.judgment(person, stage, SAID[found.index(task)][place], reason="Dark.")
-    for task in found:
-        task.refresh_from_db()
     return found
+
+
+@pytest.fixture
+def tasks(judged, savepoint) -> list[Task]:
+    return list(judged[0].stage.tasks.select_related("stage__study").order_by("item"))
 
 
 def which(tasks: list[Task], **wanted) -> list[int]:

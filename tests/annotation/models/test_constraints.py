@@ -26,11 +26,11 @@ from annotation.models import (
 )
 from tests.builders import studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 
 
-@pytest.fixture
-def world():
+@pytest.fixture(scope="module")
+def shared(module_world):
     """Two tasks of overlap 2; one annotator holds a lease, another has judged."""
     stage = studies.stage(items=2, overlap=2)
     holder, judge = studies.annotator(stage.study), studies.annotator(stage.study)
@@ -42,6 +42,11 @@ def world():
         "lease": lease,
         "judgment": studies.judgment(judge, stage),
     }
+
+
+@pytest.fixture
+def world(shared, savepoint):
+    return {name: type(one).objects.get(pk=one.pk) for name, one in shared.items()}
 
 
 def slots(world, **fields):
