@@ -3,6 +3,7 @@
 Celery: tasks are queued as in production and nothing runs them; a test that wants them run takes `eager_tasks`.
 """
 
+import functools
 import gc
 import os
 import shutil
@@ -18,6 +19,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.servers.basehttp import WSGIRequestHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections
+from django.db.models import Q, Subquery
 from django.test import Client, TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -67,6 +69,7 @@ def pytest_configure(config):
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     django_settings.CACHES["default"]["OPTIONS"]["db"] = int(worker[2:]) % 15 + 1  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
+    Q.check = functools.partialmethod(_check_once, {}, Q.check)
     WSGIRequestHandler.disable_nagle_algorithm = True  # or half of the site's answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
@@ -84,6 +87,17 @@ def _empty_tables(case: TransactionTestCase) -> None:
     for name in case._databases_names(include_mirrors=False):
         with connections[name].cursor() as cursor:
             cursor.execute(EMPTY_TABLES)
+
+
+def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: dict, **options) -> bool:
+    """Whether a new row meets a check constraint: Django asks the database each time, three statements for each of a
+    study's and a stage's constraints, and tests make thousands that are alike. What looks at other rows is asked."""
+    if any(isinstance(part, Subquery) for part in condition.flatten()):
+        return check(condition, against, **options)
+    key = condition, *(repr(against.get(name)) for name in sorted(condition.referenced_base_fields))
+    if key not in known:
+        known[key] = check(condition, against, **options)
+    return known[key]
 
 
 @pytest.hookimpl(wrapper=True)
