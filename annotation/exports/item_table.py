@@ -85,7 +85,7 @@ def columns_of(benchmark: Benchmark) -> list[Column]:
 
 def _members(benchmark: Benchmark) -> dict[str, int]:
     """How many captions or images an item has at most in each role: {"image:picture": 4}."""
-    found = {}
+    found: dict[str, int] = {}
     for kind, parts in (("caption", Caption.objects), ("image", ItemImage.objects)):
         rows = parts.filter(item__benchmark=benchmark).order_by().values_list("role").annotate(Max("position"))
         found |= {f"{kind}:{role}": last + 1 for role, last in rows}

@@ -7,7 +7,7 @@ from benchmarks.imports import store as imports_store
 from benchmarks.imports.images import Gathered
 from benchmarks.imports.staging import Staging, media
 from benchmarks.models import Image
-from benchmarks.records import ItemRecord
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 from workers.images import fitted, jpeg, pixels_of
 
 ITEMS, PICTURES = 3, 4  # shown; pictures of each item
@@ -47,7 +47,12 @@ def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, stage
         folder = staged.folder if sha256 in gathered.new else media("")
         pixels = pixels_of((folder / found[sha256].thumbnail_path).read_bytes())
         small = base64.b64encode(jpeg(fitted(pixels, SIDE))).decode()
-        pictures.append({"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"})
-    captions = [{"role": caption.role, "text": caption.text} for caption in record.captions]
+        picture = {"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"}
+        pictures.append(picture | _attributes(use))
+    captions = [{"role": one.role, "text": one.text} | _attributes(one) for one in record.captions]
     kind = {"type": record.type, "subtype": record.subtype}
     return {"key": record.key, **kind, "captions": captions, "pictures": pictures, "images": len(record.images)}
+
+
+def _attributes(part: CaptionRecord | ImageRecord) -> dict:
+    return {"attributes": dict(part.attributes)} if part.attributes else {}

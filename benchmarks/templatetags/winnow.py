@@ -9,7 +9,7 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.timezone import localtime
 
-from benchmarks.records import is_own, role_name, role_order
+from benchmarks.records import Attributes, is_own, role_name, role_order
 
 register = template.Library()
 
@@ -53,9 +53,9 @@ register.filter("role_name", role_name)
 
 
 @register.filter
-def attributes(thing) -> str:
-    """A caption's or image's attributes as people read them: `model sd-3 · parents 1, 2`."""
-    return " · ".join(f"{role_name(name)} {_plain(value)}" for name, value in sorted(thing.attributes.items()))
+def in_words(attributes: Attributes) -> str:
+    """A caption's or image's attributes as people read them: `model: sd-3 · parents: 1, 2`."""
+    return " · ".join(f"{role_name(name)}: {_plain(value)}" for name, value in sorted(attributes.items()))
 
 
 def _plain(value: object) -> str:

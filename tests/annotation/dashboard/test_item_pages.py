@@ -202,13 +202,13 @@ def test_roles_and_attributes_of_the_users_own_are_shown_by_name(client, manager
     preference, questions, options = study.benchmark.items.order_by("position")
     page = seen(client, study, preference)
     assert "<dt>prompt</dt>" in page and page.index(">picture 1<br>") < page.index(">picture 2<br>")
-    assert "model model-3 · seed 3" in page and 'data-role="prompt"' in page
+    assert "model: model-3 · seed: 3" in page and 'data-role="prompt"' in page
     page = seen(client, study, questions)
-    assert "<dt>question 1</dt>" in page and "kind colour · parents 1" in page
+    assert "<dt>question 1</dt>" in page and "kind: colour · parents: 1" in page
     assert '<span class="quiet small">question 2</span>' in page  # where the page shows what was asked
     page = seen(client, study, options)
     assert page.index("<dt>first answer</dt>") < page.index("<dt>question</dt>") < page.index("second answer")
-    assert "changed true" in page
+    assert "changed: true" in page
     for where in (address(study), reverse("benchmark-detail", args=[study.benchmark_id])):
         assert "first answer" in client.get(where).text
     items = client.get(f"/api/benchmarks/{study.benchmark_id}/items/").json()["results"]

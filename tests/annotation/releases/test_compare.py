@@ -259,6 +259,18 @@ def test_material_that_was_imported_anew(release):
         assert [reason["code"] for reason in one["reasons"]] == ["imported_anew"] and set(one["changes"]) == set(part)
 
 
+def test_other_attributes(release):
+    before, after = line("1"), line("1")
+    after["captions"][1] |= {"attributes": {"source": "b"}}
+    after["images"][0] = before["images"][0] | {"attributes": {"model": "m"}}
+    one = changed(release, before, after)
+    assert one["changes"] == {
+        "attributes": {"negative": [None, {"source": "b"}]},
+        "images": {"candidate-1": {"attributes": [None, {"model": "m"}]}},
+    }
+    assert one["reasons"] == [{"code": "imported_anew"}]
+
+
 def test_other_images(release):
     before, after, newer = line("1"), line("1"), line("1")
     after["images"][0] = before["images"][0] | {"sha256": "22"}

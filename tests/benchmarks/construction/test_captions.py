@@ -102,9 +102,10 @@ def test_evidence_counts_mid_sentence_words_alone():
 
 
 def test_records_keep_everything_else():
-    captions = (CaptionRecord("positive", "a cat"), CaptionRecord("negative", "a dog"))
+    question = CaptionRecord("question", "is it  a cat", {"parents": [1]})  # a role of the user's own
+    captions = (CaptionRecord("positive", "a cat"), question, CaptionRecord("negative", "a dog"))
     made = format_records([ItemRecord("1", "swap", "att", captions, (), meta={"x": 1})])
-    assert made[0].captions == (CaptionRecord("positive", "A cat."), CaptionRecord("negative", "A dog."))
+    assert made[0].captions == (CaptionRecord("positive", "A cat."), question, CaptionRecord("negative", "A dog."))
     assert (made[0].key, made[0].meta) == ("1", {"x": 1})
 
 

@@ -171,6 +171,8 @@ def test_hidden_characters_are_noted_and_kept():
 def test_same_content_and_same_image_twice_are_noted():
     twice = (ImageRecord("candidate", "a.jpg"), ImageRecord("candidate", "a.jpg"))
     assert codes(record("1", images=twice), record("2", images=twice))[1] == ["SAME_IMAGE", "SAME_IMAGE", "SAME_ITEM"]
+    other = replace(PREFERENCE, key="2", images=tuple(replace(one, attributes={}) for one in PICTURES))
+    assert codes(PREFERENCE, other) == ([], [])
 
 
 def test_notes_of_one_kind_do_not_crowd_out_another():
