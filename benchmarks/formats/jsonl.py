@@ -146,7 +146,7 @@ def check_member(
         return
     whole = fields.keys() - OPTIONAL <= member.keys()
     named = {name: said for name, said in member.items() if not whole or not _is_attribute(name, said, member, fields)}
-    check_entry(named, column, fields, OPTIONAL, origin, log)
+    check_entry(named, column, fields, OPTIONAL, origin, log, {"role": "Remove it: the role is already named."})
 
 
 def _is_attribute(name: str, said: object, member: Mapping[str, Any], fields: Fields) -> bool:
@@ -181,9 +181,15 @@ def check_entries(
 
 
 def check_entry(
-    entry: dict[str, Any], column: str, fields: Fields, optional: Collection[str], origin: Origin, log: ProblemLog
+    entry: dict[str, Any],
+    column: str,
+    fields: Fields,
+    optional: Collection[str],
+    origin: Origin,
+    log: ProblemLog,
+    instead: Mapping[str, str] = {},
 ) -> None:
-    check_object(entry, fields, f"{column}.", origin, log, optional)
+    check_object(entry, fields, f"{column}.", origin, log, optional, instead)
     crop = entry.get("crop")
     if isinstance(crop, list) and not (len(crop) == 4 and all(type(number) is int for number in crop)):
         advice = "Write four whole numbers: [x, y, width, height]."
