@@ -17,7 +17,7 @@ from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.answers import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
-from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, KEPT
+from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.sql import fetch
@@ -131,19 +131,19 @@ def decide(
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
         raise Unfit("Pick one of the answers, or drop the item.")
-    why = reason or protocol_named(stage.protocol).reason(answer)
+    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_of(stage).adjudicated(said)
     found, _ = Outcome.objects.update_or_create(
         task=task,
         defaults={
-            "state": DROPPED if why else KEPT, "outcome": answer, "content": said.content, "reason": why,
-            "posterior": None, "by": ADJUDICATOR, "adjudicator": adjudicator, "note": words,
+            "state": decision.state, "outcome": decision.outcome, "content": decision.content,
+            "reason": decision.reason, "posterior": None, "by": ADJUDICATOR, "adjudicator": adjudicator, "note": words,
             "decided_at": timezone.now(),
         },
     )  # fmt: skip
     for flag in flags.open_flags(task) if settles else []:
         flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
     promotion.follow_outcome(stage, task.item_id)
-    if why:
+    if decision.state == DROPPED:
         promotion.ask_again_if_newer(stage, task.item_id)
     return found
 

@@ -11,6 +11,7 @@ from annotation.api.figures import judgment_counts
 from annotation.api.serializers import AdjudicationData, AnnotatorData, FlagData, JudgmentData, TaskData
 from annotation.api.studies import StudyEndpoint
 from annotation.exports import rows as export_rows
+from annotation.exports.protocol_files import files_of
 from annotation.figures.edit_names import edits_of
 from annotation.models import Annotator, Flag, Judgment, Outcome, Slot, Task
 from annotation.sql import fetch
@@ -63,7 +64,8 @@ class TaskList(_Rows):
 
     def lines(self, page: Page, ids: list[int]) -> Lines:
         edits, hidden = edits_of(self.stages, ids), {} if self.study.may.manage else {"gold": None}
-        return ((pk, export_rows.task_line(row, edits) | hidden) for pk, *row in fetch(TASKS, ids=ids))
+        files = files_of(self.all_stages)
+        return ((pk, export_rows.task_line(row, edits, files) | hidden) for pk, *row in fetch(TASKS, ids=ids))
 
 
 class _Window(Keyset):
@@ -126,8 +128,9 @@ class JudgmentList(_Rows):
     def lines(self, page: Page, ids: list[int]) -> Lines:
         """The number of an annotator's screen follows from all judgments of its task."""
         tasks = [judgment["task"] for judgment in page]
-        edits = edits_of(self.stages, tasks)
-        return ((pk, export_rows.judgment_line(row, edits)) for pk, *row in fetch(JUDGMENTS, tasks=tasks, ids=ids))
+        edits, files = edits_of(self.stages, tasks), files_of(self.all_stages)
+        rows = fetch(JUDGMENTS, tasks=tasks, ids=ids)
+        return ((pk, export_rows.judgment_line(row, edits, files)) for pk, *row in rows)
 
 
 class AnnotatorList(_Rows):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from annotation.exports import atomic_folder, item_table, readme, texts
+from annotation.exports import atomic_folder, item_table, protocol_files, readme, texts
 from annotation.exports import files as export_files
 from annotation.exports import rows as export_rows
 from annotation.exports.files import files_below
@@ -111,7 +111,10 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     written = {stage.name: items.written(stage) for stage in stages}
     card = readme.card(study, whole, stages, written, sha256, columns, notes)
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
+    protocol_files.write_files(stages, folder)
     settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
+    if protocol_files.files_of(stages):
+        settings_of_stages = [{"protocol_file": None, **one} for one in settings_of_stages]
     manifest = {
         "made_by": MADE_BY,
         "version": settings.VERSION,
@@ -168,8 +171,9 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
         "annotators.jsonl": export_rows.annotators(study, stages),
     }
     rows = {name: export_files.write_lines(folder / name, found) for name, found in lines.items()}
-    judgments = export_rows.judgments(stages, edits)
-    return rows | {"judgments.parquet": export_files.write_judgments(folder / "judgments.parquet", judgments)}
+    judgments, of_files = export_rows.judgments(stages, edits), bool(protocol_files.files_of(stages))
+    count = export_files.write_judgments(folder / "judgments.parquet", judgments, of_files)
+    return rows | {"judgments.parquet": count}
 
 
 def _figures(study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:

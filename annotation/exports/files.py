@@ -46,6 +46,7 @@ JUDGMENTS = pa.schema(
     ]
 )
 
+ANSWERS = pa.field("answers", pa.string())  # by name, as JSON, where a stage asks a protocol file
 
 FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 
@@ -105,8 +106,9 @@ def write_lines(path: Path, rows: Iterable[dict]) -> int:
     return _write_rows(LinesFile(path), rows)
 
 
-def write_judgments(path: Path, rows: Iterable[dict]) -> int:
-    return _write_rows(ParquetFile(path, JUDGMENTS, rows=10_000), rows)
+def write_judgments(path: Path, rows: Iterable[dict], with_answers: bool = False) -> int:
+    schema = JUDGMENTS.append(ANSWERS) if with_answers else JUDGMENTS
+    return _write_rows(ParquetFile(path, schema, rows=10_000), rows)
 
 
 def _write_rows(file: LinesFile | ParquetFile, rows: Iterable[dict]) -> int:

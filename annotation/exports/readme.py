@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from annotation.exports.markdown import text, yaml_text
+from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
+from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
 
 TIES = {
@@ -51,13 +53,17 @@ FILES = (
     ("`adjudications.jsonl`", "what adjudicators decided, and why"),
     ("`annotators.jsonl`, `flags.jsonl`", "annotators, by number only; what they flagged"),
     ("`figures.json`", "the funnel, the figures of each stage and each annotator, and the human baseline"),
+    ("`protocols/`", "the protocol files of the stages: what was asked, and what decided"),
     ("`manifest.json`", "SHA-256, size and row count of each file; the settings and instructions of each stage"),
     ("`source/`", "the kept items in the layout of their source, without the images"),
 )
 
 
 def settings_of(stage: Stage) -> dict:
-    """Every setting that decides what was asked, who was asked, and how answers became outcomes."""
+    """Every setting that decides what was asked, who was asked, and how answers became outcomes.
+
+    `protocol_file` only where the protocol is a published file.
+    """
     protocol = protocol_named(stage.protocol)
     return {
         **{name: getattr(stage, name) for name in OF_STAGE},
@@ -73,12 +79,15 @@ def settings_of(stage: Stage) -> dict:
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
+        **({"protocol_file": describe_file(stage.protocol)} if protocol.file else {}),
     }
 
 
 def describe(stage: Stage) -> str:
     """The decision rule in words."""
     protocol = protocol_named(stage.protocol)
+    if protocol.file:
+        return f"{_how_many(stage)}; {in_words.rules_in_words(protocol.file)}."
     drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
     ending = (
         f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
@@ -106,7 +115,16 @@ def line(stage: Stage) -> str:
         f"items {' and '.join(stage.takes)} by {text(stage.source.name)}" if stage.source else "the benchmark's items"
     )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{text(stage.name)}** ({stage.protocol}): {taken}{sample}; {describe(stage)}"
+    return f"**{text(stage.name)}** ({stage.protocol}): {taken}{sample}; {_asked(stage)}{describe(stage)}"
+
+
+def _asked(stage: Stage) -> str:
+    """What a protocol file asks and measures; "" of the protocols in Python, which the documentation describes."""
+    file = protocol_named(stage.protocol).file
+    if file is None:
+        return ""
+    said = [f"“{file.ask}”", *in_words.answers_in_words(file), *in_words.measures_in_words(file)]
+    return f"{text(' '.join(said))} Decision: "
 
 
 def card(
@@ -137,7 +155,7 @@ def card(
             _lines([f"{text(row['name'])}, {row['reason']}: {row['items']:,}" for row in whole["reasons"]] or ["none"]),
             "How items were decided:\n",
             _lines(map(line, stages), numbered=True),
-            _table(columns, notes["no_source"]),
+            _table(columns, notes["no_source"], any(protocol_named(stage.protocol).file for stage in stages)),
         ]
     )
 
@@ -158,9 +176,10 @@ def _measured(row: Mapping) -> str:
     return f"{text(row['name'])} ({row['protocol']}): {words}"
 
 
-def _table(columns: Iterable[str], no_source: str) -> str:
+def _table(columns: Iterable[str], no_source: str, has_files: bool) -> str:
     """What each file holds; and why there is no `source/`, where there is none."""
     rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *FILES]
-    rows = [(name, what) for name, what in rows if not (no_source and name == "`source/`")]
+    missing = {name for name, there in (("`source/`", not no_source), ("`protocols/`", has_files)) if not there}
+    rows = [(name, what) for name, what in rows if name not in missing]
     table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])
     return f"{table}\nThere is no `source/`: {text(no_source)}\n" if no_source else table

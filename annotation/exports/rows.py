@@ -8,9 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotation.exports.files import JUDGMENTS as COLUMNS
+from annotation.exports.protocol_files import files_of
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
-from annotation.models import Stage, Study
+from annotation.models import Kind, Stage, Study, Task
+from annotation.pipeline import dawid_skene
+from annotation.protocols.decision_rule import DAWID_SKENE
+from annotation.protocols.declared import in_data, schema
+from annotation.protocols.declared.schema import ProtocolFile
 from annotation.sql import stream
 from annotation.wording import pseudonym
 
@@ -81,6 +86,7 @@ LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.s
   ON seat.annotator_id = annotator.id
 """
 Stages = Sequence[Stage]
+Files = Mapping[str, ProtocolFile]  # by the stage's name
 OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
 
 OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
@@ -92,35 +98,65 @@ def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
 
 
 def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
+    files = files_of(stages)
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
     for row in _of_stages(f"{JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}", stages):
-        found = judgment_line(row, edits)
-        content = found["content"]
-        yield found | {"content": json.dumps(content, ensure_ascii=False, sort_keys=True) if content else None}
+        found = judgment_line(row, edits, files)
+        yield found | {name: _as_json(found[name]) for name in ("content", "answers") if name in found}
 
 
-def judgment_line(row: Sequence[Any], edits: Edits) -> dict:
-    """`content` is still an object; None where there is none."""
+def _as_json(value: Mapping | None) -> str | None:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
+
+
+def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
+    """`content` and `answers` are still objects; None where there is none."""
     found = dict(zip(COLUMNS.names, row, strict=True))
-    return found | {
+    file, content = files.get(found["stage"]), _from_json(found["content"])
+    said = {"answers": file and in_data.answers_of(file, found["answer"], content)} if files else {}
+    return {
+        **found,
+        **said,
         "annotator": pseudonym(found["annotator"]),
         "answer": name_of_edit(edits, found["answer"]),
-        "content": with_edit_names(edits, _from_json(found["content"])) or None,
+        "content": with_edit_names(edits, content) or None,
         "shown": [name_of_edit(edits, option) for option in found["shown"]],
     }
 
 
 def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
     """Every task, of every kind, with its outcome."""
+    files = files_of(stages)
+    rules = {stage.name: _rules(stage, files[stage.name]) for stage in stages if stage.name in files}
     for row in _of_stages(f"{TASKS} {OF_STAGES} {BY_TASK}, task.kind", stages):
-        yield task_line(row, edits)
+        line = task_line(row, edits, files)
+        of_task = line["position"], line["question"], line["round"]
+        is_live = line["kind"] == Kind.JUDGE and line["live"] and line["stage"] in files
+        yield line | ({"rules": rules[line["stage"]].get(of_task, []) if is_live else None} if files else {})
 
 
-def task_line(row: Sequence, edits: Edits) -> dict:
+def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[dict]]:
+    """By position, question and round of the live tasks, what each rule of the file decides."""
+    given = dawid_skene.counted_answers(stage)
+    estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
+    posteriors = dawid_skene.fit(stage, given).posteriors if stage.rule == DAWID_SKENE else {}
+    columns = "pk", "item__position", "question", "round", "overlap"
+    found = {}
+    for pk, position, question, round, overlap in Task.objects.filter(pk__in=given).values_list(*columns):
+        labels = [answer.label for *_, answer in given[pk]]
+        of_answer = {estimated: posteriors[pk]} if pk in posteriors else {}
+        found[position, question, round] = in_data.rules_of(file, labels, overlap, of_answer)
+    return found
+
+
+def task_line(row: Sequence, edits: Edits, files: Files) -> dict:
     found = dict(zip(OF_TASK, row, strict=True))
+    file = files.get(found["stage"])
+    names = {"names": file and in_data.names_of(file, found["shows"], found["options"])} if files else {}
     words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))
     return {
         **found,
+        **names,
         "proposals": [name_of_edit(edits, proposal) for proposal in found["proposals"]],
         "texts": shown_words([*found["shows"], *found["options"]], words),
         "carried": carried,

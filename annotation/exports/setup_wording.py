@@ -149,7 +149,7 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
     yield "Judgments", _judgments(stage)
     yield "Decision", stage["decision_rule"]
     several = max(stage["overlap"], stage["agreement_overlap"] or 1, stage["cap"] or 1) > 1
-    if several and not stage["confirms"]:
+    if several and not stage["confirms"] and not stage.get("protocol_file"):  # whose rules say what happens to ties
         yield "Ties", TIES[stage["tie_rule"]]
     yield "Who judges what", STRATEGIES[stage["strategy"]].format(batch_size=stage["batch_size"] or 0)
     yield "Quota", f"at most {stage['quota']:,} judgments per annotator" if stage["quota"] else "none"

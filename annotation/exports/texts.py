@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from annotation.exports.protocol_files import files_of
 from annotation.figures.edit_names import Edits, name_of_edit
 from annotation.models import Stage
 from annotation.protocols.base import CAPTION_PREFIX, Carried, caption_identity, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
+from annotation.protocols.declared import in_data
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym
@@ -48,8 +50,14 @@ OF_TEXT = (
 
 
 def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
-    """Of the stages whose protocol lets people change words; of texts that were taken as they are, too."""
-    writing = [stage.pk for stage in stages if protocol_named(stage.protocol).edits]
+    """Of the stages whose protocol lets people write or change words; of texts that were taken as they are, too.
+
+    The role of a text under a protocol file is the one that its answer has in the next stage, else the answer's name.
+    """
+    stages = list(stages)
+    files = files_of(stages)
+    roles = {name: of_answer for name, file in files.items() if (of_answer := in_data.text_roles(file))}
+    writing = [stage.pk for stage in stages if protocol_named(stage.protocol).edits or stage.name in roles]
     for row in fetch(TEXTS, stages=writing) if writing else []:
         judgment, *read = row[len(OF_TEXT) :]
         content, carried, captions = map(json.loads, read)
@@ -63,6 +71,13 @@ def texts(stages: Iterable[Stage], edits: Edits) -> Iterator[dict]:
             "edit": edit.name if edit else None,
         }
         words = words_of(captions, carried)
+        if who is not None and found["stage"] in roles:
+            file, of_answer = files[found["stage"]], roles[found["stage"]]
+            for name, text in sorted(content["texts"].items()):
+                made_of = in_data.edited_identity(file, name, words, found["question"]) or None
+                before = words.get(made_of or "")
+                yield {**found, "role": of_answer[name], "made_of": made_of, "before": before, "text": text}
+            continue
         for role, text in sorted(content["texts"].items()):
             made_of = content.get("from", {}).get(role)
             before = (

@@ -186,6 +186,11 @@ class Rule(NamedTuple):
         winning = (answer.content for answer in given if answer.label == decision.outcome)
         return replace(decision, content=next(winning, AnswerContent()))
 
+    def adjudicated(self, answer: Answer) -> Decision:
+        """What an adjudicator's answer decides."""
+        why = self.protocol.reason(answer.label)
+        return Decision(DROPPED if why else KEPT, answer.label, why, ADJUDICATOR, answer.content)
+
     def alike(self, answers: Sequence[str]) -> set[str]:
         """The answers that are options of one kind; none in a protocol whose options are not alike."""
         fixed = {choice.identity for choice in self.protocol.fixed} | {CANNOT_JUDGE}

@@ -45,6 +45,7 @@ def build(
     assigned = _assign_splits(source, plan, earlier or Earlier())
     rows = _forms(source, plan, out, assigned, step)
     rows |= redaction.write_tables(source, out, plan.public, assigned.splits)
+    _copy_protocols(source, out)
     settings = _settings(source, plan, assigned)
     write_json(out / SETTINGS, settings)
     files = describe_files(out, rows)
@@ -80,12 +81,19 @@ def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step
     return {name: count for writer in writers for name, count in writer.close().items()}
 
 
+def _copy_protocols(source: ExportReader, out: Path) -> None:
+    """The files of the stages' protocols, as they were published."""
+    for path in sorted({file["path"] for stage in source.manifest["stages"] if (file := stage.get("protocol_file"))}):
+        (out / path).parent.mkdir(exist_ok=True)
+        (out / path).write_bytes(source.read(path))
+
+
 def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     there = source.manifest
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
-        schema_versions.KEY: schema_versions.needed(chain(source.lines(ITEMS), source.lines(DROPPED))),
+        schema_versions.KEY: schema_versions.needed(there["stages"], chain(source.lines(ITEMS), source.lines(DROPPED))),
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),

@@ -37,7 +37,7 @@ UNKNOWN = {"code": "unknown"}
 DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
     "protocol", "overlap", "cap", "rule", "tie_rule", "takes", "carries", "promotion", "sample", "stratify", "seed",
     "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers", "drops", "confirms",
-    "confirm_cap", "alike",
+    "confirm_cap", "alike", "protocol_file",
 }  # fmt: skip
 
 # What differs in an item

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from annotation.exports.files import ANSWERS, ParquetFile, write_json, write_lines
 from annotation.exports.files import JUDGMENTS as COLUMNS
-from annotation.exports.files import ParquetFile, write_json, write_lines
 from annotation.releases.export_reader import DATA, ExportReader
 
 TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
@@ -31,7 +31,6 @@ TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
 REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 GIVEN = pa.field("given", pa.int32())
-SCHEMA = COLUMNS.append(GIVEN)
 JUDGMENTS = "judgments.parquet"
 
 # What rests on when judgments were given and on how long they took; the order of an annotator's screens is of it too.
@@ -157,16 +156,18 @@ def _without_answers(stage: Mapping) -> list[dict]:
 def _write_judgments(export: ExportReader, target: Path, public: Collection[str]) -> int:
     """Returns the rows."""
     hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
-    given, file, done = _order(export), ParquetFile(target, SCHEMA), 0
+    there = COLUMNS.append(ANSWERS) if ANSWERS.name in export.schema(JUDGMENTS).names else COLUMNS
+    schema = there.append(GIVEN)
+    given, file, done = _order(export), ParquetFile(target, schema), 0
     for batch in export.batches(JUDGMENTS, BATCH):
         columns = {
             column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
-            for column in COLUMNS
+            for column in there
         }
         if REASON in hidden:
             columns["content"] = _column_without_reason(columns["content"])
         columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
-        file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=SCHEMA))
+        file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=schema))
         done += len(batch)
     file.close()
     return done

@@ -1,7 +1,8 @@
 """Which tables, columns and keys a release has, by the schema version that its manifest names. Pure.
 
 A release never changes, so neither does a version that releases were made with: a new column or key is a new version
-at the end of `VERSIONS`, which has the difference from the one before. Code that reads releases is written for the
+at the end of `VERSIONS`, which has the difference from the one before. A release is written in the newest version whose
+columns and keys it needs (`needed`). Code that reads releases is written for the
 newest version; `Schema.as_newest` gives it the rows of older ones.
 """
 
@@ -113,8 +114,15 @@ PLACES = [f"{file}/{parts}" for file in ("items.jsonl", "dropped.jsonl") for par
 THIRD = Version(  # roles of the user's own, with columns for them; attributes
     keys={}, optional={place: {"attributes": "object"} for place in PLACES}
 )
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD)
-OWN = 3  # from this version on
+FOURTH = Version(  # protocol files
+    keys={
+        JUDGMENTS: {"answers": "string"},
+        "tasks.jsonl": _keys("names:object? rules:list?"),
+        STAGES: _keys("protocol_file:object?"),
+    },
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
+OWN, OF_PROTOCOL_FILES = 3, 4  # from these versions on
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -130,11 +138,13 @@ def newest() -> int:
     return len(VERSIONS)
 
 
-def needed(lines: Iterable[Mapping]) -> int:
-    """The version of a new release of the items in these lines: the newest, or the one before roles of the user's own
-    and attributes if that is the last difference and they have none.
+def needed(stages: Iterable[Mapping], lines: Iterable[Mapping]) -> int:
+    """The version of a new release of these stages and of the items in these lines: the newest, or the last one before
+    protocol files, or before roles of the user's own and attributes, if it has none of them and nothing is newer.
     """
-    return newest() if newest() > OWN or any(map(has_own, lines)) else OWN - 1
+    if newest() > OF_PROTOCOL_FILES or any(stage.get("protocol_file") for stage in stages):
+        return newest()
+    return OWN if any(map(has_own, lines)) else OWN - 1
 
 
 def has_own(line: Mapping) -> bool:

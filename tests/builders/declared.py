@@ -1,19 +1,72 @@
 """Studies whose question is a protocol file: of the library, on items made to suit it."""
 
+from dataclasses import replace
+
+from annotation.adjudication import decisions
 from annotation.designs import presets
 from annotation.models import Study
+from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
 from annotation.protocols.declared import library
 from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.registry import protocol_named
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
 from tests.builders import studies
 
 SEVERAL = 4  # members of a role that may have any number
+MIXED = """\
+winnow: protocol/1
+name: mixed
+title: Judge and correct a caption
+ask: Judge the picture and its caption.
+instructions: Look at the picture, and answer what is asked.
+item:
+  images: {positive: 1}
+  captions: {positive: 1, negative: 1}
+screen:
+  - picture: positive
+answers:
+  - {name: fit, ask: Which caption fits, kind: pick, of: [captions.positive, captions.negative],
+     fixed: {neither: Neither}}
+  - {name: how, ask: How well does it fit, kind: scale, points: 5, when: {fit: [positive, negative]}}
+  - {name: holds, ask: What holds, kind: check, statements: {sharp: It is sharp, whole: It is whole}, unsure: true}
+  - {name: why, ask: Give your reason., kind: text, required: false}
+  - {name: better, ask: Correct the caption., kind: edit, of: captions.positive}
+judgments: 3
+decide:
+  - {answer: fit, rule: at_least, of: positive, m: 2, drop: {negative: foil_fits, neither: neither_fits, else: unclear}}
+  - {answer: how, rule: mean, at_least: 2, below: fits_badly}
+  - {answer: better, rule: latest}
+carry: {captions.second_positive: better}
+measure:
+  fit: {agreement: nominal, views: {"valid or not": {positive: valid, else: not}}}
+  how: {agreement: ordinal, score: mean}
+right: {fit: positive}
+"""  # several kinds of answers, rules that drop, and a text for the next stage
 
 
 def published(name: str) -> str:
     """The name under which stages ask the protocol of the library: `prompt-fit@1`."""
     return str(publish(text=library.text_of(name), by="test"))
+
+
+def texts_and_edits() -> Study:
+    """A stage that asks MIXED, and one that asks the library's image-caption-foil about what it kept."""
+    name = str(publish(text=MIXED, by="test"))
+    (first,) = presets.single_stage(name).stages
+    (second,) = presets.single_stage(published("image-caption-foil")).stages
+    stages = [replace(first, name="first"), replace(second, name="second", source="first")]
+    return studies.study(benchmark=benchmark(protocol_named(name).file, 12), stages=stages)
+
+
+def adjudicate_first(study: Study) -> None:
+    """The first item that the first stage dropped, by an annotator's answer that keeps it."""
+    task = study.stages.get(position=1).tasks.filter(decided__state="dropped").order_by("pk").first()
+    given = outcomes.counted_answers(task).values()
+    kept = next(one for one in given if outcomes.rule_of(task.stage).adjudicated(one).state == "kept")
+    decisions.decide(
+        task=task, by="user:1", seen=decisions.seen(task), note="It fits.", answer=kept.label, content=kept.content
+    )
 
 
 def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:

@@ -60,10 +60,10 @@ def ask_again(task: Task, stage) -> None:
     task_creation.create_tasks(stage, [task_creation.NewTask(task.item_id, task.item.key, ask, {}, 2)])
 
 
-def with_originals(study: Study) -> Study:
-    for number, image in enumerate(
-        Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
-    ):
+def with_originals(study: Study, begin: int = 0) -> Study:
+    """The files of its images. A second study in the same database needs another number to `begin` with."""
+    images = Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
+    for number, image in enumerate(images, begin):
         content = numbered(draw(number, 64, 48), number)
         Image.objects.filter(pk=image.pk).update(sha256=hashlib.sha256(content).hexdigest())
         image.refresh_from_db()

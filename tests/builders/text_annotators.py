@@ -16,7 +16,7 @@ from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
 from annotation.pipeline import outcomes
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from benchmarks.models import Benchmark, Caption
 from tests.builders import annotators, crowds, imports, studies
@@ -46,7 +46,7 @@ def screen(person: Annotator, stage: Stage) -> Lease | None:
 def says(person: Annotator, stage: Stage, said: Says) -> submissions.Receipt | None:
     """Judge the next screen, if there is one."""
     lease = screen(person, stage)
-    return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown), lease.task.question))
+    return lease and answer(lease, said(lease, texts_of(lease.task, lease.shown)))
 
 
 def picks(identity: str) -> Says:
@@ -110,7 +110,7 @@ def in_order(person: Annotator, stage: Stage, items: Sequence[int], said: Says) 
     leases = {lease.task.item.position: lease for lease in annotators.held(person, stage, wanted=len(items))}
     for position in items:
         lease = leases[position]
-        answer(lease, said(lease, texts_of(lease.task, lease.shown), lease.task.question))
+        answer(lease, said(lease, texts_of(lease.task, lease.shown)))
 
 
 def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
@@ -119,9 +119,14 @@ def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
         return takes_edit(lease, {})
     if dice.random() < 0.05:
         return {"answer": "cannot_judge", "reason": "I do not know the word."}
-    return PROTOCOLS[stage.protocol].form.simulate(
-        dice, lease.shown, texts_of(lease.task, lease.shown), lease.task.question
-    )
+    protocol = protocol_named(stage.protocol)
+    if protocol.form is None:
+        right = protocol.right_answer(lease.task.question, lease.shown)
+        if right in lease.shown and dice.random() < 0.7:
+            return picks(right)(lease, {})
+        places = map(str, range(1, len(lease.shown) + 1))
+        return {"answer": dice.choice([*places, *(choice.identity for choice in protocol.fixed)])}
+    return protocol.form.simulate(dice, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
 
 
 def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int], dict] = lambda item: {}) -> None:

@@ -41,7 +41,7 @@ def _releases(var: Path):
     from annotation.designs.plan import StagePlan
     from annotation.protocols.registry import PROTOCOLS
     from annotation.releases.plan import FORMS
-    from tests.builders import own_roles, pipelines, studies, text_annotators
+    from tests.builders import declared, own_roles, pipelines, studies, text_annotators
     from tests.builders.releases import frozen
 
     def path(release) -> Path:
@@ -67,6 +67,12 @@ def _releases(var: Path):
     study = studies.study(benchmark=text_annotators.hard_positives(var / "ratings" / "in", rows=2), stages=stages)
     text_annotators.work(study, people=2, changes=0)
     yield path(frozen(study, "1.0", name="ratings", forms=(), public=("annotators",)))
+
+    # Protocol files: answers of several kinds, a text for the next stage, an adjudicator's answer.
+    study = pipelines.with_originals(declared.texts_and_edits(), begin=1000)
+    text_annotators.work(study, seed=3)
+    declared.adjudicate_first(study)
+    yield path(frozen(study, "1.0", name="protocols", forms=(), public=("annotators", "comments")))
 
     # Roles of the user's own, with attributes: all forms.
     PROTOCOLS["verify"] = own_roles.protocol()

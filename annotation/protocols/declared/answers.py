@@ -242,13 +242,20 @@ def _text(
     protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
 ) -> str:
     """The text that is marked or edited in the task of that question."""
+    return texts.get(text_identity(protocol, answer, texts, question), "")
+
+
+def text_identity(
+    protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: Iterable[str], question: str
+) -> str:
+    """Which of the texts is marked or edited in the task of that question, by identity; "" if none is."""
     wanted = answer.of.partition(".")[2]
     match protocol.tasks:
         case schema.Each(each=each) if answer.of in each:
             wanted = question.split(PARTING)[list(each).index(answer.of)]
         case schema.Rows(rows=rows) if answer.of in rows.get(question, {}):
             wanted = rows[question][answer.of].partition(".")[2]
-    names = {values.option_name(protocol, one): text for one, text in reversed(list(texts.items()))}
+    names = {values.option_name(protocol, one): one for one in reversed(list(texts))}
     return names.get(wanted) or names.get(f"{wanted}-0", "")
 
 

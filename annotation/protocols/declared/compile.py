@@ -61,7 +61,7 @@ def value_of(file: ProtocolFile, identity: str) -> str:
     An image that an earlier stage chose stands for the role of images, among the options, that has no other name.
     """
     answer = file.answers[0]
-    if identity == base.CANNOT_JUDGE or identity in _plain_fixed(file):
+    if identity == base.CANNOT_JUDGE or identity in fixed_values(file):
         return identity
     name = values.option_name(file, identity)
     own_role = f"images.{values.role_of(identity)}" in file.roles or identity.startswith(base.CAPTION_PREFIX)
@@ -78,7 +78,8 @@ def _options(answer: schema.Answer, file: ProtocolFile) -> Sequence[str]:
     return []
 
 
-def _plain_fixed(file: ProtocolFile) -> list[str]:
+def fixed_values(file: ProtocolFile) -> list[str]:
+    """The stored answers of a plain protocol that are no options: points of the scale, and fixed answers."""
     answer = file.answers[0]
     points = values.points(answer) if isinstance(answer, schema.Scale) else []
     return [*points, *values.fixed_of(answer)]
@@ -145,7 +146,7 @@ def _shown(file: ProtocolFile) -> str:
 def _right_answer(file: ProtocolFile, question: str, options: Sequence[str]) -> str:
     """The option, or the fixed answer, that is right by construction."""
     right = answers.right_answer(file, file.answers[0].name, question)
-    if not right or right in _plain_fixed(file):
+    if not right or right in fixed_values(file):
         return right
     return next((one for one in options if value_of(file, one) == right), "")
 
@@ -209,7 +210,7 @@ def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
 
 def _labels_of(file: ProtocolFile, value: str) -> list[str]:
     """What a value of a table is stored as: a fixed answer as it is, a role as those of its captions or images."""
-    if value in _plain_fixed(file) or value in (base.CANNOT_JUDGE, values.ELSE):
+    if value in fixed_values(file) or value in (base.CANNOT_JUDGE, values.ELSE):
         return [value]
     kinds = {role.partition(".")[0] for role in file.roles if role.partition(".")[2] == values.role_of(value)}
     return [f"{base.CAPTION_PREFIX if kind != 'images' else ''}{value}" for kind in sorted(kinds)]

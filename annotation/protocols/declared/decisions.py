@@ -32,7 +32,7 @@ def decide_item(
     """
     if len(labels) < (judgments or protocol.judgments):
         return Decision(OPEN)
-    found = [_by_rule(protocol, rule, labels, posteriors or {}, parents) for rule in protocol.decide]
+    found = by_each_rule(protocol, labels, posteriors, parents)
     if not found:  # it measures
         return _unanimous_or_not(labels)
     for state in (DROPPED, OPEN):
@@ -40,6 +40,16 @@ def decide_item(
             if one.state == state:
                 return one
     return found[0]
+
+
+def by_each_rule(
+    protocol: ProtocolFile,
+    labels: Sequence[str],
+    posteriors: Mapping[str, Posterior] | None = None,
+    parents: Sequence[Sequence[int]] = (),
+) -> list[Decision]:
+    """What each rule of the file decides, in its order."""
+    return [_by_rule(protocol, rule, labels, posteriors or {}, parents) for rule in protocol.decide]
 
 
 def _unanimous_or_not(labels: Sequence[str]) -> Decision:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent
-from annotation.protocols.decision_rule import OPEN, Decision, Posterior, Rule
+from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import decide_item, kinds_of
@@ -26,10 +26,29 @@ class DeclaredRule(Rule):
         decision = self.decide([answer.label for answer in given], overlap, posterior)
         if decision.state == OPEN:
             return decision
+        written = [answer for answer in given if answer.texts]
+        return replace(decision, content=self._carried(written[-1])) if written else decision
+
+    def adjudicated(self, answer: Answer) -> Decision:
+        """As if every annotator had given this answer."""
+        kinds = {
+            rule.answer: {self.estimated_kinds([answer.label])[0]: 1.0}
+            for rule in self.file.decide
+            if isinstance(rule, schema.DawidSkene)
+        }
+        named = self._named([answer.label]) * self.file.judgments
+        decision = decide_item(self.file, named, posteriors=kinds)
+        is_dropped = decision.state == DROPPED
+        return Decision(
+            DROPPED if is_dropped else KEPT, answer.label, decision.reason if is_dropped else "", ADJUDICATOR,
+            self._carried(answer),
+        )  # fmt: skip
+
+    def _carried(self, answer: Answer) -> AnswerContent:
+        """The texts of the answer that the next stage gets, by role."""
         roles = {name: reference.partition(".")[2] for reference, name in self.file.carry.items()}
-        written = [answer.texts for answer in given if answer.texts]
-        texts = {roles[name]: words for name, words in written[-1].items() if name in roles} if written else {}
-        return replace(decision, content=AnswerContent(texts=texts)) if texts else decision
+        texts = {roles[name]: words for name, words in answer.texts.items() if name in roles}
+        return AnswerContent(texts=texts) if texts else AnswerContent()
 
     def alike(self, labels: Sequence[str]) -> set[str]:
         return super().alike(labels) if self.protocol.form is None else set()

@@ -52,6 +52,7 @@ KINDS = {
     ".tar": "application/x-tar",
     ".txt": "text/plain",
     ".zip": "application/zip",
+    ".yaml": "application/yaml",
 }
 MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set: their hashes are in the manifest
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
@@ -160,7 +161,7 @@ def _collection(facts: Facts) -> dict:
 
 def _annotation(facts: Facts) -> dict:
     simulated = f"{facts.simulated:,} simulated annotators" if facts.simulated else ""
-    stages = [f"{stage['name']}: {stage_in_words(stage)}" for stage in facts.stages]
+    stages = [f"{stage['name']}: {stage_in_words(facts, stage)}" for stage in facts.stages]
     return {
         "dataAnnotationProtocol": [*stages, *filter(None, [facts.stated("ethics")])],
         "dataAnnotationPlatform": list(filter(None, [f"Winnow {facts.manifest['version']}", facts.stated("platform")])),

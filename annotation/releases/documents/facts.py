@@ -11,6 +11,9 @@ from functools import cached_property
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
+from annotation.protocols.declared import in_words as declared_words
+from annotation.protocols.declared.library import read_stored
+from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
@@ -87,6 +90,12 @@ class Facts:
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])
 
     @cached_property
+    def protocol_files(self) -> Mapping[str, ProtocolFile]:
+        """By the stage's name, of those stages that ask one."""
+        found = {one["name"]: file for one in self.manifest["stages"] if (file := one.get("protocol_file"))}
+        return {stage: read_stored(self.files.read(one["path"]).decode(), one["name"]) for stage, one in found.items()}
+
+    @cached_property
     def fingerprint(self) -> str:
         """Of every file but the documents."""
         return content_hash(self.manifest["files"], without=DOCUMENTS)
@@ -159,11 +168,20 @@ def reason_in_words(code: str) -> str:
     return REASONS.get(code, code.replace("_", " "))
 
 
-def stage_in_words(stage: Mapping) -> str:
-    """What a stage asked, of which items, and by which rule."""
-    items = _setting(stage, "Items")
-    question = protocol_named(stage["protocol"]).question
-    return f"“{question}” Asked of: {items[:1].lower()}{items[1:]}. {_rule_in_words(stage)}"
+def stage_in_words(facts: Facts, stage: Mapping) -> str:
+    """What a stage asked, of which items, and by which rule; of a protocol file also what could be answered, and how
+    agreement is measured.
+    """
+    items, file = _setting(stage, "Items"), facts.protocol_files.get(stage["name"])
+    asked = f"Asked of: {items[:1].lower()}{items[1:]}."
+    if file is None:
+        return f"“{protocol_named(stage['protocol']).question}” {asked} {_rule_in_words(stage)}"
+    answers, measures = declared_words.answers_in_words(file), declared_words.measures_in_words(file)
+    rule = stage["decision_rule"]
+    decided = f"Decision: {rule[:1].lower()}{rule[1:]}"
+    return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, decided, *measures]) + (
+        f" Protocol file: {stage['protocol_file']['path']}."
+    )
 
 
 def _rule_in_words(stage: Mapping) -> str:

@@ -123,6 +123,7 @@ JUDGMENTS = """
     screen                integer  Which of the annotator's screens of this task.
     revision              integer  From 1, one more for each change.
     answer                text     By identity; empty if it was withdrawn.
+    answers               text     By name, in the words of the protocol file, as JSON.
     content               text     The rest of the answer, as JSON.
     place                 integer  The answer's place on the screen, from 1.
     shown                 texts    The options in their order on the screen.
@@ -138,6 +139,13 @@ JUDGMENTS = """
     reason                text     What the annotator wrote with it.
     flags                 texts    What the annotator flagged on the screen.
 """
+RULES = columns("""
+    answer   text  The answer that the rule is about.
+    rule     text  Its name in the protocol file.
+    state    text  kept, dropped or open.
+    outcome  text  What it decides, in the words of the protocol file.
+    reason   text  Why it drops the item.
+""")
 TASKS = """
     type       text     Of the item.
     subtype    text     Of the item.
@@ -146,6 +154,8 @@ TASKS = """
     batch      integer  Number of the batch.
     shows      texts    What was shown, by identity.
     options    texts    What could be picked, by identity.
+    names      object   What the protocol file calls each identity.
+    rules      objects  What each rule of the protocol file decides.
     proposals  texts    Edits offered as options.
     texts      object   The text of each identity.
     carried    object   What earlier stages chose or wrote for the item.
@@ -220,7 +230,7 @@ LISTED = (
     ),
     _table("items", "The kept items, with each stage's outcome and votes, every caption and image.", ITEMS, "id"),
     _table("dropped", "The dropped items, each with the stage and the reason.", GONE, "id"),
-    _table("tasks", "Every task, with its outcome.", columns(TASK + TASKS + CAME + BY), *OF_TASK),
+    _table("tasks", "Every task, with its outcome.", columns(TASK + TASKS + CAME + BY, rules=RULES), *OF_TASK),
     _table(
         "texts",
         "Every text that people wrote or accepted, and the text it was made from.",
@@ -232,6 +242,7 @@ LISTED = (
     _table("flags", "What annotators flagged.", columns(ASKED + FLAGS)),
     _table("images", "Each image of the data once, with its licence and attribution.", columns(SHOWN), "sha256"),
 )
+NEW_WITH_FILES = ("names", "rules")  # in files that releases without protocol files have too
 TABLES: Mapping[str, Table] = {table.name: table for table in LISTED}
 
 
@@ -250,4 +261,4 @@ def there(release: Files, table: Table) -> list[Column]:
             names.update(line)
             own = own or (table.name in OF_ITEMS and schema_versions.has_own(line))
     found = (replace(column, of=OWN[column.name]) if own and column.name in OWN else column for column in table.columns)
-    return [column for column in found if column.name in names or not names]
+    return [one for one in found if one.name in names or not (names or one.name in NEW_WITH_FILES)]

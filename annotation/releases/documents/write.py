@@ -27,6 +27,7 @@ FOLDERS = {
     "csv": "the same items as CSV, one copy exact and one for spreadsheets",
     "imagefolder": "the same items as image files with a metadata.jsonl",
     "webdataset": "the same items as tar shards",
+    "protocols": "the protocol files of the stages, as they were published",
     "source": "the kept items in the layout of the imported files",
 }
 TYPES, SUBTYPES = ("replace", "swap", "add"), ("obj", "att", "rel")

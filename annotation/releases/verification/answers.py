@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from annotation.protocols.declared import in_data
+from annotation.protocols.declared.schema import ProtocolFile
+
 Row = Mapping
 SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task
 EDIT, WORDS = "edit-", "caption-"
@@ -110,12 +113,16 @@ def votes(rows: Sequence[Row]) -> dict[str, int]:
 # Texts
 
 
-def check_texts(texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[str]:
-    """Every revision of every text is listed once, as its judgment or the adjudicator's verdict has it."""
+def check_texts(
+    texts: Sequence[Row], task: Row, rows: Sequence[Row], confirms: bool, file: ProtocolFile | None = None
+) -> Iterator[str]:
+    """Every revision of every text is listed once, as its judgment or the adjudicator's verdict has it. `file` is that
+    of the stage's protocol, if it has one.
+    """
     there = {_text_key(text): text for text in texts}
     if len(there) < len(texts):
         yield "a text is listed twice"
-    wanted = {_text_key(one): one for one in _written(task, rows, confirms)}
+    wanted = {_text_key(one): one for one in _written(task, rows, confirms, file)}
     for key in sorted(there.keys() ^ wanted.keys(), key=str):
         who, screen, revision, role = key
         words = f"the {role} of {who or 'an adjudicator'} ({screen}, {revision})"
@@ -130,7 +137,7 @@ def _text_key(text: Row) -> tuple:
     return text["annotator"], text["screen"], text["revision"], text["role"]
 
 
-def _written(task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[dict]:
+def _written(task: Row, rows: Sequence[Row], confirms: bool, file: ProtocolFile | None) -> Iterator[dict]:
     """Lines as they should be; without `before` where the files cannot tell what it was."""
     edits = {_edit_name(row): _content_of(row).get("texts", {}) for row in rows} if confirms else {}
     revisions = {(*_screen_of(row), row["revision"]): row["withdrawn"] for row in rows}
@@ -142,11 +149,21 @@ def _written(task: Row, rows: Sequence[Row], confirms: bool) -> Iterator[dict]:
             "created_at": row["created_at"] and row["created_at"].isoformat(),
             "edit": _edit_name(row) if edited else None,
         }  # fmt: skip
-        yield from _texts(about, task, _content_of(row), edits)
+        content = _content_of(row)
+        yield from _declared_texts(about, task, content, file) if file else _texts(about, task, content, edits)
     if task["decided_by"] == "adjudicator":
         about = dict.fromkeys(("annotator", "screen", "revision", "edit"))
         about |= {"by": "adjudicator", "counted": True, "withdrawn": False}
         yield from _texts(about, task, task["content"] or {}, edits)
+
+
+def _declared_texts(about: Row, task: Row, content: Row, file: ProtocolFile) -> Iterator[dict]:
+    roles = in_data.text_roles(file)
+    for name, text in content.get("texts", {}).items():
+        made_of = in_data.edited_identity(file, name, task["texts"], task["question"]) or None
+        same = {name: task[name] for name in OF_ROW}
+        before = task["texts"].get(made_of or "")
+        yield {**same, **about, "role": roles[name], "made_of": made_of, "text": text, "before": before}
 
 
 def _texts(about: Row, task: Row, content: Row, edits: Mapping[str, Mapping]) -> Iterator[dict]:

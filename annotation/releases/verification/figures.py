@@ -38,6 +38,11 @@ def check_figures(place: Place, report: Report) -> None:
         report.count("outcomes of tasks by the decision rule", len(ours))
         for words in differences(ours, outcomes.listed(rows.stages), file=TASKS):
             report.problem(TASKS, f"the outcome of a task differs: {words}")
+        for task, found in outcomes.rules(rows):
+            report.count("outcomes of tasks by each rule of their protocol file")
+            if task["rules"] != found:
+                words = f"rules is {task['rules']!r:.80}, but {found!r:.80} by the protocol file"
+                report.problem(TASKS, f"{task['stage']}, {task['item']!r}: {words}")
     _check_fates(place, report, rows, decided)
 
 

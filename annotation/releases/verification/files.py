@@ -37,8 +37,12 @@ def check_files(place: Place, report: Report) -> None:
 
 
 def _belongs(place: Place, name: str) -> bool:
-    """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`."""
+    """Whether a file is of a form in the plan and of a split: `data/test-…`, `csv/test.csv`, `imagefolder/test/…`; or
+    a protocol that a stage asks.
+    """
     folder, _, rest = name.partition("/")
+    if name in {stage["protocol_file"]["path"] for stage in place.manifest["stages"] if stage["protocol_file"]}:
+        return True
     if folder != DATA and folder not in place.manifest["release"]["forms"]:
         return False
     return folder == "source" or any(rest.startswith(split) and rest[len(split)] in "-./" for split in place.splits)

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from annotation.measures.aggregation import dawid_skene
-from annotation.protocols.base import AnswerContent, as_carried
+from annotation.protocols.base import Answer, AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
+from annotation.protocols.declared import in_data, schema
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
 Decided = Sequence[tuple[Mapping, Decision]]  # the live tasks of a stage, as in tasks.jsonl, each with what it comes to
@@ -13,7 +15,9 @@ NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "conten
 
 
 def decide(rows: Rows) -> dict[str, Decided]:
-    """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did."""
+    """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did. A protocol file
+    says what an adjudicator's answer decides.
+    """
     return {stage.name: [(task, _decide(rows, stage, task, fit)) for task in stage.live_tasks]
             for stage, fit in ((stage, _fit(stage)) for stage in rows.stages)}  # fmt: skip
 
@@ -21,6 +25,8 @@ def decide(rows: Rows) -> dict[str, Decided]:
 def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
     if word := rows.adjudicated.get(about(task)):
         content = word["content"] or AnswerContent()
+        if stage.rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
+            return replace(stage.rule.adjudicated(Answer(word["outcome"])), content=content)
         return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
     place = place_of(task)
     answers = [said.answer for said in stage.answers.get(place, ())]
@@ -75,6 +81,22 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
                 carried[stage.settings["carries"]] = tasks[0][1].outcome
             for _, decision in tasks:
                 carried |= as_carried(decision.content.get("texts", {}))
+    return found
+
+
+def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
+    """The live tasks of stages that ask a protocol file, each with what every rule of it decides."""
+    found = []
+    for stage in rows.stages:
+        if (file := stage.rule.protocol.file) is None:
+            continue
+        fit = _fit(stage)
+        estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
+        for task in stage.live_tasks:
+            place = place_of(task)
+            labels = [said.answer.label for said in stage.answers.get(place, ())]
+            posteriors = {estimated: fit[place]} if place in fit else {}
+            found.append((task, in_data.rules_of(file, labels, task["overlap"], posteriors)))
     return found
 
 

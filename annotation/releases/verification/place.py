@@ -4,15 +4,19 @@ Readers give the rows of an older schema version as the newest has them, but for
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.declared.schema import ProtocolFile
 from annotation.releases.schema_versions import ARROW, JUDGMENTS, MANIFEST, Schema, newest, version_of
+from benchmarks.formats.base import ProblemLog, Unreadable
 
 SETTINGS = "release.json"  # the manifest without its list of files
 
@@ -27,6 +31,7 @@ class Place:
 
     folder: Path
     digests: dict[str, str] = field(default_factory=dict)
+    _protocols: dict[str, ProtocolFile] = field(default_factory=dict)  # those that were read, by path
 
     @cached_property
     def names(self) -> list[str]:
@@ -90,6 +95,18 @@ class Place:
                 for name in new:
                     batch = batch.append_column(name, pa.array([lacks[name]] * len(batch), ARROW[kinds[name]]))
                 yield batch
+
+    def protocol_file(self, stage: Mapping[str, Any]) -> ProtocolFile:
+        """Of a stage in the manifest that asks one. Raises OSError or ValueError."""
+        path = stage["protocol_file"]["path"]
+        if path not in self._protocols:
+            log = ProblemLog()
+            try:
+                self._protocols[path] = read_protocol((self.folder / path).read_text(encoding="utf-8"), path, log)
+            except Unreadable:
+                one = log.problems[0]
+                raise Wrong(f"it is no protocol file: line {one.row}, {one.column}: {one.advice}") from None
+        return self._protocols[path]
 
     def below(self, folder: str, ending: str = "") -> list[str]:
         """The names of the files there, in order."""

@@ -20,8 +20,9 @@ from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
 from annotation.measures.counts import JudgmentRow, TaskKey
 from annotation.measures.papers.base import CountedJudgment
-from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline, Protocol
+from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import rule_for
 from annotation.releases.verification.place import Place
@@ -99,7 +100,7 @@ class Rows:
     @cached_property
     def stages(self) -> list[ReleasedStage]:
         """In the manifest's order, each with its rows."""
-        found = {one["name"]: ReleasedStage(one, rule_of(one)) for one in self.place.manifest["stages"]}
+        found = {one["name"]: ReleasedStage(one, rule_of(one, self.place)) for one in self.place.manifest["stages"]}
         for task in self.place.lines("tasks.jsonl"):
             if task["kind"] != "judge":
                 found[task["stage"]].known_tasks.append(task)
@@ -158,13 +159,18 @@ def number_of(annotator: str) -> int:
     return int(annotator.removeprefix("A-"))
 
 
-def rule_of(settings: Mapping) -> Rule:
-    """The decision rule of a stage. What the manifest says of its protocol holds, whatever this version says of it."""
+def rule_of(settings: Mapping, place: Place) -> Rule:
+    """The decision rule of a stage: by the protocol file in the release if it asks one. Of other protocols, what the
+    manifest says holds, whatever this version says of them.
+    """
+    if settings["protocol_file"]:
+        protocol = as_protocol(place.protocol_file(settings), settings["protocol"])
+        return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
     there = protocol_named(settings["protocol"])
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )
-    protocol: Protocol = replace(
+    protocol = replace(
         there, form=form, drops=settings["drops"], alike=settings["alike"], measures=settings["measures"],
         fixed=tuple(Choice(identity, identity, ()) for identity in settings["fixed_answers"]),
         projections={name: there.projections[name] for name in settings["views"]},

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from operator import itemgetter
 
-from annotation.releases.verification import answers, decisions
+from annotation.releases.verification import answers, decisions, declared
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.place import JUDGMENTS, Place
+from annotation.releases.verification.protocols import files_by_stage
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
@@ -73,7 +74,7 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
     judged = Beside(JUDGMENTS, judgments, numbers, report)
     wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
-    known = _known(place)
+    known, files = _known(place), files_by_stage(place)
     for number, task in enumerate(place.lines(TASKS)):
         rows, texts, stage = judged.rows_of(number), wrote.rows_of(number), stages.get(task["stage"])
         if stage is None:
@@ -84,7 +85,11 @@ def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Ite
         found: dict[str, list[Iterator[str]]] = defaultdict(list)
         found[JUDGMENTS] = [answers.check_judgment(row, task, versions, known) for row in rows]
         found[JUDGMENTS].append(answers.check_judgments(rows))
-        found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"]))
+        file = files.get(task["stage"])
+        found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"], file))
+        if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check says
+            found[JUDGMENTS] += [declared.check_answers(row, task, file) for row in rows]
+            found[TASKS].append(declared.check_names(task, file))
         found[TASKS].append(answers.check_proposals(task, rows))
         found[TASKS].append(items.check_task(task, stage, answers.votes(rows), known.quiet))
         for name, checks in found.items():

@@ -6,13 +6,14 @@ A damaged folder has problems; it never makes this fail.
 from pathlib import Path
 
 from annotation.releases.schema_versions import MANIFEST, UnknownSchemaVersion
-from annotation.releases.verification import counts, figures, files, items, schemas, tasks
+from annotation.releases.verification import counts, figures, files, items, protocols, schemas, tasks
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
 CHECKS = {  # in order, by what a failing one is called
     "files": files.check_files,
     "schemas": schemas.check_schemas,
+    "protocols": protocols.check_protocols,
     "items": items.check_items,
     "tasks.jsonl": tasks.check_tasks,
     "manifest.json": counts.check_counts,

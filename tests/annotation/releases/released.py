@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.releases.build import build
 from annotation.releases.export_reader import ExportReader, hashes
 from annotation.releases.plan import FORMS, PUBLIC, Plan
-from tests.builders import cohorts, crowds, studies, text_annotators
+from tests.builders import cohorts, crowds, declared, studies, text_annotators
 from tests.builders.pipelines import pipeline, with_originals
 
 ONE, THREE = {"test": 100}, {"train": 60, "validation": 20, "test": 20}
@@ -47,12 +47,22 @@ def checks(folder: Path) -> Path:
     return exported(with_originals(cohorts.study(judgments=30)[0].study), folder)
 
 
+def protocol_files(folder: Path) -> Path:
+    """Two stages that ask protocol files: answers of several kinds, a text for the next stage, an adjudication."""
+    made = with_originals(declared.texts_and_edits())
+    text_annotators.work(made, seed=3)
+    declared.adjudicate_first(made)
+    return exported(made, folder)
+
+
 def exported(study: Study, folder: Path) -> Path:
     export_split(study=study, out=folder / "export", by="test")
     return folder / "export"
 
 
-STUDIES: dict[str, Callable[[Path], Path]] = {"crowd": crowd, "written": written, "stages": stages, "checks": checks}
+STUDIES: dict[str, Callable[[Path], Path]] = {
+    "crowd": crowd, "written": written, "stages": stages, "checks": checks, "protocol_files": protocol_files,
+}  # fmt: skip
 
 
 def release(export: Path, out: Path, public=tuple(PUBLIC), splits=None, forms=FORMS) -> Path:

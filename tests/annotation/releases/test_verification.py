@@ -51,9 +51,10 @@ def test_the_command_says_what_it_checked_and_fails_on_problems(released, capsys
         assert (found["good"], len(found["problems"])) == (False, 2)
 
 
-def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path):
+@pytest.mark.parametrize("study", ["stages", "protocol_files"])
+def test_it_runs_where_there_is_no_database_and_no_setting(released, tmp_path, study):
     own = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "nowhere", "PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}
-    command = [sys.executable, "-m", "annotation.releases.verification", released("stages")]
+    command = [sys.executable, "-m", "annotation.releases.verification", released(study)]
     done = subprocess.run(command, env=os.environ | own, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("No problems found.\n")

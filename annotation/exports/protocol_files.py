@@ -1,0 +1,46 @@
+"""The protocol files that the stages of an export ask, as they were published."""
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from annotation.models import ProtocolVersion, Stage
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.registry import VERSION_SIGN, protocol_named
+
+FOLDER = "protocols"
+
+
+def path_of(protocol: str) -> str:
+    """Of the file, in an export's folder: `protocols/prompt-fit@2.yaml`."""
+    return f"{FOLDER}/{protocol}.yaml"
+
+
+def _version(protocol: str) -> ProtocolVersion:
+    name, _, number = protocol.rpartition(VERSION_SIGN)
+    return ProtocolVersion.objects.get(name=name, number=number)
+
+
+def describe_file(protocol: str) -> dict:
+    """What the manifest says of a stage's protocol file."""
+    version = _version(protocol)
+    return {
+        "name": version.name,
+        "version": version.number,
+        "title": version.title,
+        "sha256": version.sha256,
+        "path": path_of(protocol),
+    }
+
+
+def files_of(stages: Iterable[Stage]) -> Mapping[str, ProtocolFile]:
+    """By the stage's name, of those stages that ask a published file."""
+    found = {stage.name: protocol_named(stage.protocol).file for stage in stages}
+    return {name: file for name, file in found.items() if file}
+
+
+def write_files(stages: Collection[Stage], folder: Path) -> None:
+    """Each file's text as it was published."""
+    for protocol in sorted({stage.protocol for stage in stages if protocol_named(stage.protocol).file}):
+        target = folder / path_of(protocol)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(_version(protocol).text.encode())

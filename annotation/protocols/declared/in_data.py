@@ -1,0 +1,72 @@
+"""Answers and decisions under a declared protocol as exports, releases and the API have them: in the words of its file,
+beside stored labels and identities.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation.protocols.base import CANNOT_JUDGE, AnswerContent
+from annotation.protocols.decision_rule import OPEN, Posterior
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.decisions import by_each_rule
+from annotation.protocols.declared.schema import ProtocolFile
+
+
+def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | None = None) -> dict[str, str] | None:
+    """Answer → its value, of a text the text itself; without questions that were not asked or not answered.
+
+    None of an answer that was withdrawn, and where the annotator could not judge. ValueError where the label has other
+    parts than the file has answers.
+    """
+    if not label or label == CANNOT_JUDGE:
+        return None
+    texts = (content or {}).get("texts", {})
+    parts = {file.answers[0].name: value_of(file, label)} if is_plain(file) else answers.parts_of(label, file)
+    return {name: texts.get(name, value) for name, value in parts.items() if value}
+
+
+def names_of(file: ProtocolFile, shows: Iterable[str], options: Sequence[str]) -> dict[str, str]:
+    """Identity → what the file calls it: `caption-positive-0` → `positive`."""
+    found = {one: values.option_name(file, one) for one in [*shows, *options]}
+    for answer in file.answers:
+        if is_plain(file):
+            found |= {one: value_of(file, one) for one in options}
+        elif isinstance(answer, answers.Choosing):
+            found |= answers.option_names(file, answer, options)
+    return found
+
+
+def rules_of(
+    file: ProtocolFile, labels: Sequence[str], judgments: int, posteriors: Mapping[str, Posterior] | None = None
+) -> list[dict[str, str | None]]:
+    """What each rule decides from a task's counted judgments, in the order given; nothing while there are too few.
+
+    An adjudicator's decision does not change it. `posteriors` as in `decide_item`.
+    """
+    if len(labels) < judgments:
+        return []
+    named = [value_of(file, label) for label in labels] if is_plain(file) else list(labels)
+    return [
+        {
+            "answer": rule.answer,
+            "rule": rule.rule,
+            "state": one.state,
+            "outcome": one.outcome or None,
+            "reason": one.reason or None if one.state != OPEN else None,
+        }
+        for rule, one in zip(file.decide, by_each_rule(file, named, posteriors), strict=True)
+    ]
+
+
+def text_roles(file: ProtocolFile) -> dict[str, str]:
+    """Answer → the role that its text gets in the next stage, else its own name; of the answers that are texts."""
+    carried = {name: reference.partition(".")[2] for reference, name in file.carry.items()}
+    return {
+        one.name: carried.get(one.name, one.name) for one in file.answers if isinstance(one, schema.Text | schema.Edit)
+    }
+
+
+def edited_identity(file: ProtocolFile, name: str, texts: Iterable[str], question: str) -> str:
+    """Which of the task's texts an answer changed, by identity; "" of a free text."""
+    answer = file.answer(name)
+    return answers.text_identity(file, answer, texts, question) if isinstance(answer, schema.Edit) else ""

@@ -1,0 +1,134 @@
+"""A protocol file in sentences, for those who read about a study: what was asked, what could be answered, what decided,
+and how agreement is measured. Pure.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from annotation.protocols.declared import schema, values
+from annotation.protocols.declared.measuring import level_of
+from annotation.protocols.declared.schema import ProtocolFile
+
+_TIES = {
+    "drop": "a tie drops the item",
+    "adjudicate": "a tie waits for an adjudicator",
+    "first": "a tie goes to the value that was given first",
+    "none": "a tie counts as none",
+}
+_LEVELS = {
+    "nominal": "nominal, by equal values", "ordinal": "ordinal, by the order of the values",
+    "interval": "interval, by the distance of the values", "rank": "by the order of the options",
+}  # fmt: skip
+
+
+def answers_in_words(file: ProtocolFile) -> list[str]:
+    """A sentence for each answer: its question, what could be answered, and when it was asked."""
+    return [_answer(file, one) for one in file.answers]
+
+
+def _answer(file: ProtocolFile, answer: schema.Answer) -> str:
+    asked = f" “{answer.ask}”" if answer.ask else ""
+    more = f"{_condition(answer)}{'' if answer.required else '; optional'}"
+    return f"{answer.name}:{asked} {_choices(file, answer)}{more}."
+
+
+def _choices(file: ProtocolFile, answer: schema.Answer) -> str:
+    fixed = [f"“{one.label}”" for one in values.fixed_of(answer).values()]
+    match answer:
+        case schema.Pick(many=many):
+            options = ["any number of" if many else "one of", *_roles(file, answer.of)]
+            return _listed([*options[1:], *fixed], options[0])
+        case schema.Pair():
+            return _listed([*_roles(file, values.options_of(file, answer)), *fixed], "the better of")
+        case schema.Scale(anchors=anchors):
+            points = [f"{one} ({anchors[one]})" if one in anchors else one for one in values.points(answer)]
+            return _listed([*points, *fixed], "a point:")
+        case schema.Rank(ties=ties):
+            return f"{_listed(_roles(file, answer.of), 'the order of')}{', ties allowed' if ties else ''}"
+        case schema.Check(statements=statements):
+            asked = _listed([f"“{one}”" for one in statements.values()] or _roles(file, [str(answer.of)]), "to each of")
+            return f"yes{', unsure' if answer.unsure else ''} or no {asked}"
+        case schema.Words(marks=marks):
+            return f"marks on words ({', '.join(one.label for one in marks.values())}) of {_role(file, answer.of)}"
+        case schema.Edit():
+            return f"{_role(file, answer.of)}, changed or as it is"
+    return "a text"
+
+
+def _roles(file: ProtocolFile, references: Sequence[str]) -> list[str]:
+    return [_role(file, one) for one in references]
+
+
+def _role(file: ProtocolFile, reference: str) -> str:
+    """`the positive caption` of `captions.positive`; the name of a row or a combination as it is."""
+    kind, _, role = reference.partition(".")
+    if not role:
+        return f"the {kind.replace('_', ' ')}"
+    noun = "texts" if kind == "lists" else kind
+    return f"the {role.replace('_', ' ')} {noun.removesuffix('s') if values.is_alone(file, reference) else noun}"
+
+
+def _listed(names: list[str], before: str) -> str:
+    return f"{before} {', '.join(names)}"
+
+
+def _condition(answer: schema.Answer) -> str:
+    if answer.when is None:
+        return ""
+    joined = [
+        f" {word} ".join(f"{name} is {' or '.join(wanted)}" for name, wanted in table.items())
+        for word, table in (("and", answer.when.all), ("or", answer.when.any))
+        if table
+    ]
+    return f"; asked if {' and '.join(joined)}"
+
+
+def rules_in_words(file: ProtocolFile) -> str:
+    """The decision rules in one sentence without a capital and a full stop."""
+    if not file.decide:
+        return "nothing is dropped, answers are scored"
+    found = [f"{_decided(rule)}{_dropped(rule)}" for rule in file.decide]
+    return found[0] if len(found) == 1 else f"an item is kept if every rule keeps it: {'; '.join(found)}"
+
+
+def _decided(rule: schema.Decision) -> str:
+    name = rule.answer
+    match rule:
+        case schema.Majority(tie=tie):
+            return f"{name} by majority, {_TIES[tie]}"
+        case schema.DawidSkene(tie=tie):
+            return f"{name} by Dawid and Skene's model fitted to all judgments of the stage, {_TIES[tie]}"
+        case schema.AtLeast(of=of, m=m):
+            return f"kept if at least {m} gave {name} as {of}; otherwise the most frequent value decides"
+        case schema.Unanimous():
+            return f"{name} by the value that all gave"
+        case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
+            return f"kept if the {rule.rule} of {name} is at least {bound:g}"
+        case schema.MeanRank(tie=tie):
+            return f"{name} by the best mean rank, {_TIES[tie]}"
+        case schema.BradleyTerry(over=over):
+            return f"the strength of each {over} by the Bradley–Terry model of {name}; nothing is dropped"
+    return f"{name} by the text that was given last"
+
+
+def _dropped(rule: schema.Decision) -> str:
+    if isinstance(rule, schema.Mean | schema.Median):
+        return f"; dropped are others ({rule.below}) and those without a number ({rule.no_value})"
+    drops = getattr(rule, "drop", {})
+    words = ", ".join(f"{'others' if value == values.ELSE else value} ({why})" for value, why in drops.items())
+    return f"; dropped are {words}" if words else ""
+
+
+def measures_in_words(file: ProtocolFile) -> list[str]:
+    """A sentence for each answer on which agreement is computed: its scale, views and score."""
+    return [words for one in file.answers for words in _measured(file, one.name)]
+
+
+def _measured(file: ProtocolFile, name: str) -> Iterator[str]:
+    level, said = level_of(file, name), file.measure.get(name)
+    if not level:
+        return
+    views = f"; also on {_listed([f'“{view}”' for view in said.views], 'the views')}" if said and said.views else ""
+    score = f"; the score is the {'mean' if said.score == 'mean' else f'share of {said.score}'}" if (
+        said and said.score
+    ) else ""  # fmt: skip
+    yield f"Agreement on {name} is {_LEVELS[level]}{views}{score}."

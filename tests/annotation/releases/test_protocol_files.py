@@ -1,0 +1,146 @@
+"""A release of a study that asks protocol files: what it holds of them, and what is found where it was changed."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.protocols.declared import library
+from annotation.releases.verification.verifying import verify
+from tests.annotation.releases.released import change_json, change_lines, change_table, mend
+from tests.builders.declared import MIXED
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
+STUDIES = ("protocol_files", "stages")
+PATH, SECOND = "protocols/mixed@1.yaml", "protocols/image-caption-foil@1.yaml"
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_it_has_the_files_as_they_were_published(whole):
+    folder, texts = whole("protocol_files"), {PATH: MIXED, SECOND: library.text_of("image-caption-foil")}
+    found = manifest(folder)
+    for stage, (path, text) in zip(found["stages"], texts.items(), strict=True):
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        assert (folder / path).read_bytes() == text.encode()
+        assert stage["protocol_file"]["path"] == path
+        assert stage["protocol_file"]["sha256"] == found["files"][path]["sha256"] == digest
+    for name in ("README.md", "data_statement.md", "croissant.json"):
+        words = (folder / name).read_text()
+        assert "Which sentence is true of the picture?" in words and "kept if at least 2 gave fit as positive" in words
+
+
+def test_answers_options_and_rules_have_the_words_of_the_file(whole):
+    rows = pq.read_table(whole("protocol_files") / "judgments.parquet").to_pylist()
+    said = {row["answer"]: json.loads(row["answers"]) for row in rows if row["answers"]}
+    assert said["caption-positive-0"] == {"fit": "positive"}
+    label, mixed = next((label, one) for label, one in said.items() if label.startswith("positive/"))
+    assert label.split("/")[:3] == [mixed["fit"], mixed["how"], mixed["holds"]] and len(mixed["better"]) > 10
+    assert {row["answers"] for row in rows if row["answer"] in (None, "cannot_judge")} == {None}
+    tasks = [json.loads(line) for line in (whole("protocol_files") / "tasks.jsonl").read_text().splitlines()]
+    first = tasks[0]
+    assert first["names"]["caption-negative-0"] == "negative"
+    assert [one["rule"] for one in first["rules"]] == ["at_least", "mean", "latest"]
+    assert {one["state"] for task in tasks for one in task["rules"] or ()} == {"kept", "dropped"}
+
+
+def test_a_release_without_protocol_files_is_written_as_before(whole):
+    found = manifest(whole("stages"))
+    assert found["schema_version"] == 2 and not any("protocol_file" in stage for stage in found["stages"])
+    assert not [name for name in found["files"] if name.startswith("protocols/")]
+    assert "answers" not in pq.read_schema(whole("stages") / "judgments.parquet").names
+    assert not {"names", "rules"} & json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0]).keys()
+
+
+def rule(folder: Path) -> None:
+    path = folder / PATH
+    path.write_text(path.read_text().replace("m: 2", "m: 3"))
+
+
+def rule_with_its_hash(folder: Path) -> None:
+    """The file and every hash of it: what it decides is then not what the tables have."""
+    rule(folder)
+    digest = hashlib.sha256((folder / PATH).read_bytes()).hexdigest()
+    for name in ("manifest.json", "release.json"):
+        change_json(folder / name, lambda found: found["stages"][0]["protocol_file"].update(sha256=digest))
+
+
+def no_protocol(folder: Path) -> None:
+    (folder / PATH).write_text("winnow: protocol/1\nname: mixed\n")
+
+
+def missing(folder: Path) -> None:
+    (folder / PATH).unlink()
+
+
+def another(folder: Path) -> None:
+    (folder / "protocols/other@1.yaml").write_text(MIXED)
+
+
+def setting(folder: Path) -> None:
+    for name in ("manifest.json", "release.json"):
+        change_json(folder / name, lambda found: found["stages"][1]["drops"].update(both="unclear"))
+
+
+def of_judgment(**values):
+    def change(folder: Path) -> None:
+        def answered(rows):
+            next(row for row in rows if row["answer"] == "caption-positive-0" and row["counted"]).update(values)
+
+        change_table(folder / "judgments.parquet", answered)
+
+    return change
+
+
+def of_task(**values):
+    return lambda folder: change_lines(folder / "tasks.jsonl", lambda rows: rows[0].update(values))
+
+
+def of_label(folder: Path) -> None:
+    def change(rows):
+        row = next(row for row in rows if row["answers"] and row["stage"] == "first")
+        row["answer"] = f"sideways/{row['answer'].partition('/')[2]}"
+
+    change_table(folder / "judgments.parquet", change)
+
+
+def adjudication(folder: Path) -> None:
+    """The decision, but not the answer: in both tables, and where the item is listed."""
+
+    def change(rows):
+        next(row for row in rows if row.get("decided_by", "adjudicator") == "adjudicator").update(state="dropped")
+
+    for name in ("tasks.jsonl", "adjudications.jsonl"):
+        change_lines(folder / name, change)
+
+
+CHANGES = {  # what somebody does → the file that has to be named, and words of the sentence
+    "rule": (rule, PATH, "its SHA-256"),
+    "rule and hash": (rule_with_its_hash, "tasks.jsonl", "by the protocol file"),
+    "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
+    "missing": (missing, PATH, "it is missing; the stage 'first' asks it"),
+    "another": (another, "protocols/other@1.yaml", "no format or split"),
+    "setting": (setting, SECOND, "has drops"),
+    "label": (of_label, "judgments.parquet", "does not allow"),
+    "answer": (of_judgment(answer="both", place=None), "judgments.parquet", "by the protocol file"),
+    "both": (of_judgment(answer="both", place=None, answers='{"fit": "both"}'), "items.jsonl", "votes is"),
+    "words": (of_judgment(answers='{"fit": "both"}'), "judgments.parquet", "answers is"),
+    "names": (of_task(names={}), "tasks.jsonl", "names is"),
+    "rules": (of_task(rules=[]), "tasks.jsonl", "rules is"),
+    "adjudication": (adjudication, "tasks.jsonl", "state: 'kept' here"),
+    "outcome": (of_task(state="dropped", reason="foil_fits"), "tasks.jsonl", "the outcome of a task differs"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_changed_is_found_though_the_hashes_were_mended(released, name):
+    folder = released("protocol_files")
+    change, file, words = CHANGES[name]
+    change(folder)
+    mend(folder)
+    problems = verify(folder).problems
+    assert [one for one in problems if one.startswith(file) and words in one], problems
