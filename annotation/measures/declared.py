@@ -1,6 +1,7 @@
 """Agreement on the answers of a declared protocol, each on the scale that its file names."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from annotation.measures.aggregation import dawid_skene
 from annotation.measures.agreement import Rating, RatingTable
@@ -88,17 +89,22 @@ def _through(view: Mapping[str, str], said: Iterable[Rating]) -> Iterator[Rating
     return ((item, who, seen_through(view, value)) for item, who, value in said)
 
 
-def decided(protocol: ProtocolFile, rows: Sequence[Rated]) -> dict[str, Decision]:
+def decided(
+    protocol: ProtocolFile, rows: Sequence[Rated], wanted: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, Decision]:
     """Item → what the protocol's rules decide from its ratings, in the order of the rows.
 
-    Annotators' reliability, where a rule needs it, is estimated from these ratings alone.
+    `wanted` has how many ratings an item needs, if not as many as the file says. Annotators' reliability, where a rule
+    needs it, is estimated from these ratings alone.
     """
     labels: dict[str, list[str]] = {}
     for row in rows:
         labels.setdefault(row.item, []).append(row.label)
     posteriors = _posteriors(protocol, rows)
     return {
-        item: decide_item(protocol, said, posteriors={name: of[item] for name, of in posteriors.items() if item in of})
+        item: decide_item(
+            protocol, said, wanted.get(item), {name: of[item] for name, of in posteriors.items() if item in of}
+        )
         for item, said in labels.items()
     }
 

@@ -1,46 +1,87 @@
-"""`manage.py decide --protocol NAME_OR_FILE --ratings FILE.csv --json`: a protocol's decisions on given ratings."""
+"""`manage.py decide --protocol NAME_OR_FILE --ratings FILE.csv --json`: a protocol's decisions on given ratings.
+
+`manage.py decide --export DIR_OR_ZIP`: those of the protocol files in an export or a release on its judgments.
+"""
 
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.declared import agreement, decided
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.declared import library
-from annotation.protocols.declared.ratings import read_rated
+from annotation.protocols.declared.ratings import Rated, read_rated
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.releases.archive_reader import Files, NotARelease
+from annotation.releases.judged_stages import JudgedStage, judged_stages
+
+_BOTH_OR_EXPORT = "Give --protocol and --ratings, or --export."
 
 
 class Command(BaseCommand):
-    help = "Apply a protocol's decision rules to the ratings in a CSV file: item, annotator, and a column per answer."
+    help = (
+        "Apply a protocol's decision rules to the ratings in a CSV file (item, annotator, and a column per answer), or "
+        "the protocol files in an export or a release to its judgments."
+    )
 
     def add_arguments(self, parser):
-        parser.add_argument("--protocol", required=True, help="a protocol of the library, or the path of a file")
-        parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")
+        parser.add_argument("--protocol", help="a protocol of the library, or the path of a file")
+        parser.add_argument("--ratings", type=Path, help="the CSV file of ratings")
+        parser.add_argument("--export", type=Path, help="the folder or .zip of an export or a release, instead of both")
         parser.add_argument("--items", action="store_true", help="list each item with its decision too")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
-    def handle(self, *, protocol, ratings, items, **options):
+    def handle(self, *, protocol, ratings, export, items, **options):
+        if bool(export) == bool(protocol or ratings) or bool(protocol) != bool(ratings):
+            raise CommandError(_BOTH_OR_EXPORT)
+        if export:
+            self._print_stages(self._stages(export), items, options["json"])
+            return
         said = read_or_refuse(lambda log: library.named_or_file(protocol, log), self.stdout)
         rows = read_or_refuse(lambda log: read_rated(ratings, said, log), self.stdout)
-        found = decided(said, rows)
-        states = Counter(one.state for one in found.values())
-        result: dict[str, Any] = {
-            "protocol": said.name,
-            "items": len(found),
-            "kept": states[KEPT],
-            "dropped": dict(sorted(Counter(one.reason for one in found.values() if one.state == DROPPED).items())),
-            "open": states[OPEN],
-            "agreement": agreement(said, [(row.item, row.annotator, row.label) for row in rows]),
-        }
-        if items:
-            result["decisions"] = {
-                item: {"state": one.state, "outcome": one.outcome, "reason": one.reason} for item, one in found.items()
-            }
+        result = _result(said, rows, {}, items)
         self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) if options["json"] else written(result))
+
+    def _stages(self, export: Path) -> list[JudgedStage]:
+        try:
+            with Files(export) as files:
+                found = read_or_refuse(lambda log: judged_stages(files, log), self.stdout)
+        except NotARelease as why:
+            raise CommandError(str(why)) from None
+        if not found:
+            raise CommandError("No stage of it asks a protocol file.")
+        return found
+
+    def _print_stages(self, stages: Sequence[JudgedStage], items: bool, as_json: bool) -> None:
+        found = {stage.name: _result(stage.file, stage.rows, stage.wanted, items) for stage in stages}
+        if as_json:
+            self.stdout.write(json.dumps({"stages": found}, ensure_ascii=False, indent=2))
+            return
+        for name, result in found.items():
+            self.stdout.write(f"{name} ({result['protocol']})\n{written(result)}")
+
+
+def _result(protocol: ProtocolFile, rows: Sequence[Rated], wanted: Mapping[str, int], items: bool) -> dict[str, Any]:
+    found = decided(protocol, rows, wanted)
+    states = Counter(one.state for one in found.values())
+    result: dict[str, Any] = {
+        "protocol": protocol.name,
+        "items": len(found),
+        "kept": states[KEPT],
+        "dropped": dict(sorted(Counter(one.reason for one in found.values() if one.state == DROPPED).items())),
+        "open": states[OPEN],
+        "agreement": agreement(protocol, [(row.item, row.annotator, row.label) for row in rows]),
+    }
+    if items:
+        result["decisions"] = {
+            item: {"state": one.state, "outcome": one.outcome, "reason": one.reason} for item, one in found.items()
+        }
+    return result
 
 
 def written(result: dict) -> str:

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from io import StringIO
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotation.protocols.declared import library
 from annotation.releases.verification.verifying import verify
@@ -54,6 +56,33 @@ def test_a_release_without_protocol_files_is_written_as_before(whole):
     assert not [name for name in found["files"] if name.startswith("protocols/")]
     assert "answers" not in pq.read_schema(whole("stages") / "judgments.parquet").names
     assert not {"names", "rules"} & json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0]).keys()
+
+
+def test_one_command_decides_its_judgments_again(exports, whole):
+    """As the stages did, but for what an adjudicator decided."""
+    for folder in (exports("protocol_files"), whole("protocol_files")):
+        out = StringIO()
+        call_command("decide", export=folder, items=True, json=True, stdout=out)
+        found = json.loads(out.getvalue())["stages"]
+        tasks = map(json.loads, (folder / "tasks.jsonl").read_text().splitlines())
+        live = [task for task in tasks if task["live"] and task["decided_by"] != "adjudicator"]
+        assert {task["stage"] for task in live} == found.keys()
+        for task in live:
+            decided = found[task["stage"]]["decisions"].get(task["item"], {"state": "open", "reason": ""})
+            assert (decided["state"], decided["reason"]) == (task["state"] or "open", task["reason"] or "")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"protocol": "verify"}, {"protocol": "verify", "ratings": Path("x"), "export": Path("x")}]
+)
+def test_the_command_wants_ratings_or_an_export(options):
+    with pytest.raises(CommandError, match="or --export"):
+        call_command("decide", **options)
+
+
+def test_an_export_without_protocol_files_is_refused(whole):
+    with pytest.raises(CommandError, match="No stage of it asks a protocol file"):
+        call_command("decide", export=whole("stages"))
 
 
 def rule(folder: Path) -> None:

@@ -1,0 +1,60 @@
+"""The judgments of an export or a release whose stages ask protocol files, as ratings that the files decide. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.ratings import Rated
+from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.releases.archive_reader import MANIFEST, Files
+from benchmarks.formats.base import ProblemLog
+
+_JUDGMENTS = "judgments.parquet"
+_OF_TASK = itemgetter("stage", "item", "question", "round")
+_BATCH = 10_000
+
+
+@dataclass
+class JudgedStage:
+    """`rows` are the counted judgments of live tasks in the order given. A rated `item` is a task: the item's id, and
+    the question where the stage asks several. `wanted` has how many judgments each needs.
+    """
+
+    name: str
+    file: ProtocolFile
+    rows: list[Rated] = field(default_factory=list)
+    wanted: dict[str, int] = field(default_factory=dict)
+
+
+def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
+    """The stages that ask a protocol file, in order. Raises NotARelease, and Unreadable where a file has problems."""
+    found = {}
+    for stage in files.json(MANIFEST)["stages"]:
+        if one := stage.get("protocol_file"):
+            file = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
+            found[stage["name"]] = JudgedStage(stage["name"], file)
+    live = {_OF_TASK(task): task["overlap"] for task in files.lines("tasks.jsonl") if _is_live(task)}
+    given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
+    for row in sorted(given, key=itemgetter("at", "slot")):
+        stage, item = found[row["stage"]], f"{row['item']} {row['question']}".rstrip()
+        label = row["answer"]
+        if is_plain(stage.file) and label != CANNOT_JUDGE:
+            label = value_of(stage.file, label)
+        stage.rows.append(Rated(item, row["annotator"], label))
+        stage.wanted[item] = live[_OF_TASK(row)]
+    return list(found.values())
+
+
+def _is_live(row: dict) -> bool:
+    return row["live"] and row["kind"] == "judge"
+
+
+def _counted(files: Files) -> Iterator[dict]:
+    """`at` is when it was given, or in a release its place among the judgments of its task."""
+    at = "given" if "given" in files.schema(_JUDGMENTS).names else "created_at"
+    columns = ["stage", "item", "question", "round", "kind", "live", "annotator", "slot", "answer", "counted", at]
+    for batch in files.batches(_JUDGMENTS, _BATCH, columns):
+        yield from ({**row, "at": row[at]} for row in batch.to_pylist() if row["counted"] and _is_live(row))
