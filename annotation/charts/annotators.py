@@ -8,6 +8,7 @@ from typing import Any
 from annotation.charts.study import Column, Plot, Subject, Value, describe_spread
 from annotation.measures.annotator_behaviour import BANDS
 from annotation.measures.types import Figures
+from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK
 
 MOST_BARS = 40  # annotators with their own bar: those who judged most
 _ANSWERS = 8  # shown separately: the most frequent ones
@@ -15,23 +16,32 @@ OTHER_ANSWERS = "all other answers"
 _EVERYBODY = "everybody"
 
 
-def kappa_matrix_plot(found: Figures, view: str, of: Subject) -> Plot:
+_KAPPAS = {  # by level: the column, the measure, the title
+    RANK: ("τ-b", "Kendall’s τ-b", "Agreement between annotators"),
+    ORDINAL: ("κ", "Cohen’s κ with quadratic weights", "Weighted kappa between annotators"),
+    INTERVAL: ("κ", "Cohen’s κ with quadratic weights", "Weighted kappa between annotators"),
+    NOMINAL: ("κ", "Cohen’s κ", "Kappa between annotators"),
+}
+
+
+def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMINAL) -> Plot:
     """The plot of measures.agreement.kappa_matrix, with pseudonyms."""
+    symbol, measure, title = _KAPPAS[level]
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
     columns = [
-        Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", "κ", "decimal"),
+        Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", symbol, "decimal"),
         Column("n", "shared items"), Column("note", "note", "text"),
     ]  # fmt: skip
     shown, there = len(found["annotators"]), found["of"]
     who = "All" if shown == there else f"The {shown} with the most judgments of shared items, of"
     caption = (
-        f"Cohen’s κ on {view} of each pair of annotators who judged the same items. {who} {there:,} annotators; "
-        "outlined: κ is not defined for the pair; empty: the pair has no item in common."
+        f"{measure} on {view} of each pair of annotators who judged the same items. {who} {there:,} annotators; "
+        f"outlined: {symbol} is not defined for the pair; empty: the pair has no item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
     count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"
-    says = f"Cohen’s κ on {view} of {count} of {shown} annotators, out of {there:,}: {describe_spread(pairs)}."
-    return Plot("matrix", "kappa-matrix", "Kappa between annotators", caption, says, of, columns, rows)
+    says = f"{measure} on {view} of {count} of {shown} annotators, out of {there:,}: {describe_spread(pairs)}."
+    return Plot("matrix", "kappa-matrix", title, caption, says, of, columns, rows)
 
 
 def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable[[str], str], of: Subject) -> Plot:

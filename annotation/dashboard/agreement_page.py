@@ -15,6 +15,7 @@ from annotation.models import Stage
 from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
+from annotation.protocols import base
 from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
@@ -36,6 +37,19 @@ MEASURES = {  # in words, in a column's head, what n counts
     "alpha_interval": ("Krippendorff’s α, interval", "α interval", "items"),
     "ac1": ("Gwet’s AC1", "AC1", "items"),
 }
+_WEIGHTED = ("Cohen’s κ with quadratic weights, mean of pairs", "weighted κ", "pairs of annotators")
+ON_SCALE = {  # by level, the same
+    base.ORDINAL: {name: MEASURES[name] for name in ("percent", "cohen_mean", "alpha_ordinal")}
+    | {"cohen_mean": _WEIGHTED},
+    base.INTERVAL: {name: MEASURES[name] for name in ("percent", "cohen_mean", "alpha_interval")}
+    | {"cohen_mean": _WEIGHTED},
+    base.RANK: {
+        "percent": ("same ranking", "same", "pairs of judgments"),
+        "cohen_mean": ("Kendall’s τ-b, mean of pairs of annotators", "τ-b by annotators", "pairs of annotators"),
+        "tau_b": ("Kendall’s τ-b, mean of pairs of rankings", "τ-b", "pairs of rankings"),
+    },
+}
+FIRST = {base.ORDINAL: "alpha_ordinal", base.INTERVAL: "alpha_interval", base.RANK: "tau_b"}
 COUNTS = ("n_items", "n_annotators", "n_ratings")
 
 
@@ -47,16 +61,26 @@ class Query:
     by: str
     measure: str
     pair: str
+    level: str = base.NOMINAL  # of the view
 
     @classmethod
     def from_address(cls, stage: Stage, sent: QueryDict) -> "Query":
-        views = [*rule_of(stage).projections()]
+        views = rule_of(stage).projections()
+        of_several = protocol_named(stage.protocol).file is not None
+        view = _among(sent.get("view"), views, base.main_view(views) if of_several else "")
+        level = base.level_of_view(views[view])
         return cls(
-            _among(sent.get("view"), views),
+            view,
             _among(sent.get("by"), BY),
-            _among(sent.get("measure"), MEASURES, "alpha_nominal"),
+            _among(sent.get("measure"), measures_of(level), FIRST.get(level, "alpha_nominal")),
             sent.get("pair", ""),
+            level,
         )
+
+
+def measures_of(level: str) -> dict[str, tuple[str, str, str]]:
+    """What pages show of a view of that level, as `MEASURES`."""
+    return ON_SCALE.get(level, MEASURES)
 
 
 def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
@@ -76,7 +100,7 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
         "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
-        "measure_words": {name: long for name, (long, _, _) in MEASURES.items()},
+        "measure_words": {name: long for name, (long, _, _) in measures_of(asked.level).items()},
         "reckoned": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
@@ -88,22 +112,29 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     pairs = {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
+    in_order = asked.level in (base.ORDINAL, base.INTERVAL)
     return {
         "figures": data,
-        **measured(data["whole"], rows),
+        **measured(data["whole"], rows, measures_of(asked.level)),
+        "aside": _aside(stage, data),
         "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        "pooled": _confusion(stage, data["labels"], _mirrored(data["whole"]["confusion"])),
-        "confused": _confusion(stage, data["labels"], chosen["confusion"]) if chosen else None,
+        "pooled": _confusion(stage, data["labels"], _mirrored(data["whole"]["confusion"]), in_order),
+        "confused": _confusion(stage, data["labels"], chosen["confusion"], in_order) if chosen else None,
     }
 
 
-def measured(whole: Mapping, rows: Iterable[Mapping]) -> dict:
+def _aside(stage: Stage, data: Mapping) -> list[tuple[str, int]]:
+    """The answers that have no place on the scale, in words, with how often they were given."""
+    return [(_in_words(stage, label), n) for label, n in data.get("aside", {}).items()]
+
+
+def measured(whole: Mapping, rows: Iterable[Mapping], words_of: Mapping = MEASURES) -> dict:
     """`lines` of the whole stage, one per measure; `rows` with `cells` in the columns of `heads`, the measures that are
     defined. Each of the `notes` is listed once beneath the rows, and cells refer to it by its letter.
     """
-    there = [name for name in MEASURES if whole["measures"][name]["value"] is not None]
+    there = [name for name in words_of if whole["measures"][name]["value"] is not None]
     notes: dict[str, str] = {}
 
     def cell(figure: Mapping) -> dict:
@@ -111,8 +142,8 @@ def measured(whole: Mapping, rows: Iterable[Mapping]) -> dict:
         return {**figure, "mark": notes.setdefault(note, chr(ord("a") + len(notes))) if note else ""}
 
     return {
-        "lines": [{**whole["measures"][name], "words": words, "of": of} for name, (words, _, of) in MEASURES.items()],
-        "heads": [MEASURES[name][1] for name in there],
+        "lines": [{**whole["measures"][name], "words": words, "of": of} for name, (words, _, of) in words_of.items()],
+        "heads": [words_of[name][1] for name in there],
         "rows": [{**row, "cells": [cell(row["measures"][name]) for name in there]} for row in rows],
         "notes": list(notes.items()),
     }
@@ -126,9 +157,11 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
         for row in rows
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
-    shown = {"by": study_charts.interval_plot(named, asked.by, MEASURES[asked.measure][0], measured, of)}
+    shown = {
+        "by": study_charts.interval_plot(named, asked.by, measures_of(asked.level)[asked.measure][0], measured, of)
+    }
     if "matrix" in data:  # figures computed by an older version may lack it
-        shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of)
+        shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
     return shown
 
 
@@ -148,17 +181,21 @@ def _mirrored(cells: Cells) -> list[list[int]]:
     return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
 
 
-def _confusion(stage: Stage, labels: Sequence[str], cells: Cells) -> dict:
-    """A square of the most frequent labels, by name, and how many labels were `left_out`."""
+def _confusion(stage: Stage, labels: Sequence[str], cells: Cells, in_order: bool = False) -> dict:
+    """A square of the most frequent labels, by name, and how many labels were `left_out`; of a scale, the whole scale
+    in its order.
+    """
     times: Counter[int] = Counter()
     for one, other, n in cells:
         times[one] += n
         times[other] += n
     most = sorted(sorted(times, key=lambda label: (-times[label], label))[:LABELS])
+    if in_order and times:
+        most = list(range(len(labels)))
     counts = {(one, other): n for one, other, n in cells}
     names = {label: _in_words(stage, labels[label]) for label in most}
     rows = [{"name": names[one], "cells": [(counts.get((one, of), 0), one == of) for of in most]} for one in most]
-    return {"heads": list(names.values()), "rows": rows, "left_out": len(times) - len(most)}
+    return {"heads": list(names.values()), "rows": rows, "left_out": max(0, len(times) - len(most))}
 
 
 def _in_words(stage: Stage, label: str) -> str:
@@ -183,7 +220,7 @@ def table_csv(stage: Stage, asked: Query, data: dict) -> str:
     rows = [("stage", "", data["whole"]), *((asked.by, name_of(asked.by, row), row) for row in data[asked.by])]
     for by, name, row in rows:
         sizes = [row[count] for count in COUNTS]
-        for measure in MEASURES:
+        for measure in measures_of(asked.level):
             values = [row["measures"][measure][column] for column in ("value", "low", "high", "n", "note")]
             table.writerow([stage.position, asked.view, by, safe(name), *sizes, measure, *values])
     return written.getvalue()

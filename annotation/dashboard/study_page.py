@@ -172,6 +172,8 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "published": _published(stage, figures["by_type_on"]),
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
+        "scaled": any("level" in found for found in figures["agreement"]),
+        "ranked": any("tau_b" in found for found in figures["agreement"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "still_open": _still_open(stage, whole),
         "closing": _closing(stage, stages, whole),

@@ -34,7 +34,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
     """
     see = rule_of(stage).projections()[view]
     rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
-    table = RatingTable((row.task, row.annotator, see(row.answer)) for row in rows)
+    table = RatingTable((row.task, row.annotator, row.answer) for row in rows).projected(see)
     parts = parts_of(table, rows)
     if brief:
         del parts["week"]
@@ -72,7 +72,7 @@ def parts_of(table: RatingTable, rows: Sequence[JudgmentRow]) -> dict[str, list[
 
 def _parts(table: RatingTable, part_of: Callable[[TaskKey], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
     groups: Mapping[tuple, list[int]] = defaultdict(list)
-    for place, task in enumerate(table.items):
+    for place, task in enumerate(table.tasks):
         groups[part_of(task)].append(place)
     return [
         Part(dict(zip(names, group, strict=True)), np.isin(table.item, places))

@@ -14,6 +14,7 @@ from annotation.measures import annotator_behaviour, warning_signs
 from annotation.measures.counts import EPOCH, JudgmentRow, TaskKey
 from annotation.models import Annotator, Kind, Stage
 from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.base import main_view
 from annotation.sql import fetch
 
 SCREENS = """
@@ -93,7 +94,7 @@ def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -
     """By kind of sign: the screens behind it. `row` has the annotator's figures; `typical` is in seconds."""
     views = rule_of(stage).projections()
     run, labels, same = row["runs"], row["labels_test"], row["agreement"]
-    coarse = views[list(views)[min(1, len(views) - 1)]]
+    coarse = views[main_view(views)]
     return {
         "all": found.judged,
         "agreement": _apart(found.judged, views[same["on"]]) if same["p"] is not None else [],
@@ -106,9 +107,8 @@ def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -
 
 
 def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
-    """Screens on which the others have a single most frequent answer and the annotator gave another."""
-    most = [annotator_behaviour.majority_answer(one.others, view) for one in screens]
-    return [one for one, common in zip(screens, most, strict=True) if common not in (None, view(one.row.answer))]
+    """Screens on which the annotator’s answer differs from what the others gave (annotator_behaviour.agrees)."""
+    return [one for one in screens if not all(annotator_behaviour.agrees(view, one.row.answer, one.others))]
 
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:

@@ -15,6 +15,8 @@ from annotation.measures.annotator_figures import Checked
 from annotation.measures.counts import JudgmentRow
 from annotation.models import Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.base import main_view
+from annotation.protocols.registry import protocol_named
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "annotators"
@@ -29,7 +31,9 @@ def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     study, few = stage.study, {}
 
     def keep(one: Stage, rows: Sequence[JudgmentRow]) -> None:
-        few[str(one.position)] = few_annotators.few_annotators(rows, rule_of(one).projections()["answer"])
+        views = rule_of(one).projections()
+        shown = main_view(views) if protocol_named(one.protocol).file else "answer"
+        few[str(one.position)] = few_annotators.few_annotators(rows, views[shown])
 
     return of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
 

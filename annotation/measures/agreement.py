@@ -6,16 +6,22 @@ docs/reference/measures.md has the formulas and their sources.
 """
 
 import copy
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 import krippendorff
 import numpy as np
 
 from annotation.measures import coefficients
+from annotation.measures.rank_agreement import tau_b
 from annotation.measures.types import Array, Figures
+from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, ORDINAL, RANK, Projection, Scale, View
+from annotation.protocols.declared.decisions import mean_ranks
+from annotation.protocols.declared.measuring import ranks_of
 
 Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts, and the label
 
@@ -23,8 +29,11 @@ NO_PAIRS = "no item has two judgments"
 NO_SHARED_ITEMS = "no two annotators judged the same item"
 ONE_LABEL = "every label is the same, so agreement by chance is certain"
 NO_OTHERS = "nobody else judged the same items, or the others were level"
+NO_ALPHA = "rankings are compared by Kendall’s τ-b"
+ONE_TIES_ALL = "no two rankings of one item could be compared"
 FEW_ITEMS = "fewer than two items have two judgments"
 RESAMPLES = 1000
+_FEW_POINTS = 4  # of a scale, on which one step is far
 SEED = 20240601
 
 
@@ -74,11 +83,18 @@ class RatingTable:
     `item`, `annotator` and `label` have one entry for each of R ratings: positions in the sorted lists `items`,
     `annotators` and `labels`. `counts` (items × labels) says how often each item was given each label. ValueError if
     an annotator rated an item twice.
+
+    `scale` is that of the labels, which then stand in its order; ratings off the scale are not in the table, and `aside`
+    counts them by label. `tasks` has for each of `items` what was asked: of a check, each statement is an item.
     """
+
+    scale = Scale()
+    aside: Counter[str] = Counter()
 
     def __init__(self, rows: Iterable[Rating]):
         rows = list(rows)
         self.items, self.item = _codes([row[0] for row in rows])
+        self.tasks = self.items
         self.annotators, self.annotator = _codes([row[1] for row in rows])
         self.labels, self.label = _codes([row[2] for row in rows])
         if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(rows):
@@ -90,23 +106,55 @@ class RatingTable:
         places = self.item * shape[1] + self.label
         self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def projected(self, view: Callable[[str], str]) -> "RatingTable":
-        """The same ratings under a projection of their labels."""
+    def projected(self, view: Projection) -> "RatingTable":
+        """The same ratings under a projection of their labels; under a view with a scale, those that are on it."""
+        if isinstance(view, View):
+            return self._on_scale(view)
         other = copy.copy(self)
         other.labels, to = _codes([view(label) for label in self.labels])
         other.label = to[self.label] if len(to) else self.label
         other._count()
         return other
 
+    def _on_scale(self, view: View) -> "RatingTable":
+        other, scale = copy.copy(self), view.scale
+        said = [view(label) for label in self.labels]
+        parts = [parts_on_scale(view, one) for one in said]
+        other.scale, other.aside = scale, Counter()
+        times = np.bincount(self.label, minlength=len(said)).tolist()
+        for one, of_label, count in zip(said, parts, times, strict=True):
+            if one and not of_label:  # who was not asked said nothing
+                other.aside[one] += count
+        sizes = np.array([len(one) for one in parts], dtype=int)[self.label]
+        rows = np.repeat(np.arange(len(self.item)), sizes)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        most = max(1, sizes.max(initial=1))
+        codes, other.item = np.unique(self.item[rows] * most + place, return_inverse=True)
+        other.tasks = [self.items[code // most] for code in codes.tolist()]
+        if view.parts is None:
+            other.items = other.tasks
+        else:
+            other.items = [(self.items[code // most], code % most + 1) for code in codes.tolist()]
+        other.annotators, other.annotator = self.annotators, self.annotator[rows]
+        other.labels = list(scale.order) or sorted({one for of_label in parts for one in of_label})
+        places = {label: number for number, label in enumerate(other.labels)}
+        to = np.zeros((len(parts), most), dtype=int)
+        for row, of_label in zip(to, parts, strict=True):
+            row[: len(of_label)] = [places[one] for one in of_label]
+        other.label = to[self.label[rows], place] if len(rows) else np.empty(0, int)
+        other._count()
+        return other
+
     def for_items(self, items: Collection[Any]) -> "RatingTable":
-        """Only the ratings of these items."""
-        return self.subset(np.array([item in items for item in self.items], dtype=bool)[self.item])
+        """Only the ratings of these items; of a check, those of all its statements."""
+        return self.subset(np.array([task in items for task in self.tasks], dtype=bool)[self.item])
 
     def subset(self, rows: Array) -> "RatingTable":
         """Only the ratings of a mask (R), and their items; annotators and labels keep their positions."""
         other = copy.copy(self)
         places, other.item = np.unique(self.item[rows], return_inverse=True)
         other.items = [self.items[place] for place in places]
+        other.tasks = [self.tasks[place] for place in places]
         other.annotator, other.label = self.annotator[rows], self.label[rows]
         other._count()
         return other
@@ -136,6 +184,15 @@ def _codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
     return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
+def parts_on_scale(view: View, said: str) -> Sequence[str]:
+    """What an answer counts for under a view; nothing where it is off the scale."""
+    if not said or (view.scale.order and said not in view.scale.order):
+        return ()
+    if said == CANNOT_JUDGE and view.scale.level == RANK:
+        return ()
+    return view.parts(said) if view.parts else (said,)
+
+
 def percent_agreement(table: RatingTable) -> Value:
     """The share of pairs of ratings of one item that have the same label; `n` is the number of pairs."""
     of_item = table.counts.sum(axis=1)
@@ -147,7 +204,11 @@ def percent_agreement(table: RatingTable) -> Value:
 
 
 def cohen_kappas(table: RatingTable) -> list[PairKappa]:
-    """Cohen's unweighted kappa (Cohen 1960) of every two annotators with an item in common, in their order."""
+    """Cohen's kappa of every two annotators with an item in common, in their order: unweighted (Cohen 1960), on an
+    ordered scale with quadratic weights (Cohen 1968). Of rankings, the mean of their tau-b.
+    """
+    if table.scale.level != NOMINAL:
+        return _kappas_on_scale(table)
     first, second, first_label, second_label = table.pairs()
     people, labels = len(table.annotators), len(table.labels)
     codes, pair = np.unique(first * people + second, return_inverse=True)
@@ -167,6 +228,86 @@ def _pair_kappa(first: int | str, second: int | str, n: int, same: int, chance: 
     if chance == n * n:
         return PairKappa(first, second, None, n, same / n, ONE_LABEL)
     return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
+
+
+def _kappas_on_scale(table: RatingTable) -> list[PairKappa]:
+    first, second, one, other = table.pairs()
+    people, names = len(table.annotators), table.annotators
+    codes, pair = np.unique(first * people + second, return_inverse=True)
+    terms = scale_terms(table, one, other)
+    kappas = scale_kappas(*(np.bincount(pair, weights=term, minlength=len(codes)) for term in terms)).tolist()
+    n = np.bincount(pair, minlength=len(codes)).tolist()
+    same = np.bincount(pair, weights=one == other, minlength=len(codes)).tolist()
+    why = ONE_TIES_ALL if table.scale.level == RANK else ONE_LABEL
+    found = []
+    for code, value, count, hits in zip(codes.tolist(), kappas, n, same, strict=True):
+        defined = not math.isnan(value)
+        both = names[code // people], names[code % people]
+        found.append(PairKappa(*both, value if defined else None, count, hits / count, "" if defined else why))
+    return found
+
+
+def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
+    """What `scale_kappas` needs of pairs of labels, each to be summed over a pair of annotators."""
+    if table.scale.level == RANK:
+        taus = taus_of(table.labels, one, other)
+        defined = ~np.isnan(taus)
+        return [np.where(defined, taus, 0), defined.astype(float)]
+    ones = np.ones(len(one))
+    return [ones, *(part.astype(float) for part in (one, other, (one - other) ** 2, one**2 + other**2))]
+
+
+def scale_kappas(*sums: Array) -> Array:
+    """Sums of the terms of `scale_terms` → the mean tau-b, or kappa with quadratic weights; NaN where not defined.
+
+    The mean squared distance expected by chance is E x² + E y² - 2 E x E y, by the labels' places x and y.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if len(sums) == 2:
+            taus, defined = sums
+            return np.where(defined > 0, taus / defined, np.nan)
+        n, one, other, apart, squares = sums
+        expected = n * squares - 2 * one * other
+        return np.where(expected > 0, 1 - n * apart / expected, np.nan)
+
+
+def taus_of(labels: Sequence[str], one: Array, other: Array) -> Array:
+    """tau-b of pairs of rankings, NaN where there is none or they rank different options."""
+    ranks = [ranks_of(label) for label in labels]
+    codes, at = np.unique(one * max(1, len(labels)) + other, return_inverse=True)
+    found = []
+    for first, second in (divmod(code, len(labels)) for code in codes.tolist()):
+        options = sorted(ranks[first])
+        same = options == sorted(ranks[second])
+        found.append(tau_b(*([of[name] for name in options] for of in (ranks[first], ranks[second]))) if same else None)
+    return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
+
+
+def mean_tau(table: RatingTable, resamples: int = RESAMPLES, seed: int = SEED, only: int | None = None) -> Figures:
+    """The mean tau-b over all pairs of rankings of one item, its 95 % percentile interval over resampled items, `n`
+    pairs and how many of them have none (`left_out`). With `only` (a place in `table.annotators`), the pairs with them.
+    """
+    first, second = table.pair_indices()
+    if only is not None:
+        theirs = (table.annotator[first] == only) | (table.annotator[second] == only)
+        first, second = first[theirs], second[theirs]
+    taus = taus_of(table.labels, table.label[first], table.label[second])
+    defined = ~np.isnan(taus)
+    n = int(defined.sum())
+    if not n:
+        none = asdict(Interval(None, None, NO_PAIRS))
+        return {"value": None, "n": 0, "left_out": len(taus), "reason": ONE_TIES_ALL, "interval": none}
+    sums = np.zeros((len(table.items), 2))
+    np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
+    sums = sums[sums[:, 1] > 0]
+    interval = Interval(None, None, FEW_ITEMS)
+    if len(sums) >= 2:
+        kinds, times = np.unique(sums, axis=0, return_counts=True)
+        drawn = np.random.default_rng(seed).multinomial(len(sums), times / len(sums), resamples) @ kinds
+        low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
+        interval = Interval(float(low), float(high))
+    value = float(sums[:, 0].sum() / n)
+    return {"value": value, "n": n, "left_out": len(taus) - n, "reason": "", "interval": asdict(interval)}
 
 
 def confusion_matrix(table: RatingTable, first: int | str, second: int | str) -> Array:
@@ -207,13 +348,29 @@ def _pairable(table: RatingTable) -> Array:
     return counts
 
 
+def distances_of(table: RatingTable) -> coefficients.Distances:
+    """Of the labels, by the table's scale, on which they stand in their order."""
+    if table.scale.level == ORDINAL:
+        return coefficients.ordinal
+    if table.scale.level == NOMINAL:
+        return coefficients.nominal
+    return coefficients.interval(np.array([float(label) for label in table.labels]))
+
+
 def alpha(table: RatingTable) -> Value:
-    """Krippendorff's nominal alpha, with missing ratings; `n` is the number of items with two ratings or more."""
+    """Krippendorff's alpha by the table's scale, with missing ratings; `n` is the number of items with two ratings or
+    more.
+    """
+    if table.scale.level == RANK:
+        return Value(None, 0, NO_ALPHA)
     counts = _pairable(table)
     if len(counts) == 0:
         return Value(None, 0, NO_PAIRS)
     if (counts.sum(axis=0) > 0).sum() < 2:
         return Value(None, len(counts), ONE_LABEL)
+    if table.scale.level != NOMINAL:
+        found = coefficients.alpha(counts, np.ones((1, len(counts)), dtype=int), distances_of(table))
+        return Value(float(found[0]), len(counts))
     return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
 
 
@@ -226,11 +383,13 @@ def alpha_interval(table: RatingTable, resamples: int = RESAMPLES, seed: int = S
     left out.
     """
     counts = _pairable(table)
+    if table.scale.level == RANK:
+        return Interval(None, None, NO_ALPHA)
     if len(counts) < 2:
         return Interval(None, None, FEW_ITEMS)
     patterns, times = np.unique(counts, axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), resamples)
-    values = coefficients.alpha(patterns, drawn, coefficients.nominal)
+    values = coefficients.alpha(patterns, drawn, distances_of(table))
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return Interval(None, None, ONE_LABEL)
@@ -241,8 +400,12 @@ def alpha_interval(table: RatingTable, resamples: int = RESAMPLES, seed: int = S
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
     """For each annotator, how often they gave the label that most of the others on the item gave.
 
-    A rating is compared if the other ratings of its item have one most frequent label; `n` counts those ratings.
+    A rating is compared if the other ratings of its item have one most frequent label; `n` counts those ratings. On an
+    ordered scale, how often they were at most one step from the others' median (on four points or fewer: half a step),
+    and of rankings, how often more pairs of options had the order of the others' mean ranks than the reverse.
     """
+    if table.scale.level != NOMINAL:
+        return _agreement_with_others(table)
     rows = np.arange(len(table.item))
     others = table.counts[table.item]
     others[rows, table.label] -= 1
@@ -256,6 +419,43 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
         name: Value(agreed[place] / n[place], n[place]) if n[place] else Value(None, 0, NO_OTHERS)
         for place, name in enumerate(table.annotators)
     }
+
+
+def _agreement_with_others(table: RatingTable) -> dict[int | str, Value]:
+    of_item: dict[int, list[int]] = defaultdict(list)
+    for item, label in zip(table.item.tolist(), table.label.tolist(), strict=True):
+        of_item[item].append(label)
+    found: dict[int, list[bool]] = defaultdict(list)
+    known: dict[tuple[int, tuple[int, ...]], bool | None] = {}
+    for item, who, label in zip(table.item.tolist(), table.annotator.tolist(), table.label.tolist(), strict=True):
+        others = list(of_item[item])
+        others.remove(label)
+        key = label, tuple(sorted(others))
+        if key not in known:
+            known[key] = agrees_on_scale(table.scale, table.labels[label], [table.labels[one] for one in others])
+        if (agreed := known[key]) is not None:
+            found[who].append(agreed)
+    return {
+        name: Value(sum(found[place]) / len(found[place]), len(found[place]))
+        if found[place]
+        else Value(None, 0, NO_OTHERS)
+        for place, name in enumerate(table.annotators)
+    }
+
+
+def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | None:
+    """Whether a rating is near those of the others (`agreement_with_majority`); None where there are none."""
+    if not others:
+        return None
+    if scale.level == RANK:
+        mine, ranks = ranks_of(own), mean_ranks(others)
+        if mine.keys() != ranks.keys():
+            return None
+        options = sorted(mine)
+        tau = tau_b([mine[one] for one in options], [ranks[one] for one in options])
+        return None if tau is None else tau > 0
+    places = [scale.order.index(one) for one in others]
+    return abs(scale.order.index(own) - median(places)) <= (1 if len(scale.order) > _FEW_POINTS else 0.5)
 
 
 def count_disagreements(table: RatingTable) -> int:

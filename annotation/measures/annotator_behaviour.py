@@ -18,7 +18,7 @@ from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import HOUR, JUDGE, JudgmentRow, TaskKey
 from annotation.measures.types import Figures
 from annotation.measures.warning_signs import Sign
-from annotation.protocols.base import Projection
+from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
 BANDS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the stage's median time: the ends of six bands
 
@@ -48,7 +48,7 @@ def stage_behaviour(
 ) -> StageBehaviour:
     counted = [row for row in rows if row.kind == JUDGE and row.counted]
     typical = median(row.active_ms for row in counted) if counted else None
-    coarse = list(views)[min(1, len(views) - 1)]
+    coarse = main_view(views)
     long = measures_counts.rating_table(row for row in counted if row.live)
     seen = {name: long.projected(view) for name, view in views.items()}
     wanted = {row.task for row in rows if row.annotator in excluded}
@@ -161,14 +161,34 @@ def _agreement_with_others(
 ) -> _Same:
     if not excluded:
         return all_.same[view].get(number, (0, 0))
-    found = [majority_answer(all_.given.get(row.task, ()), all_.views[view]) for row in mine]
-    compared = [(row, most) for row, most in zip(mine, found, strict=True) if most is not None]
-    return sum(all_.views[view](row.answer) == most for row, most in compared), len(compared)
+    agreed = [one for row in mine for one in agrees(all_.views[view], row.answer, all_.given.get(row.task, ()))]
+    return sum(agreed), len(agreed)
 
 
-def majority_answer(answers: Iterable[str], view: Projection) -> str | None:
-    """The most frequent answer under `view`; None if there are none, or several are most frequent."""
-    found = Counter(map(view, answers)).most_common(2)
+def agrees(view: Projection, own: str, others: Iterable[str]) -> list[bool]:
+    """Whether an answer is that of the others under a view (measures.agreement.agreement_with_majority); nothing where
+    they cannot be compared, and of a check, a value for each statement.
+    """
+    said, rest = view(own), [view(one) for one in others]
+    if not isinstance(view, View):
+        most = most_frequent(rest)
+        return [] if most is None else [said == most]
+    mine = agreement.parts_on_scale(view, said)
+    theirs = [parts for one in rest if (parts := agreement.parts_on_scale(view, one))]
+    found: list[bool | None] = []
+    for place, one in enumerate(mine):
+        compared = [parts[place] for parts in theirs if place < len(parts)]
+        if view.scale.level == NOMINAL:
+            most = most_frequent(compared)
+            found.append(None if most is None else one == most)
+        else:
+            found.append(agreement.agrees_on_scale(view.scale, one, compared))
+    return [one for one in found if one is not None]
+
+
+def most_frequent(labels: Iterable[str]) -> str | None:
+    """None if there are none, or several are most frequent."""
+    found = Counter(labels).most_common(2)
     return found[0][0] if found and (len(found) == 1 or found[0][1] > found[1][1]) else None
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from annotation.measures import annotator_behaviour, counts, pass_rules, warning_signs
 from annotation.measures.annotator_behaviour import StageBehaviour
 from annotation.measures.counts import JUDGE, JudgmentRow
-from annotation.protocols.base import Projection
+from annotation.protocols.base import NOMINAL, Projection, level_of_view
 
 SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
 
@@ -45,6 +45,7 @@ def of_stage(
     all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), counts.rows_by_annotator(rows)
     found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted({*seated, *mine})]
     counted = [row.active_ms for row in rows if row.kind == JUDGE and row.counted]
+    level = level_of_view(all_.views[all_.coarse])
     for row in found:
         _add_known(row, position, checked.get(row["number"]), passed.get(row["number"], {}))
     return {
@@ -52,6 +53,7 @@ def of_stage(
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
         "labels": dict(sorted(all_.labels.items())),
         "times": annotator_behaviour.time_histogram(counted),
+        **({} if level == NOMINAL else {"level": level}),
     }  # fmt: skip
 
 

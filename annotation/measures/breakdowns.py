@@ -35,7 +35,7 @@ from annotation.measures.reliability import (
     percentile_intervals,
 )
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, INTERVAL, NOMINAL, ORDINAL, RANK
 
 _MOST_PAIRS = 100  # pairs of annotators with their own rows: those with the most items in common
 _THIN = 20  # shared items per pair on average, below which a note says that kappa is unreliable
@@ -80,8 +80,10 @@ def agreement_by(
     size, shared = len(table.pair_indices()[0]), shared_items(table)
     cohen = resamples_for(size)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
-    work = _Progress(label_scale(table.labels, aside={CANNOT_JUDGE}), cohen, total, tell)
+    work = _Progress(label_scale(table.labels, table.scale.order, aside={CANNOT_JUDGE}), cohen, total, tell)
     found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}
+    if table.scale.level != NOMINAL:
+        found |= {"level": table.scale.level, "aside": dict(sorted(table.aside.items()))}
     found["whole"] = {**_table_row(table, work), "confusion": pooled_confusion(table)}
     for name, some in parts.items():
         found[name] = [{**part.name, **_table_row(table.subset(part.rows), work)} for part in some]
@@ -94,7 +96,7 @@ def agreement_by(
 def _table_row(table: RatingTable, work: _Progress) -> Figures:
     """Counts and measures of a table of its own; n is in pairs of judgments for percent, else in items."""
     counts, sizes = table.counts, table.counts.sum(axis=1)
-    measures, notes = defined_measures(counts, work.scale)
+    measures, notes = _on_scale(table.scale.level, *defined_measures(counts, work.scale))
     spans = percentile_intervals(counts, measures, notes, RESAMPLES, SEED)
     pairs, items = int((sizes * (sizes - 1) // 2).sum()), int((sizes >= 2).sum())
     n = {name: pairs if name == "percent" else items for name in measures}
@@ -104,8 +106,29 @@ def _table_row(table: RatingTable, work: _Progress) -> Figures:
         **_row_sizes(len(table.items), len(np.unique(table.annotator)), len(table.item)),
         "measures": _all_measures(
             measures, counts, n, spans, notes, _cohen(AnnotatorPairs(table), len(table.item), work), work.scale
-        ),
+        )
+        | _tau(table),
     }
+
+
+def _on_scale(
+    level: str, measures: Mapping[str, Measure], notes: Mapping[str, str]
+) -> tuple[dict[str, Measure], dict[str, str]]:
+    """Those of the measures that take the level into account; of labels without order, all."""
+    kept = {ORDINAL: ("percent", "alpha_ordinal"), INTERVAL: ("percent", "alpha_interval"), RANK: ("percent",)}
+    names = kept.get(level, tuple(measures))
+    return {name: measures[name] for name in names}, {name: notes[name] for name in names if name in notes}
+
+
+def _tau(table: RatingTable, only: int | None = None) -> Figures:
+    """Of rankings their mean tau-b, with the number of pairs of rankings; with `only`, pairs with that annotator."""
+    if table.scale.level != RANK:
+        return {}
+    found = agreement.mean_tau(table, only=only)
+    interval = found["interval"]
+    span = None if interval["low"] is None else (interval["low"], interval["high"])
+    note = found["reason"] or interval["reason"]
+    return {"tau_b": {**_measure(found["value"], span, found["n"], note), "left_out": found["left_out"]}}
 
 
 def _row_sizes(items: int, annotators: int, ratings: int) -> dict[str, int]:
@@ -180,14 +203,12 @@ def _pair_row(table: RatingTable, first: int, second: int, work: _Progress) -> F
 
 def _annotator_row(table: RatingTable, place: int, work: _Progress) -> Figures:
     """An annotator against the others on the items that they judged; n is in units, pairs of judgments."""
-    theirs = np.zeros(len(table.items), dtype=bool)
-    theirs[table.item[table.annotator == place]] = True
-    near = table.subset(theirs[table.item])
+    near = table.subset(_with(table, place))
     first, second = near.pair_indices()
     mine = (near.annotator[first] == place) | (near.annotator[second] == place)
     first, second = first[mine], second[mine]
     patterns, unit = _pair_patterns(near.label[first], near.label[second], len(near.labels))
-    measures, notes = defined_measures(patterns[unit], work.scale)
+    measures, notes = _on_scale(table.scale.level, *defined_measures(patterns[unit], work.scale))
     draw = _clusters(unit, near.item[first], len(patterns))
     spans = {
         name: percentile_interval(draw(measure, patterns)) for name, measure in measures.items() if name not in notes
@@ -196,8 +217,15 @@ def _annotator_row(table: RatingTable, place: int, work: _Progress) -> Figures:
     people, items = np.union1d(near.annotator[first], near.annotator[second]), len(np.unique(near.item[first]))
     return {
         **_row_sizes(items, len(people), items + len(unit)),
-        "measures": _all_measures(measures, patterns[unit], n, spans, notes, kappa, work.scale),
+        "measures": _all_measures(measures, patterns[unit], n, spans, notes, kappa, work.scale) | _tau(near, place),
     }
+
+
+def _with(table: RatingTable, place: int) -> Array:
+    """The ratings of the items that an annotator rated."""
+    theirs = np.zeros(len(table.items), dtype=bool)
+    theirs[table.item[table.annotator == place]] = True
+    return theirs[table.item]
 
 
 def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from annotation.measures import agreement, exact_tests, pairwise_kappa, warning_signs
 from annotation.measures.types import Figures
 from annotation.measures.warning_signs import Sign
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, RANK
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
 
@@ -110,6 +110,9 @@ def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
 
 
 def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
+    """On a scale, kappa is weighted and alpha is of its level; of rankings, `kappa_mean` is the mean over pairs of
+    annotators of their mean tau-b, and `tau_b` the mean over all pairs of rankings (docs/reference/measures.md).
+    """
     pairs = agreement.cohen_kappas(long)
     return {
         "on": name,
@@ -117,7 +120,16 @@ def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
         "kappa_pairs": [_pair_as_json(pair) for pair in pairs],
         "alpha": _alpha_figures(long),
+        **_on_scale(long),
     }
+
+
+def _on_scale(long: agreement.RatingTable) -> Figures:
+    """Of a scale its `level`, and how many judgments are off it, by label; nothing of labels without order."""
+    if long.scale.level == NOMINAL:
+        return {}
+    tau = {"tau_b": agreement.mean_tau(long)} if long.scale.level == RANK else {}
+    return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
 
 
 def _pair_as_json(pair: agreement.PairKappa) -> Figures:
@@ -138,8 +150,11 @@ def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable
     `found` is what `agreement_figures` returns, `table()` its ratings. The figure is the mean kappa of pairs if each
     pair with a kappa shares at least `SHARED` items, otherwise alpha if at least as many items have two judgments, and
     otherwise percent agreement. `n` counts pairs of judgments, for alpha items with two judgments or more. `lowest` and
-    `highest` are kappas of pairs. `reason` says why there is no mean kappa, or no value at all.
+    `highest` are kappas of pairs. `reason` says why there is no mean kappa, or no value at all. On a scale (`level`)
+    the figure is the alpha of its level, and of rankings their mean tau-b.
     """
+    if "level" in found:
+        return _headline_on_scale(found)
     defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
     alpha, percent = found["alpha"], found["percent"]
     if min((pair["n"] for pair in defined), default=0) >= SHARED:
@@ -154,6 +169,16 @@ def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable
         low, high = alpha["interval"]["low"], alpha["interval"]["high"]
         return {"measure": "alpha", **alpha, "interval": None if low is None else [low, high], "reason": few}
     return {"measure": "percent", **percent, "interval": None, "reason": percent["reason"] or few}
+
+
+def _headline_on_scale(found: Figures) -> Figures:
+    name = "tau_b" if "tau_b" in found else "alpha"
+    value = found[name]
+    if value["value"] is None:
+        name, value = "percent", {**found["percent"], "interval": {"low": None}, "reason": value["reason"]}
+    low = value["interval"]["low"]
+    interval = None if low is None else [low, value["interval"]["high"]]
+    return {"measure": name, "level": found["level"], **value, "interval": interval}
 
 
 def figures_by_type(
@@ -177,7 +202,11 @@ def figures_by_type(
 
 def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
     part = long.for_items(set(tasks))
-    return {"percent": asdict(agreement.percent_agreement(part)), "alpha": _alpha_figures(part)}
+    return {
+        "percent": asdict(agreement.percent_agreement(part)),
+        "alpha": _alpha_figures(part),
+        **({"tau_b": agreement.mean_tau(part)} if part.scale.level == RANK else {}),
+    }
 
 
 def hourly_rate(judgments: int, hours: float) -> float | None:

@@ -12,7 +12,7 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import level_of, ranks_of, seen_through
+from annotation.protocols.declared.measuring import level_of, parts_of_value, ranks_of, seen_through
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.schema import ProtocolFile
 
@@ -45,15 +45,7 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
 def _each_part(answer: schema.Check | schema.Words, said: Rating) -> Iterator[Rating]:
     """What was said of each statement, or of each word, as if each were an item."""
     item, who, value = said
-    if value == CANNOT_JUDGE:
-        return
-    if isinstance(answer, schema.Check):
-        parts = dict(enumerate(value.split(","), 1))
-    else:
-        count, _, marked = value.partition(";")
-        marks = dict(one.split(":") for one in marked.split(",") if one)
-        parts = {place: marks.get(str(place), answer.unmarked) for place in range(1, int(count) + 1)}
-    yield from ((f"{item}#{place}", who, one) for place, one in parts.items())
+    yield from ((f"{item}#{place}", who, one) for place, one in enumerate(parts_of_value(answer, value), 1))
 
 
 def _value(label: str, address: str, protocol: ProtocolFile) -> str:

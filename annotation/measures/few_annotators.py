@@ -5,14 +5,16 @@ docs/reference/measures.md has the rules, their thresholds and how often annotat
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from operator import eq
 from statistics import median
 
+from annotation.measures import agreement
 from annotation.measures.counts import JUDGE, JudgmentRow, TaskKey
 from annotation.measures.types import Figures
-from annotation.protocols.base import Projection
+from annotation.protocols.base import NOMINAL, Projection, View
 
 MOST_ANNOTATORS = 10  # with more, the tests of warning_signs.py have enough to compare with
 FROM = 10  # judgments, items or comparisons; twice as many comparisons among the others
@@ -23,6 +25,7 @@ PAIR_SHARE = 0.6  # two annotators who agree less often disagree
 AGREEMENT, FAST = "agreement", "fast"
 
 _Share = tuple[int, int]  # how often, of how many
+_Same = Callable[[str, str], bool]
 _Answers = Mapping[TaskKey, Mapping[int, str]]  # of each task, by annotator
 
 
@@ -49,8 +52,8 @@ class Pair:
 def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
     """`outliers` of a stage, lowest agreement first, then the fastest, and `pairs` who disagree; JSON-able.
 
-    `rows` are all judgments of the stage; only those that count are used. `view` is the answer to compare. Both lists
-    are empty for more than `MOST_ANNOTATORS`.
+    `rows` are all judgments of the stage; only those that count are used. `view` is the answer to compare; on a scale,
+    neighbouring answers count as the same. Both lists are empty for more than `MOST_ANNOTATORS`.
     """
     counted = [row for row in rows if row.kind == JUDGE and row.counted and row.live]
     judged = Counter(row.annotator for row in counted)
@@ -58,13 +61,29 @@ def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
         return {"outliers": [], "pairs": []}
     answers: dict[TaskKey, dict[int, str]] = defaultdict(dict)
     for row in counted:
-        answers[row.task][row.annotator] = view(row.answer)
-    found = [*_low_agreement(answers, sorted(judged)), *_fast(counted)]
-    return {"outliers": [asdict(one) for one in found], "pairs": [asdict(one) for one in disagreeing_pairs(answers)]}
+        said = view(row.answer)
+        if not isinstance(view, View) or agreement.parts_on_scale(view, said):
+            answers[row.task][row.annotator] = said
+    near = _near(view)
+    found = [*_low_agreement(answers, sorted(judged), near), *_fast(counted)]
+    pairs = disagreeing_pairs(answers, near or eq)
+    return {"outliers": [asdict(one) for one in found], "pairs": [asdict(one) for one in pairs]}
 
 
-def _low_agreement(answers: _Answers, people: Sequence[int]) -> list[Outlier]:
-    """By the most common answers for those with enough items that three or more judged, otherwise by pairs."""
+def _near(view: Projection) -> _Same | None:
+    """Whether two answers on a scale count as the same; None where there is no scale."""
+    if not isinstance(view, View) or view.scale.level == NOMINAL:
+        return None
+    scale = view.scale
+    return lambda one, other: agreement.agrees_on_scale(scale, one, [other]) is not False
+
+
+def _low_agreement(answers: _Answers, people: Sequence[int], near: _Same | None) -> list[Outlier]:
+    """By the most common answers for those with enough items that three or more judged, otherwise by pairs; on a scale,
+    by pairs.
+    """
+    if near:
+        return sorted(outliers_by_pairs(pair_counts(answers, near)), key=lambda one: (-one.size, one.number))
     shares = with_most_common(answers)
     found = outliers_by_most_common(shares)
     if len(shares) < len(people):
@@ -111,12 +130,12 @@ def _is_far_below(same: int, n: int, others: float) -> bool:
 # Where two judged an item
 
 
-def pair_counts(answers: _Answers) -> dict[tuple[int, int], _Share]:
+def pair_counts(answers: _Answers, same_as: _Same = eq) -> dict[tuple[int, int], _Share]:
     """How often each two annotators gave the same answer, of the items that both judged."""
     found: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for given in answers.values():
         for pair in combinations(sorted(given), 2):
-            found[pair][0] += given[pair[0]] == given[pair[1]]
+            found[pair][0] += same_as(given[pair[0]], given[pair[1]])
             found[pair][1] += 1
     return {pair: (same, n) for pair, (same, n) in sorted(found.items())}
 
@@ -155,12 +174,12 @@ def _pooled(pairs: Mapping[tuple[int, int], _Share], among: set[int], number: in
     return sum(same for same, _ in found), sum(n for _, n in found)
 
 
-def disagreeing_pairs(answers: _Answers) -> Iterator[Pair]:
+def disagreeing_pairs(answers: _Answers, same_as: _Same = eq) -> Iterator[Pair]:
     """Annotators compared only with each other, on `FROM` items or more, who agree on less than `PAIR_SHARE`.
 
     Nothing in their answers says which of them is right.
     """
-    pairs = pair_counts(answers)
+    pairs = pair_counts(answers, same_as)
     partners = Counter(number for pair in pairs for number in pair)
     for (first, second), (same, n) in pairs.items():
         if partners[first] == partners[second] == 1 and n >= FROM and same / n < PAIR_SHARE:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from annotation.measures.agreement import RESAMPLES, RatingTable
+from annotation.measures.agreement import RESAMPLES, RatingTable, scale_kappas, scale_terms
 from annotation.measures.types import Array
+from annotation.protocols.base import NOMINAL
 
 _MANY = 200_000  # pairs of judgments in a stage, above which the mean of the pairs is resampled less often
 _FEWER_RESAMPLES = 200
@@ -20,18 +21,20 @@ ReportShare = Callable[[float], None]  # called with the share of the resamples 
 
 
 class _GroupSums:
-    """Sums the times of each group's patterns: E rows of (pattern, group) give G sorted groups."""
+    """Sums the (weighted) times of each group's patterns: E rows of (pattern, group) give G sorted groups."""
 
-    def __init__(self, pattern: Array, group: Array):
+    def __init__(self, pattern: Array, group: Array, weights: Array | None = None):
         order = np.argsort(group, kind="stable")
         self.rows = pattern[order]
+        self.weights = None if weights is None else weights[order][:, None]
         self.groups, self.starts = np.unique(group[order], return_index=True)
 
     def __call__(self, times: Array) -> Array:
         """G × S of Q × S."""
         if not len(self.rows):
             return np.zeros((0, times.shape[1]), dtype=times.dtype)
-        return np.add.reduceat(times[self.rows], self.starts, axis=0)
+        rows = times[self.rows] if self.weights is None else times[self.rows] * self.weights
+        return np.add.reduceat(rows, self.starts, axis=0)
 
 
 class AnnotatorPairs:
@@ -49,9 +52,15 @@ class AnnotatorPairs:
         chosen = kept[table.item[first]]
         first, second = first[chosen], second[chosen]
         people, labels = len(table.annotators), len(table.labels)
+        one, other = table.label[first], table.label[second]
         codes, pair = np.unique(table.annotator[first] * people + table.annotator[second], return_inverse=True)
         self.count, pattern = len(codes), pattern_of[table.item[first]]
-        self._count(pattern, pair, table.label[first], table.label[second], labels)
+        self.terms: list[_GroupSums] = []
+        if table.scale.level != NOMINAL:
+            self.n, self.size = _GroupSums(pattern, pair), len(pair)
+            self.terms = [_GroupSums(pattern, pair, term) for term in scale_terms(table, one, other)]
+        else:
+            self._count(pattern, pair, one, other, labels)
 
     def _count(self, pattern: Array, pair: Array, first: Array, second: Array, labels: int) -> None:
         """Labels that only one of the two gave contribute nothing to chance agreement."""
@@ -70,7 +79,9 @@ class AnnotatorPairs:
         return self.kappas(times)[:, 0], self.n(times)[:, 0]
 
     def kappas(self, times: Array) -> Array:
-        """Cohen (1960) of each pair in each resample (pairs × S); NaN where it is not defined."""
+        """Cohen (1960) of each pair in each resample (pairs × S), by the table's scale; NaN where it is not defined."""
+        if self.terms:
+            return scale_kappas(*(term(times) for term in self.terms))
         n = self.n(times).astype(float)
         same, chance = np.zeros_like(n), np.zeros_like(n)
         same[self.same.groups] = self.same(times)

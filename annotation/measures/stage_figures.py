@@ -11,6 +11,7 @@ from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
+from annotation.protocols import base
 from annotation.protocols.decision_rule import Rule
 
 SETTINGS = (
@@ -71,8 +72,8 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
 
 
 def main_view(found: StageRows) -> str:
-    """The view of the answers on which agreement is shown first: the first projection, or the answer itself."""
-    return list(found.rule.projections())[:2][-1]
+    """The view of the answers on which agreement is shown first."""
+    return base.main_view(found.rule.projections())
 
 
 def headline(found: StageRows, agreements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -229,6 +229,30 @@ class Scale:
     order: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """A projection with its scale. `parts` are what agreement compares of an answer on it, where that is more than one
+    thing: what was said of each statement, or of each word.
+    """
+
+    project: Projection
+    scale: Scale = Scale()
+    parts: Callable[[str], Sequence[str]] | None = None
+
+    def __call__(self, label: str) -> str:
+        return self.project(label)
+
+
+def level_of_view(view: Projection) -> str:
+    return view.scale.level if isinstance(view, View) else NOMINAL
+
+
+def main_view(views: Mapping[str, Projection]) -> str:
+    """The name of the view that pages show first: the answer itself if it is on a scale, else the first projection."""
+    first, *others = views
+    return first if not others or level_of_view(views[first]) != NOMINAL else others[0]
+
+
 def no_right_answer(question: str, options: Sequence[str]) -> str:
     return ""
 

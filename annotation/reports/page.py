@@ -10,10 +10,11 @@ from types import MappingProxyType
 from django.template.loader import render_to_string
 
 from annotation.dashboard import human_baseline_page, study_page
-from annotation.dashboard.agreement_page import COUNTS, MEASURES, measured
+from annotation.dashboard.agreement_page import COUNTS, measured, measures_of
 from annotation.figures.cache import Reckoned
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
+from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import protocol_named
 from annotation.reports import report as study_report
 from annotation.studies import markdown
@@ -93,12 +94,14 @@ def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
 def view(found: Mapping) -> dict:
     """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
     whole = found["whole"]
-    shown = measured(whole, _by_kind(found["type"], found["subtype"]))
+    words_of = measures_of(found.get("level", NOMINAL))
+    shown = measured(whole, _by_kind(found["type"], found["subtype"]), words_of)
     return {
         "on": found["view"],
+        "level": found.get("level", ""),
         **{name: whole[name] for name in COUNTS},
         **shown,
-        "undefined": [] if shown["heads"] else _undefined(whole["measures"]),
+        "undefined": [] if shown["heads"] else _undefined(whole["measures"], words_of),
         "pairs": [
             {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
             for row in found["pair"][:PAIRS]
@@ -108,10 +111,10 @@ def view(found: Mapping) -> dict:
     }
 
 
-def _undefined(measures: Mapping[str, Mapping]) -> list[dict]:
+def _undefined(measures: Mapping[str, Mapping], words_of: Mapping[str, tuple[str, str, str]]) -> list[dict]:
     """If no measure is defined: each reason, with the measures to which it applies."""
     reasons: dict[str, list[str]] = {}
-    for name, (words, *_) in MEASURES.items():
+    for name, (words, *_) in words_of.items():
         reasons.setdefault(measures[name]["note"], []).append(words)
     return [{"why": why, "measures": names} for why, names in reasons.items()]
 

@@ -8,6 +8,7 @@ from django import template
 from django.utils.html import format_html
 
 from annotation.measures.counts import hourly_rate
+from annotation.protocols.base import INTERVAL, ORDINAL, RANK
 from annotation.wording import pseudonym, readable_label
 
 register = template.Library()
@@ -116,6 +117,20 @@ def active_rate(row: Mapping[str, float]) -> str:
 def labels(takes: list[str]) -> str:
     """What a stage takes from another, in words."""
     return " and ".join(readable_label(one) for one in takes)
+
+
+@register.filter
+def kappa_name(level: str | None) -> str:
+    """The agreement of pairs of annotators on labels of that level; without one, they have no order."""
+    return {RANK: "τ-b", ORDINAL: "weighted κ", INTERVAL: "weighted κ"}.get(level or "", "κ")
+
+
+@register.filter
+def near_words(level: str | None) -> str:
+    """What an annotator's share of agreement with the others counts (measures.agreement.agreement_with_majority)."""
+    if level == RANK:
+        return "most pairs of options in the order of the others’ mean ranks"
+    return "at most one step from the others’ median" if level else "gave the same answer as most of the others"
 
 
 @register.filter

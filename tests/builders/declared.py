@@ -1,17 +1,24 @@
 """Studies whose question is a protocol file: of the library, on items made to suit it."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
+from random import Random
 
 from annotation.adjudication import decisions
+from annotation.assignment import seats
 from annotation.designs import presets
-from annotation.models import Study
+from annotation.models import LeaseState, Stage, Study, Task
 from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
 from annotation.protocols.declared import library
+from annotation.protocols.declared.reading import read_protocol
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.protocols.registry import protocol_named
+from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
-from tests.builders import studies
+from tests.builders import crowds, studies
 
 SEVERAL = 4  # members of a role that may have any number
 MIXED = """\
@@ -93,3 +100,28 @@ def study(name: str, items: int = 2, **settings) -> Study:
     """A study with one stage that asks the protocol of the library, as its file says."""
     stages = [one.with_settings(**settings) for one in presets.single_stage(published(name)).stages]
     return studies.study(benchmark=benchmark(library.shipped(name), items), stages=stages)
+
+
+def of_file(data: dict, items: int = 2, **settings) -> Stage:
+    """The stage of a study that asks a protocol file of the test's own."""
+    text = json.dumps(data)
+    file = read_protocol(text, "protocol", ProblemLog())
+    stages = [one.with_settings(**settings) for one in presets.single_stage(str(publish(text=text, by="test"))).stages]
+    return studies.study(benchmark=benchmark(file, items), stages=stages).stages.get()
+
+
+def judge(stage: Stage, people: int, said: Callable[[Task, int], str]) -> Stage:
+    """Everybody's counted judgments in bulk: `said(task, who)` is a label, "" for no judgment; people count from 0."""
+    crowd = [seats.join(study=stage.study, by="test", simulated=True) for _ in range(people)]
+    shift = crowds.Shift(Random(1), crowd, stage.instructions.latest("version"), {}, crowds.START)
+    slots = stage.slots.select_related("task__item", "stage").order_by("task__item__position", "task_id", "number")
+    for _, of_task in groupby(slots, key=lambda slot: slot.task_id):
+        free = list(of_task)
+        for who, person in enumerate(crowd):
+            if label := said(free[0].task, who) if free else "":
+                slot = free.pop(0)
+                slot.annotator = person
+                slot.judgment = shift.answer(shift.lease(slot, person, LeaseState.JUDGED), label)
+                shift.slots.append(slot)
+    shift.save(stage)
+    return stage

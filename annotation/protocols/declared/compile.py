@@ -152,7 +152,7 @@ def _right_answer(file: ProtocolFile, question: str, options: Sequence[str]) -> 
 
 
 def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
-    """A projection for each answer, where there are several, and one for each view."""
+    """A projection for each answer, where there are several, for each view, and each statement that is measured."""
     found: dict[str, base.Projection] = {}
     for answer in file.answers:
         if len(file.answers) > 1:
@@ -160,6 +160,7 @@ def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
         views = file.measure[answer.name].views if answer.name in file.measure else {}
         for view, table in views.items():
             found[view if view not in found else f"{answer.name}, {view}"] = _on(file, answer.name, table)
+    found |= {address: _on(file, address) for address in file.measure if "." in address}
     return found
 
 

@@ -1,11 +1,12 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, Projection, Scale, View
+from annotation.protocols.declared import schema
 from annotation.protocols.declared.answers import tiers
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.values import ELSE, in_table
+from annotation.protocols.declared.values import ELSE, in_table, points
 
 _BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
@@ -15,6 +16,49 @@ def level_of(protocol: ProtocolFile, address: str) -> str:
     if (said := protocol.measure.get(address)) and said.agreement:
         return said.agreement
     return "nominal" if "." in address else _BY_KIND.get(protocol.answer(address).kind, "nominal")
+
+
+def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict[str, View]:
+    """Each projection of the compiled protocol with its scale; `answer` is the label itself. Answers that are texts
+    have no agreement, unless there is nothing else.
+    """
+    names = [one.name for one in protocol.answers]
+    alone = names[0] if len(names) == 1 else ""
+    found = {"answer": View(lambda label: label)}
+    if alone:
+        found["answer"] = _view(protocol, alone, found["answer"])
+    for name, projection in projections.items():
+        of_answer = name in names or "." in name
+        if not of_answer:
+            found[name] = View(projection)
+        elif level_of(protocol, name):
+            found[name] = _view(protocol, name, projection)
+    return found
+
+
+def _view(protocol: ProtocolFile, address: str, projection: Projection) -> View:
+    answer = protocol.answer(address.partition(".")[0])
+    level = level_of(protocol, address) or NOMINAL
+    order = tuple(points(answer)) if isinstance(answer, schema.Scale) and level != NOMINAL else ()
+    return View(projection, Scale(level, order), _parts(protocol, address))
+
+
+def _parts(protocol: ProtocolFile, address: str) -> Callable[[str], Sequence[str]] | None:
+    answer = None if "." in address else protocol.answer(address)
+    if isinstance(answer, schema.Check | schema.Words):
+        return lambda value: parts_of_value(answer, value)
+    return None
+
+
+def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]:
+    """What was said of each statement, or of each word; of *cannot judge*, nothing."""
+    if value == CANNOT_JUDGE:
+        return []
+    if isinstance(answer, schema.Check):
+        return value.split(",")
+    count, _, marked = value.partition(";")
+    marks = dict(one.split(":") for one in marked.split(",") if one)
+    return [marks.get(str(place), answer.unmarked) for place in range(1, int(count) + 1)]
 
 
 def ranks_of(ranking: str) -> dict[str, int]:

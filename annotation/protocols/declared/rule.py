@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent
+from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import decide_item, kinds_of
+from annotation.protocols.declared.measuring import views
 from annotation.protocols.declared.schema import ProtocolFile
 
 
@@ -79,6 +80,10 @@ class DeclaredRule(Rule):
         said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
         numbers = [float(one) for one in said if one in values.points(answer)]
         return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
+
+    def projections(self) -> dict[str, Projection]:
+        """Each view with its scale (measuring.views)."""
+        return dict(views(self.file, self.protocol.projections))
 
     def _named(self, labels: Sequence[str]) -> list[str]:
         return [value_of(self.file, label) for label in labels] if is_plain(self.file) else list(labels)

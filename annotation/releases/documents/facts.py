@@ -244,11 +244,25 @@ def limits_in_words(facts: Facts) -> Sequence[str]:
 def agreement_in_words(facts: Facts) -> list[str]:
     return [
         f"Stage {name}, on {found['on']}: percent agreement {percent(found['percent']['value'])} (pairs of judgments: "
-        f"{found['percent']['n']:,}); mean Cohen's kappa {decimal(found['kappa_mean']['value'])} (pairs of annotators: "
-        f"{found['kappa_mean']['pairs']:,}); Krippendorff's alpha {decimal(found['alpha']['value'])}, 95 % interval "
-        f"{interval(found['alpha']['interval'])} (tasks: {found['alpha']['n']:,})."
+        f"{found['percent']['n']:,}); {_chance_corrected(found)}."
         for name, found in facts.agreed
     ]
+
+
+def _chance_corrected(found: Mapping) -> str:
+    """By the level of the answers: of rankings Kendall's tau-b, else Cohen's kappa and Krippendorff's alpha."""
+    if tau := found.get("tau_b"):
+        return (
+            f"mean Kendall's tau-b {decimal(tau['value'])}, 95 % interval {interval(tau['interval'])} (pairs of "
+            f"rankings: {tau['n']:,})"
+        )
+    level = found.get("level", "")
+    weights, of_level = (" with quadratic weights", f"{level} ") if level else ("", "")
+    return (
+        f"mean Cohen's kappa{weights} {decimal(found['kappa_mean']['value'])} (pairs of annotators: "
+        f"{found['kappa_mean']['pairs']:,}); Krippendorff's {of_level}alpha {decimal(found['alpha']['value'])}, 95 % "
+        f"interval {interval(found['alpha']['interval'])} (tasks: {found['alpha']['n']:,})"
+    )
 
 
 def results_in_words(facts: Facts) -> list[str]:

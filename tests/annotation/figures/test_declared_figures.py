@@ -1,0 +1,120 @@
+"""The figures of studies whose question is a protocol file: on the scale of each answer, equal to independent ones."""
+
+import itertools
+import re
+
+import krippendorff
+import numpy as np
+import pytest
+from django.http import QueryDict
+from django.urls import reverse
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.dashboard import agreement_page, study_page
+from annotation.figures import agreement, annotators
+from annotation.figures.stage import study_figures
+from tests.builders import declared
+
+pytestmark = pytest.mark.usefixtures("savepoint")
+ITEMS = 12
+POINTS = [1, 2, 3, 4, 5]
+RNG = np.random.default_rng(5)
+FRAME = {
+    "winnow": "protocol/1", "title": "A question", "ask": "What do you say?", "instructions": "Say it.",
+    "item": {"images": {"positive": 1}, "captions": {"positive": 1, "negative": 1, "second_positive": 1}},
+    "screen": [{"picture": "positive"}], "judgments": 3,
+}  # fmt: skip
+FIT = {"name": "fit", "ask": "How well?", "kind": "scale", "points": 5, "not_applicable": "No text"}
+ORDER = {"name": "order", "kind": "rank", "of": ["captions.positive", "captions.second_positive", "captions.negative"]}
+CHECK = {"name": "holds", "ask": "?", "kind": "check", "statements": {"same": "S", "reads": "R"}}
+
+
+def told(name: str, answers: list[dict], people: int, labels, **more) -> tuple:
+    """The figures of a stage in which person w said `labels[i][w]` of item i, and the stage."""
+    file = FRAME | {"name": name, "answers": answers} | more
+    stage = declared.judge(declared.of_file(file, ITEMS), people, lambda task, who: labels[task.item.position][who])
+    return stage, study_figures(stage)
+
+
+def texts_of(client, stage) -> list[str]:
+    """The study page, the agreement page, and those of the annotators, without line breaks."""
+    where = [(name, [stage.study_id]) for name in ("study-detail", "study-agreement", "study-annotators")]
+    addresses = [reverse(name, args=args) for name, args in where]
+    addresses.append(reverse("study-annotator", args=[stage.study_id, 1]) + f"?stage={stage.position}")
+    return [re.sub(r"\s+", " ", client.get(address).content.decode()) for address in addresses]
+
+
+def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
+    true = RNG.integers(1, 6, (ITEMS, 1))
+    points = (true + RNG.integers(-1, 2, (ITEMS, 3))).clip(1, 5)
+    labels = points.astype(str).astype(object)
+    labels[0, 0], labels[1, 1] = "cannot_judge", "not_applicable"
+    stage, figures = told("likert", [FIT], 3, labels)
+    (found,) = figures["agreement"]
+    values = np.where(np.isin(labels, list("12345")), points, np.nan).astype(float)
+    expected = krippendorff.alpha(values.T, level_of_measurement="ordinal", value_domain=POINTS)
+    kappas = []
+    for one, other in itertools.combinations(values.T, 2):
+        both = ~np.isnan(one) & ~np.isnan(other)
+        kappas.append(
+            cohen_kappa_score(one[both].astype(int), other[both].astype(int), weights="quadratic", labels=POINTS)
+        )
+    assert (found["level"], found["aside"]) == ("ordinal", {"cannot_judge": 1, "not_applicable": 1})
+    assert found["alpha"]["value"] == pytest.approx(expected, abs=1e-9)
+    assert [pair["value"] for pair in found["kappa_pairs"]] == pytest.approx(kappas, abs=1e-9)
+    headline = study_page.overview(stage)["headline"]
+    assert (headline["measure"], headline["value"]) == ("alpha", found["alpha"]["value"])
+    page = agreement.stage_agreement(stage, "answer")
+    assert list(page["whole"]["measures"]) == ["percent", "cohen_mean", "alpha_ordinal"]
+    whole = {name: page["whole"]["measures"][name]["value"] for name in ("cohen_mean", "alpha_ordinal")}
+    assert whole == pytest.approx({"cohen_mean": np.mean(kappas), "alpha_ordinal": expected}, abs=1e-9)
+    asked = agreement_page.Query.from_address(stage, QueryDict(""))
+    assert (asked.view, asked.measure) == ("answer", "alpha_ordinal")
+    square = agreement_page.contents(stage, asked, "test")["pooled"]
+    assert square["heads"] == ["1", "2", "3", "4", "5"]
+    first = annotators.annotators(stage)["stages"][0]
+    near = first["rows"][0]["majority"]["answer"]
+    mine = [(row[0], np.nanmedian(row[1:])) for row in values if not np.isnan(row[0])]
+    assert near == {"same": sum(abs(own - rest) <= 1 for own, rest in mine), "n": len(mine)}
+    study, agreed, _, one = texts_of(client, stage)
+    assert "ordinal α</a>" in study or "ordinal α on answer" in study
+    assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “not applicable”"))
+    assert "Mean weighted κ" in one and "Near the others" in one
+
+
+def test_rankings_agree_by_tau(client, manager):
+    options = ["positive", "second_positive", "negative"]
+    ranks = np.array([RNG.permutation(3) for _ in range(2 * ITEMS)]).reshape(ITEMS, 2, 3)
+    labels = [[">".join(options[at] for at in np.argsort(of)) for of in row] for row in ranks]
+    stage, figures = told("ranked", [ORDER], 2, labels, judgments=2)
+    taus = [kendalltau(*row).statistic for row in ranks]
+    found = figures["agreement"][0]
+    assert found["tau_b"]["value"] == pytest.approx(np.mean(taus)) == found["kappa_mean"]["value"]
+    assert study_page.overview(stage)["headline"]["measure"] == "tau_b"
+    page = agreement.stage_agreement(stage, "answer")
+    assert page["whole"]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
+    assert page["annotator"][0]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
+    study, agreed, _, one = texts_of(client, stage)
+    assert "Kendall’s τ-b on answer" in study
+    assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "Mean τ-b" in one
+
+
+def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_statement():
+    said = [[f"{RNG.choice(['yes', 'no'])},{RNG.choice(['yes', 'no'])}/{RNG.integers(1, 6)}" for _ in range(3)]
+            for _ in range(ITEMS)]  # fmt: skip
+    said[0][0] = "cannot_judge"
+    stage, figures = told("two", [CHECK, FIT], 3, said)
+    by_view = {found["on"]: found for found in figures["agreement"]}
+    assert list(by_view) == ["answer", "holds", "fit"] and figures["by_type_on"] == "holds"
+    parts = np.array([
+        [np.nan if label == "cannot_judge" else label.split("/")[0].split(",")[place] == "yes" for label in row]
+        for row in said for place in (0, 1)
+    ], dtype=float)  # fmt: skip
+    expected = krippendorff.alpha(parts.T, level_of_measurement="nominal")
+    assert by_view["holds"]["alpha"]["value"] == pytest.approx(expected)
+    assert by_view["holds"]["alpha"]["n"] == 2 * ITEMS
+    fits = np.array([[np.nan if one == "cannot_judge" else int(one[-1]) for one in row] for row in said], dtype=float)
+    expected = krippendorff.alpha(fits.T, level_of_measurement="ordinal", value_domain=POINTS)
+    assert by_view["fit"]["alpha"]["value"] == pytest.approx(expected)
+    assert agreement.stage_agreement(stage, "holds")["whole"]["n_items"] == 2 * ITEMS
