@@ -16,6 +16,7 @@ from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
 from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way, waits_for_closing
+from annotation.dashboard.scores_block import scores_block
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
 from annotation.figures.cache import Reckoned
@@ -36,6 +37,7 @@ from annotation.models import (
 )
 from annotation.pipeline import dawid_skene
 from annotation.protocols.base import Answer, Protocol, PublishedAgreement
+from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
@@ -57,8 +59,9 @@ RELEASES = 3
 FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # always current, whatever the size
 BLOCKS = (
     *FRESH, "next_step", "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
-    "disagreements", "batches",
+    "disagreements", "batches", "scored",
 )  # fmt: skip
+MAYBE = ("batches", "scored")  # blocks that not every stage has
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
 # Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL, so that it reads
@@ -118,6 +121,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "stage": stage,
         "study": study,
         "protocol": protocol,
+        "rule_words": in_words.rules_in_words(protocol.file) if protocol.file else "",
         "instructions": stage.instructions.latest("version"),
         "large": not small,
         "reckoned": found,
@@ -182,6 +186,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "outcome_bars": list(bars.outcome_bars(figures["outcomes"], measures(stage))),
         "plots": _plotted(stage, figures, whole),
         **paper_block(protocol_named(stage.protocol), figures),
+        **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
 
 
@@ -196,9 +201,13 @@ def _overall_pace(figures: dict) -> float | None:
     return counts.hourly_rate(progress["judgments_counted"] + progress["judgments_gone"], hours)
 
 
+def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
+    study = stage.study
+    return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
+
+
 def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
-    study, at = stage.study, figures["now"]["at"]
-    of_stage = study_charts.Subject(study.pk, study.name, at, stage.position, stage.name)
+    study, at, of_stage = stage.study, figures["now"]["at"], _subject(stage, figures)
     return {
         "funnel": study_charts.funnel_plot(whole, study_charts.Subject(study.pk, study.name, at)),
         "by_type": study_charts.type_plot(figures, of_stage),
@@ -234,7 +243,7 @@ def _estimated(stage: Stage) -> dict:
 def _blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's live parts that this stage has, each with its template."""
     there = BLOCKS if "figures" in shown else FRESH
-    templates = {name: f"dashboard/_{name}.html" for name in there if name != "batches" or shown["batches"]}
+    templates = {name: f"dashboard/_{name}.html" for name in there if name not in MAYBE or shown.get(name)}
     templates["reckoned"] = "components/_as_of.html"
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from annotation.protocols.registry import VERSION_SIGN
+
 STRATEGIES = {
     "pool": "each annotator gets the next free item, in one random order for all",
     "batches": "in disjoint batches of {batch_size:,} items, which an annotator keeps to the end",
@@ -43,6 +45,15 @@ ALWAYS = (
      "person decides", ()),
     ("fingerprint", "SHA-256 of the JSON of this report without as_of and fingerprint, with sorted keys and no "
      "spaces: the same state gives the same fingerprint", ()),
+)  # fmt: skip
+DECLARED = (
+    ("agreement on a scale", "Krippendorff’s α of the scale’s level and Cohen’s κ with quadratic weights; answers off "
+     "the scale are left out", ("krippendorff", "cohen-weighted")),
+    ("agreement of rankings", "Kendall’s τ-b, its mean over the pairs of rankings of one task", ("kendall",)),
+    ("score", "the mean of the judgments, or the share of one value; its 95 % interval takes items as the sampling "
+     "units. “Cannot judge” has no part in it", ("cochran", "wilson")),
+    ("strength", "on the logit scale, from comparisons in pairs; ties count as half a win, and standard errors are "
+     "robust and summed by item", ("bradley-terry",)),
 )  # fmt: skip
 PAID = (
     ("paid", "active time at the study’s rate", ()),
@@ -90,8 +101,13 @@ ESTIMATED = (
 REFERENCES = {
     "bivlc": "Miranda, I., Salaberria, A., Agirre, E., Azkune, G. (2024). BiVLC: Extending Vision-Language "
     "Compositionality Evaluation with Text-to-Image Retrieval. NeurIPS, Datasets and Benchmarks.",
+    "bradley-terry": "Bradley, R. A., Terry, M. E. (1952). Rank Analysis of Incomplete Block Designs: I. The Method of "
+    "Paired Comparisons. Biometrika 39(3/4), 324–345.",
+    "cochran": "Cochran, W. G. (1977). Sampling Techniques, 3rd ed., §6.4. Wiley.",
     "cohen": "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological "
     "Measurement 20(1), 37–46.",
+    "cohen-weighted": "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for scaled "
+    "disagreement or partial credit. Psychological Bulletin 70(4), 213–220.",
     "davison": "Davison, A. C., Hinkley, D. V. (1997). Bootstrap Methods and their Application, §5.2.1. Cambridge "
     "University Press.",
     "dawid-skene": "Dawid, A. P., Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using "
@@ -103,6 +119,7 @@ REFERENCES = {
     "agreement. British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
     "hard-positives": "Kamath, A., Hsieh, C.-Y., Chang, K.-W., Krishna, R. (2024). The Hard Positive Truth about "
     "Vision-Language Compositionality. ECCV.",
+    "kendall": "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239–251.",
     "krippendorff": "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania.",
     "sugarcrepe": "Hsieh, C.-Y., Zhang, J., Ma, Z., Kembhavi, A., Krishna, R. (2023). SugarCrepe: Fixing Hackable "
     "Benchmarks for Vision-Language Compositionality. NeurIPS, Datasets and Benchmarks.",
@@ -116,6 +133,7 @@ REFERENCES = {
 def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) -> list[dict]:
     """The definitions that this study needs: names, texts, and the numbers of their references."""
     rows = [*ALWAYS, *(PAID if paid else ()), *(ESTIMATED if "dawid-skene" in rules else ())]
+    rows += DECLARED if any(VERSION_SIGN in name for name in protocols) else ()
     rows += [row for name, some in OF_PROTOCOL.items() if name in protocols for row in some]
     unique = list(dict.fromkeys(rows))
     order = _cited(unique)
@@ -132,7 +150,7 @@ def _cited(rows: Iterable[Sequence]) -> list[str]:
 def references(found: Sequence[Mapping]) -> list[str]:
     """The references that the definitions cite, by author, numbered from 1."""
     names = {row["name"] for row in found}
-    rows = [*ALWAYS, *PAID, *ESTIMATED, *(row for some in OF_PROTOCOL.values() for row in some)]
+    rows = [*ALWAYS, *PAID, *ESTIMATED, *DECLARED, *(row for some in OF_PROTOCOL.values() for row in some)]
     return [REFERENCES[key] for key in _cited(row for row in rows if row[0] in names)]
 
 

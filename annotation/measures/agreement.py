@@ -84,7 +84,7 @@ class RatingTable:
     `annotators` and `labels`. `counts` (items × labels) says how often each item was given each label. ValueError if
     an annotator rated an item twice.
 
-    `scale` is that of the labels, which then stand in its order; ratings off the scale are not in the table, and `aside`
+    `scale` is that of the labels, which are in its order then; ratings off the scale are not in the table, and `aside`
     counts them by label. `tasks` has for each of `items` what was asked: of a check, each statement is an item.
     """
 

@@ -3,7 +3,7 @@ figures/stage.py reads the rows from the database, releases/verification from th
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
@@ -11,6 +11,7 @@ from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
+from annotation.measures.scores import Attributes, scores
 from annotation.protocols import base
 from annotation.protocols.decision_rule import Rule
 
@@ -28,7 +29,8 @@ class StageRows:
     and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
     the order of items, a task's judgments in the order given. `flags` are the number of flags and how many of them are
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
-    seat in the stage. `paper` has what the protocol's paper reports, under that name, or nothing.
+    seat in the stage. `paper` has what the protocol's paper reports, under that name, or nothing. `attributes` are
+    those of items' parts, by the item's position.
     """
 
     settings: Mapping[str, Any]
@@ -38,6 +40,7 @@ class StageRows:
     flags: tuple[int, int]
     annotators: Sequence[tuple[Any, ...]]
     paper: Mapping[str, dict[str, Any]]
+    attributes: Mapping[int, Attributes] = field(default_factory=dict)
 
     @property
     def counted(self) -> list[JudgmentRow]:
@@ -68,7 +71,15 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
         **_agreement(found, standing, step),
         "series": measures_counts.judgments_over_time(counted),
         **found.paper,
+        **_scores(found, standing),
     }
+
+
+def _scores(found: StageRows, standing: Sequence[JudgmentRow]) -> dict[str, Any]:
+    """Under `scores`, those of a protocol file that says how its answers are scored; else nothing."""
+    file = found.rule.protocol.file
+    made = scores(file, standing, found.tasks, found.attributes) if file else {}
+    return {"scores": made} if any(made.values()) else {}
 
 
 def main_view(found: StageRows) -> str:

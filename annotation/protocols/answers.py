@@ -12,6 +12,9 @@ def agreement_key(protocol: Protocol, answer: Answer) -> str:
 
 def answer_in_words(protocol: Protocol, answer: Answer) -> str:
     """What an annotator said, or an adjudicator; without its content, a label alone."""
+    choice = next((one for one in protocol.fixed if one.identity == answer.label), None)
+    if protocol.file and choice:  # a point of a scale says what it stands for
+        return choice.label
     if protocol.form is None or (not answer.content and answer.label in fixed_labels(protocol)):
         return readable_label(answer.label)
     return protocol.form.describe(answer)

@@ -9,12 +9,15 @@ from types import MappingProxyType
 
 from django.template.loader import render_to_string
 
+from annotation.charts.study import Subject
 from annotation.dashboard import human_baseline_page, study_page
 from annotation.dashboard.agreement_page import COUNTS, measured, measures_of
+from annotation.dashboard.scores_block import scores_block
 from annotation.figures.cache import Reckoned
+from annotation.measures.counts import EPOCH
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
-from annotation.protocols.base import NOMINAL
+from annotation.protocols.base import NOMINAL, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.reports import report as study_report
 from annotation.studies import markdown
@@ -49,6 +52,7 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
         "consent": markdown.to_html((report["study"]["consent"] or {}).get("text", ""), level=3),
         "stages": stages,
         "has_paper": any(one["paper"] for one in stages),
+        "has_scores": any(one["scored"] for one in stages),
         "funnel": funnel(report["funnel"], report["retrieval_questions"]),
         "baselines": [{**one, **human_baseline_page.tables(one)} for one in report["baselines"]],
         **human_baseline_page.HEADS,
@@ -88,7 +92,18 @@ def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
         "views": [view(found) for found in one["agreement"]],
         "paper": paper,
         "paper_title": block.get("paper_title", ""),
+        "scored": _scored(protocol, one["figures"]),
     }
+
+
+def _scored(protocol: Protocol, figures: Mapping) -> str:
+    """The scores of a declared protocol's answers, with tables instead of plots; "" where it has none."""
+    study = figures["study"]
+    at = figures["pace"]["last"] or EPOCH.isoformat()
+    block = scores_block(protocol, figures, Subject(0, study["name"], at, study["stage"], study["stage_name"]))
+    if not block:
+        return ""
+    return render_to_string("reports/_scores.html", {**block, "tables": block["score_plots"], "score_plots": []})
 
 
 def view(found: Mapping) -> dict:

@@ -189,7 +189,7 @@ def by_type(items: Iterable[Record], measured: Callable[[list[Record]], dict[str
     return groups
 
 
-def wilson(right: int, n: int) -> tuple[float | None, float | None]:
+def wilson(right: float, n: float) -> tuple[float | None, float | None]:
     """The 95 % interval of a share: both ends, or None twice if n is 0.
 
     (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), with p = right/n (Wilson 1927; Brown, Cai, DasGupta 2001). It

@@ -373,9 +373,10 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer none."
         if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
             yield "M_OUT_OF_K", (*path, "m"), f"A task has {protocol.judgments} judgments, fewer than m."
-        if isinstance(one, schema.BradleyTerry) and one.over not in protocol.item.attributes:
+        over = getattr(one, "over", None)
+        if over and over not in protocol.item.attributes:
             there = _listed(protocol.item.attributes)
-            yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {one.over}. It has: {there}."
+            yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {over}. It has: {there}."
 
 
 def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ...]) -> Iterator[Found]:

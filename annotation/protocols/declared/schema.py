@@ -343,10 +343,13 @@ class Median(_Bounded):
 
 
 class MeanRank(_Decided):
-    """The option that is best on average. It drops nothing but what cannot be judged."""
+    """The option that is best on average. It drops nothing but what cannot be judged. With `over`, the study has the
+    mean rank of each value of an attribute too.
+    """
 
     rule: Literal["mean_rank"]
     tie: Literal["drop", "adjudicate", "first"] = "first"
+    over: Name | None = None
 
 
 class BradleyTerry(_Decided):

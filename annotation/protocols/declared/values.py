@@ -80,6 +80,12 @@ def member_names(protocol: ProtocolFile, role: str) -> list[str]:
     return [name] if most == 1 else [f"{name}-{place}" for place in range(schema.MOST_KEYS if most is None else most)]
 
 
+def member_count(protocol: ProtocolFile, role: str) -> int:
+    """How many members a role has at least, and at most where that is not open."""
+    least, most = bounds(protocol.roles[role])
+    return least if most is None else most
+
+
 def role_of(value: str) -> str:
     """`candidate` of `candidate-2`; other values as they are."""
     role, _, number = value.rpartition("-")

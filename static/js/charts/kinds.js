@@ -65,11 +65,15 @@ function funnel({ rows }, look, width) {
   };
 }
 
-// A value and its interval in each row, on an axis up to 1.
+// A value and its interval in each row, on an axis up to 1, or further where values are.
 
 function lowest(rows) {
   const ends = rows.flatMap(({ value, low }) => [value, low]).filter((end) => end !== null);
-  return [0, -0.5, -1].find((start) => Math.min(...ends, 0) >= start) ?? -1;
+  return [0, -0.5, -1].find((start) => Math.min(...ends, 0) >= start) ?? Math.floor(Math.min(...ends));
+}
+
+function highest(rows) {
+  return Math.ceil(Math.max(1, ...rows.flatMap(({ value, high }) => [value ?? 0, high ?? 0])));
 }
 
 function whisker(look) {
@@ -89,6 +93,7 @@ function intervalSays(row) {
 function intervals({ rows }, look, width) {
   const { left, axis } = named(rows.map(({ name }) => name), look, width);
   const min = lowest(rows);
+  const max = highest(rows);
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
   const dots = rows.map(({ value }, place) => ({
     value: [value ?? min, place],
@@ -101,7 +106,7 @@ function intervals({ rows }, look, width) {
     textStyle: text(look),
     grid: { left, right: 18, top: 6, bottom: 28 },
     tooltip: tip(look, (params) => intervalSays(at(params))),
-    xAxis: valued(look, { min, max: 1, interval: (1 - min) / 4, axisLabel: label(look, { formatter: decimal }) }),
+    xAxis: valued(look, { min, max, interval: max > 1 ? 1 : (1 - min) / 4, axisLabel: label(look, { formatter: decimal }) }),
     yAxis: axis,
     series: [
       { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },

@@ -25,7 +25,18 @@ FRAME = {
     "item": {"images": {"positive": 1}, "captions": {"positive": 1, "negative": 1, "second_positive": 1}},
     "screen": [{"picture": "positive"}], "judgments": 3,
 }  # fmt: skip
-FIT = {"name": "fit", "ask": "How well?", "kind": "scale", "points": 5, "not_applicable": "No text"}
+FIT = {
+    "name": "fit",
+    "ask": "How well?",
+    "kind": "scale",
+    "points": 5,
+    "anchors": {1: "Not at all"},
+    "not_applicable": "No text",
+}
+MEAN = {
+    "measure": {"fit": {"score": "mean"}},
+    "decide": [{"answer": "fit", "rule": "median", "at_least": 3, "below": "fits_badly"}],
+}
 ORDER = {"name": "order", "kind": "rank", "of": ["captions.positive", "captions.second_positive", "captions.negative"]}
 CHECK = {"name": "holds", "ask": "?", "kind": "check", "statements": {"same": "S", "reads": "R"}}
 
@@ -50,7 +61,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     points = (true + RNG.integers(-1, 2, (ITEMS, 3))).clip(1, 5)
     labels = points.astype(str).astype(object)
     labels[0, 0], labels[1, 1] = "cannot_judge", "not_applicable"
-    stage, figures = told("likert", [FIT], 3, labels)
+    stage, figures = told("likert", [FIT], 3, labels, **MEAN)
     (found,) = figures["agreement"]
     values = np.where(np.isin(labels, list("12345")), points, np.nan).astype(float)
     expected = krippendorff.alpha(values.T, level_of_measurement="ordinal", value_domain=POINTS)
@@ -72,13 +83,16 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     asked = agreement_page.Query.from_address(stage, QueryDict(""))
     assert (asked.view, asked.measure) == ("answer", "alpha_ordinal")
     square = agreement_page.contents(stage, asked, "test")["pooled"]
-    assert square["heads"] == ["1", "2", "3", "4", "5"]
+    assert square["heads"] == ["1: Not at all", "2", "3", "4", "5"]
     first = annotators.annotators(stage)["stages"][0]
     near = first["rows"][0]["majority"]["answer"]
     mine = [(row[0], np.nanmedian(row[1:])) for row in values if not np.isnan(row[0])]
     assert near == {"same": sum(abs(own - rest) <= 1 for own, rest in mine), "n": len(mine)}
+    score = figures["scores"]["answers"][0]["whole"]
+    assert (score["value"], score["n_judgments"]) == (pytest.approx(np.nanmean(values)), 3 * ITEMS - 2)
     study, agreed, _, one = texts_of(client, stage)
-    assert "ordinal α</a>" in study or "ordinal α on answer" in study
+    assert "ordinal α on answer" in study and "kept if the median of fit is at least 3" in study
+    assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “not applicable”"))
     assert "Mean weighted κ" in one and "Near the others" in one
 

@@ -1,0 +1,59 @@
+"""The scores of a declared protocol's answers as the study page and the report show them."""
+
+from typing import Any
+
+from annotation.charts.scores import score_plots
+from annotation.charts.study import Subject
+from annotation.measures.types import Figures
+from annotation.protocols.base import Protocol
+from annotation.protocols.declared import schema
+from annotation.wording import readable_label
+
+
+def scores_block(protocol: Protocol, figures: Figures, of: Subject) -> dict[str, Any]:
+    """`scored`, in words, and `score_plots`; {} where the protocol scores nothing."""
+    if "scores" not in figures or protocol.file is None:
+        return {}
+    scores = figures["scores"]
+    found = [{**one, **_in_words(protocol.file, one)} for one in scores["answers"]]
+    problems = [
+        f"{one['over']}: {one['reason']}."
+        for part in ("strengths", "mean_ranks")
+        for one in scores[part]
+        if one["reason"]
+    ]
+    return {
+        "scored": {"answers": found, "groups": scores["groups"], "problems": problems, "by_type": _by_type(scores)},
+        "score_plots": list(score_plots(scores, of)),
+    }
+
+
+def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
+    """The value that is counted, or the ends of the scale with their anchors."""
+    if "score" not in one:
+        return {}
+    answer = file.answer(one["answer"].partition(".")[0])
+    anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
+
+    def end(value: float) -> str:
+        point = f"{value:g}"
+        return f"{point} ({anchors[point]})" if point in anchors else point
+
+    return {"score_words": readable_label(one["score"]), "from_words": end(one["from"]), "to_words": end(one["to"])}
+
+
+def _by_type(scores: Figures) -> list[Figures]:
+    """A row for each type and score, if there is more than one type."""
+    rows = []
+    for one in scores["answers"]:
+        name = one["answer"]
+        if "by_type" in one:
+            what = readable_label(one["score"]) if one["is_share"] else "mean"
+            rows += [{**row, "what": f"{name}: {what}", "is_share": one["is_share"]} for row in one["by_type"]]
+        if "right" in one:
+            rows += [{**row, "what": f"{name}: right", "is_share": True} for row in one["right"]["by_type"]]
+    for one in scores["groups"]:
+        what = f"{readable_label(one['group'])}: all right"
+        rows += [{**row, "what": what, "is_share": True} for row in one["by_type"]]
+    kinds = {(row["type"], row["subtype"]) for row in rows}
+    return sorted(rows, key=lambda row: (row["type"], row["subtype"])) if len(kinds) > 1 else []

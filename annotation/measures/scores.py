@@ -1,0 +1,423 @@
+"""What the answers of a declared protocol come to: scores, right answers and groups of them, strengths and mean ranks.
+
+Pure. docs/reference/measures.md defines the figures. Judgments are counted ones of live tasks; those that say “cannot
+judge”, or have no value, have no part and are counted aside.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_terry
+from annotation.measures.counts import JudgmentRow, TaskKey, TaskRow
+from annotation.measures.exact_tests import student_t_95
+from annotation.measures.types import Figures
+from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.decisions import mean_ranks
+from annotation.protocols.declared.measuring import seen_through
+from annotation.protocols.declared.schema import ProtocolFile
+from benchmarks.metrics.base import wilson
+
+Attributes = Mapping[str, Mapping[str, Any]]  # of an item, by the identity of its parts: {"picture-0": {"model": "sd"}}
+NO_ATTRIBUTE = "no item has this attribute"
+_MEAN = "mean"
+
+
+class Said(NamedTuple):
+    """An answer to one question of a screen, in the file's words."""
+
+    row: JudgmentRow
+    value: str
+
+
+class Scored(NamedTuple):
+    """One judgment's contribution to a score."""
+
+    item: int
+    type: str
+    subtype: str
+    question: str
+    value: float
+
+
+def scores(
+    file: ProtocolFile, rows: Sequence[JudgmentRow], tasks: Sequence[TaskRow], attributes: Mapping[int, Attributes]
+) -> Figures:
+    """JSON-able: `answers` with a score or a right answer, `groups` of tasks, `strengths` and `mean_ranks` over an
+    attribute. `attributes` are by the item's position.
+    """
+    found: Figures = {"answers": [], "groups": [], "strengths": [], "mean_ranks": []}
+    said = {one.name: _said(file, one.name, rows) for one in file.answers}
+    addresses = [*said, *(one for one in file.measure if "." in one)]
+    for address in addresses:
+        measure = file.measure.get(address)
+        if (measure and measure.score) or address in file.right:
+            mine = said[address] if address in said else _said(file, address, rows)
+            found["answers"].append(_answer(file, address, mine, attributes))
+    if file.group:
+        found["groups"] = [_group(file, name, said, tasks) for name in file.group]
+    for rule in file.decide:
+        if isinstance(rule, schema.BradleyTerry):
+            found["strengths"].append(_strengths(file, rule, said[rule.answer], attributes))
+        elif isinstance(rule, schema.MeanRank) and rule.over:
+            found["mean_ranks"].append(_mean_ranks(file, rule.answer, rule.over, said[rule.answer], attributes))
+    return found
+
+
+def _said(file: ProtocolFile, address: str, rows: Iterable[JudgmentRow]) -> list[Said]:
+    """Of those who were asked."""
+    found = []
+    for row in rows:
+        if row.answer == CANNOT_JUDGE:
+            found.append(Said(row, CANNOT_JUDGE))
+        elif value := value_of(file, row.answer) if is_plain(file) else answers.given(row.answer, address, file):
+            found.append(Said(row, value))
+    return found
+
+
+# Scores
+
+
+def _answer(file: ProtocolFile, address: str, said: Sequence[Said], attributes: Mapping[int, Attributes]) -> Figures:
+    measure, answer = file.measure.get(address), file.answer(address.partition(".")[0])
+    found: Figures = {"answer": address, "ask": _asked(file, address), "cannot_judge": 0, "no_value": 0}
+    found["cannot_judge"] = sum(one.value == CANNOT_JUDGE for one in said)
+    if measure and measure.score:
+        number = _number(file, address, measure.score, attributes)
+        scored = [(one, number(one)) for one in said if one.value != CANNOT_JUDGE]
+        found["no_value"] = sum(value is None for _, value in scored)
+        rows = [_scored(one, value) for one, value in scored if value is not None]
+        ends = _ends(answer) if measure.score == _MEAN else (0.0, 1.0)
+        share = measure.score != _MEAN
+        found |= {"score": measure.score, "is_share": share, "from": ends[0], "to": ends[1]}
+        found |= _broken_down(rows, ends, share)
+        found["by"] = {name: _by_attribute(file, name, rows, attributes, ends, share) for name in file.item.attributes}
+        found["by"] = {name: of for name, of in found["by"].items() if of}
+    if address in file.right:
+        found["right"] = _right(file, address, said)
+    return found
+
+
+def _asked(file: ProtocolFile, address: str) -> str:
+    name, _, statement = address.partition(".")
+    answer = file.answer(name)
+    return answer.statements[statement] if statement else answer.ask or file.ask
+
+
+def _scored(one: Said, value: float) -> Scored:
+    position, question, _ = one.row.task
+    return Scored(position, one.row.type, one.row.subtype, question, value)
+
+
+def _number(
+    file: ProtocolFile, address: str, score: str, attributes: Mapping[int, Attributes]
+) -> Callable[[Said], float | None]:
+    """What an answer counts: its number, or 1 where it has the value that is counted, itself or through a view."""
+    answer = file.answer(address.partition(".")[0])
+    if score == _MEAN:
+        return lambda one: answers.number(answer, one.value, parents_of(answer, attributes.get(one.row.task[0], {})))
+    views = file.measure[address].views.values()
+    through = [view for view in views if score in view.values()]
+
+    def counts(one: Said) -> float:
+        return float(
+            values.in_table(one.value, [score]) == score
+            or any(seen_through(view, one.value) == score for view in through)
+        )
+
+    return counts
+
+
+def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
+    """For each text of a checked list, the places (from 1) of those that must hold for it to count."""
+    if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
+        return []
+    start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
+    named = {int(one.removeprefix(start)): of.get(answer.parents, []) for one, of in of_item.items()
+             if one.startswith(start)}  # fmt: skip
+    found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
+    return [[int(one) for one in (said if isinstance(said, list) else [said])] for said in found]
+
+
+def item_scores(
+    file: ProtocolFile, rows: Sequence[JudgmentRow], attributes: Mapping[int, Attributes]
+) -> dict[str, dict[TaskKey, float]]:
+    """Answer with a score → task → the mean of its judgments."""
+    found: dict[str, dict[TaskKey, float]] = {}
+    for address, measure in file.measure.items():
+        if measure.score:
+            number, of_task = _number(file, address, measure.score, attributes), defaultdict(list)
+            for one in _said(file, address, rows):
+                if one.value != CANNOT_JUDGE and (value := number(one)) is not None:
+                    of_task[one.row.task].append(value)
+            found[address] = {task: math.fsum(given) / len(given) for task, given in of_task.items()}
+    return found
+
+
+def _ends(answer: schema.Answer) -> tuple[float, float]:
+    if isinstance(answer, schema.Scale):
+        points = [float(one) for one in values.points(answer)]
+        return points[0], points[-1]
+    return 0.0, 1.0
+
+
+def _broken_down(rows: Sequence[Scored], ends: tuple[float, float], share: bool) -> Figures:
+    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
+    for row in rows:
+        groups[row.type, row.subtype].append(row)
+    by_type = [
+        {"type": kind, "subtype": subtype, **summary(of, ends, share)} for (kind, subtype), of in sorted(groups.items())
+    ]
+    return {"whole": summary(rows, ends, share), "by_type": by_type}
+
+
+def _by_attribute(
+    file: ProtocolFile, name: str, rows: Sequence[Scored], attributes: Mapping[int, Attributes],
+    ends: tuple[float, float], share: bool,
+) -> list[Figures]:  # fmt: skip
+    """A row for each value, of the tasks whose parts have that value and no other."""
+    known: dict[tuple[int, str], str] = {}
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for row in rows:
+        key = row.item, row.question
+        if key not in known:
+            known[key] = _attribute(file, attributes.get(row.item, {}), row.question, name)
+        if known[key]:
+            groups[known[key]].append(row)
+    return [{"name": value, **summary(of, ends, share)} for value, of in sorted(groups.items())]
+
+
+def _attribute(file: ProtocolFile, of_item: Attributes, question: str, name: str) -> str:
+    """The value of the attribute that the task's parts share; "" if they have none, or several."""
+    about = _parts_of_task(file, question)
+    found = {
+        str(said[name])
+        for identity, said in of_item.items()
+        if name in said and (about is None or values.option_name(file, identity) in about)
+    }
+    return found.pop() if len(found) == 1 else ""
+
+
+def _parts_of_task(file: ProtocolFile, question: str) -> set[str] | None:
+    """The names of the parts that the task goes through; None: all of the item."""
+    match file.tasks:
+        case schema.Each() | schema.Pairs():
+            return set(question.split("/"))
+        case schema.Rows(rows=rows) if question in rows:
+            return {role.partition(".")[2] for role in rows[question].values()}
+    return None
+
+
+def summary(rows: Sequence[Scored], ends: tuple[float, float], share: bool) -> Figures:
+    """The mean of the judgments with its 95 % interval. Items are the sampling units: the standard error is that of a
+    ratio (Cochran 1977, §6.4). Of a share, Wilson's interval for as many answers as carry that much information.
+    """
+    of_item: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        of_item[row.item].append(row.value)
+    n, judged = len(of_item), len(rows)
+    if not judged:
+        return {"value": None, "low": None, "high": None, "n_items": 0, "n_judgments": 0}
+    value = math.fsum(row.value for row in rows) / judged
+    squares = math.fsum((math.fsum(given) - value * len(given)) ** 2 for given in of_item.values())
+    variance = squares * n / (n - 1) / judged**2 if n > 1 else 0.0
+    low: float | None
+    high: float | None
+    if share:
+        effective = min(judged, value * (1 - value) / variance) if variance else n
+        low, high = wilson(value * effective, effective)
+    elif n < 2:
+        low, high = None, None
+    else:
+        away = student_t_95(n - 1) * math.sqrt(variance)
+        low, high = max(ends[0], value - away), min(ends[1], value + away)
+    return {"value": value, "low": low, "high": high, "n_items": n, "n_judgments": judged}
+
+
+# Right answers
+
+
+def _right(file: ProtocolFile, address: str, said: Sequence[Said]) -> Figures:
+    """The share of right answers, and `chance`: what picking among everything on the screen gets right on average."""
+    rows, chances = [], []
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right:
+            rows.append(_scored(one, float(_is(one.value, right))))
+            chances.append(chance_of(file, address, right, one.row.places))
+    found = _broken_down(rows, (0.0, 1.0), share=True)
+    return {**found, "chance": math.fsum(chances) / len(chances) if chances else None}
+
+
+def _is(value: str, right: str) -> bool:
+    return values.in_table(value, [right]) == right
+
+
+def chance_of(file: ProtocolFile, name: str, right: str, places: int) -> float:
+    """The probability that a random answer is the right one; `places` is the number of options on the screen."""
+    answer = file.answer(name.partition(".")[0])
+    fixed = len(values.fixed_of(answer))
+    match answer:
+        case schema.Scale():
+            return 1 / (len(values.points(answer)) + fixed)
+        case schema.Check():
+            return 1 / (3 if answer.unsure else 2)
+        case schema.Pick() | schema.Pair():
+            roles = {
+                role.partition(".")[2]: values.member_count(file, role) for role in values.options_of(file, answer)
+            }
+            options = places if is_plain(file) else sum(roles.values())
+            others = sum(count for role, count in roles.items() if role != right)
+            return (max(1, options - others) if right in roles else 1) / max(1, options + fixed)
+    return 0.0
+
+
+def _group(file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow]) -> Figures:
+    """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed."""
+    places = _places(file, file.group[name])
+    wanted: dict[tuple[Any, ...], list[TaskRow]] = defaultdict(list)
+    for task in tasks:
+        position, question, round_ = task.task
+        if (key := places(question)) is not None:
+            wanted[(position, round_, key)].append(task)
+    verdicts = {address: _verdicts(file, address, said[address]) for address in file.right}
+    chances = {address: _chances(file, address, said[address]) for address in file.right}
+    groups, waiting, chance = [], 0, []
+    for (position, _, _), of_group in sorted(wanted.items()):
+        if any(task.state is None for task in of_group):
+            waiting += 1
+            continue
+        judged = [found[task.task] for found in verdicts.values() for task in of_group if task.task in found]
+        right = bool(judged) and all(judged)
+        first = of_group[0]
+        groups.append(Scored(position, first.type, first.subtype, "", float(right)))
+        chance.append(math.prod(of.get(task.task, 1.0) for of in chances.values() for task in of_group))
+    return {
+        "group": name,
+        "waiting": waiting,
+        **_broken_down(groups, (0.0, 1.0), share=True),
+        "chance": math.fsum(chance) / len(chance) if chance else None,
+    }
+
+
+def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | None]:
+    """The question of a task → what it shares with the others of its group; None if it is in none."""
+    match file.tasks:
+        case schema.Rows():
+            return lambda question: "" if not over or question in over else None
+        case schema.Each(each=each):
+            at = [list(each).index(one) for one in over]
+            return lambda question: "/".join(question.split("/")[place] for place in at)
+    return lambda question: ""
+
+
+def _verdicts(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, bool]:
+    """Task with a right answer → whether it is the one given most, more often than any other."""
+    given: dict[TaskKey, Counter[str]] = defaultdict(Counter)
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right:
+            given[one.row.task][right if _is(one.value, right) else one.value] += 1
+    found = {}
+    for task, counts in given.items():
+        right = answers.right_answer(file, address, task[1])
+        found[task] = all(counts[right] > n for value, n in counts.items() if value != right) and counts[right] > 0
+    return found
+
+
+def _chances(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, float]:
+    found = {}
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right and one.row.task not in found:
+            found[one.row.task] = chance_of(file, address, right, one.row.places)
+    return found
+
+
+# Over an attribute
+
+
+def _strengths(
+    file: ProtocolFile, rule: schema.BradleyTerry, said: Sequence[Said], attributes: Mapping[int, Attributes]
+) -> Figures:
+    """Bradley and Terry's strengths of the attribute's values (measures/bradley_terry.py). Tied and *both bad* count as
+    ties; comparisons of equal or unknown values have no part.
+    """
+    compared, counts = [], Counter({"ties": 0, "same": 0, "unknown": 0})
+    for one in said:
+        if one.value == CANNOT_JUDGE:
+            continue
+        of = _values_of(file, attributes.get(one.row.task[0], {}), rule.over)
+        for first, second, score in _pairs(file, rule.answer, one):
+            names = of.get(first), of.get(second)
+            if None in names:
+                counts["unknown"] += 1
+            elif names[0] == names[1]:
+                counts["same"] += 1
+            else:
+                compared.append(Compared(one.row.task[0], str(names[0]), str(names[1]), score))
+                counts["ties"] += score == 0.5
+    found = {"answer": rule.answer, "over": rule.over, "n": len(compared), **counts, "rows": [], "reason": ""}
+    if not compared:
+        return {**found, "reason": NO_ATTRIBUTE if counts["unknown"] or not said else "nothing was compared"}
+    wins: dict[str, Counter[str]] = defaultdict(Counter)
+    for one_pair in compared:
+        for name, score in ((one_pair.first, one_pair.score), (one_pair.second, 1 - one_pair.score)):
+            wins[name]["ties" if score == 0.5 else "won" if score == 1 else "lost"] += 1
+    rates = {name: {key: of_name[key] for key in ("won", "ties", "lost")} for name, of_name in sorted(wins.items())}
+    try:
+        strengths = bradley_terry(compared)
+    except NoStrengths as problem:
+        rows = [{"name": name, "value": None, "low": None, "high": None, "n": sum(of.values()), **of}
+                for name, of in rates.items()]  # fmt: skip
+        return {**found, "rows": rows, "reason": str(problem)}
+    found["rows"] = [
+        {"name": one.name, "value": one.value, "low": one.low, "high": one.high, "n": one.n, **rates[one.name]}
+        for one in strengths
+    ]
+    return found
+
+
+def _pairs(file: ProtocolFile, name: str, one: Said) -> Iterator[tuple[str, str, float]]:
+    """(first option, second, score of the first) of a comparison, or of every two options of a ranking."""
+    answer = file.answer(name)
+    if isinstance(answer, schema.Rank):
+        tiers = answers.tiers(one.value)
+        placed = [(option, place) for place, tier in enumerate(tiers) for option in tier]
+        for at, (first, rank) in enumerate(placed):
+            for second, other in placed[at + 1 :]:
+                yield first, second, 0.5 if rank == other else 1.0
+        return
+    if answer.of == "pair":
+        first, second = one.row.task[1].split("/")
+    else:
+        first, second = [name for role in answer.of for name in values.member_names(file, role)]
+    yield first, second, 0.5 if one.value in values.fixed_of(answer) else float(one.value == first)
+
+
+def _values_of(file: ProtocolFile, of_item: Attributes, name: str) -> dict[str, str]:
+    """Option → its value of the attribute."""
+    return {values.option_name(file, identity): str(said[name]) for identity, said in of_item.items() if name in said}
+
+
+def _mean_ranks(
+    file: ProtocolFile, name: str, over: str, said: Sequence[Said], attributes: Mapping[int, Attributes]
+) -> Figures:
+    """The mean rank of each value of the attribute over all rankings, from 1; tied options share the mean rank."""
+    groups, most = defaultdict(list), 1
+    for one in said:
+        if one.value == CANNOT_JUDGE:
+            continue
+        position, question, _ = one.row.task
+        ranks = mean_ranks([one.value])
+        most = max(most, len(ranks))
+        for option, value in _values_of(file, attributes.get(position, {}), over).items():
+            if option in ranks:
+                groups[value].append(Scored(position, one.row.type, one.row.subtype, question, ranks[option]))
+    ends = 1.0, float(most)
+    rows = [{"name": value, **summary(of, ends, share=False)} for value, of in sorted(groups.items())]
+    rows.sort(key=lambda row: row["value"])
+    return {"answer": name, "over": over, "rows": rows, "reason": "" if rows or not said else NO_ATTRIBUTE}

@@ -1,0 +1,127 @@
+"""Scores, right answers, groups, strengths and mean ranks of declared protocols: against values computed by hand."""
+
+import math
+
+import pytest
+
+from annotation.measures.bradley_terry import Compared, bradley_terry
+from annotation.measures.counts import JudgmentRow, TaskRow
+from annotation.measures.scores import item_scores, parents_of, scores
+from annotation.protocols.declared import library
+from benchmarks.metrics.base import wilson
+from tests.annotation.protocols.declared.files import changed, read
+
+
+def rows(said: list[tuple], places: int = 2) -> list[JudgmentRow]:
+    """Of (item, question, annotator, label) tuples, items of two types in turn."""
+    return [
+        JudgmentRow((item, question, 1), "judge", True, "ab"[item % 2], "", 1, who, label, None, places, 1000, True,
+                    False, False, 0)
+        for item, question, who, label in said
+    ]  # fmt: skip
+
+
+def tasks(said: list[tuple], open_: tuple = ()) -> list[TaskRow]:
+    keys = dict.fromkeys((item, question, 1) for item, question, *_ in said)
+    return [TaskRow(key, "ab"[key[0] % 2], "", 3, None if key in open_ else "kept", "", "majority") for key in keys]
+
+
+def models(*names: str) -> dict:
+    return {place: {"picture-0": {"model": name}} for place, name in enumerate(names)}
+
+
+def test_a_mean_score_by_type_and_by_model_with_what_has_no_part_counted_aside():
+    said = [
+        (0, "", 1, "5"),
+        (0, "", 2, "4"),
+        (1, "", 1, "1"),
+        (1, "", 2, "cannot_judge"),
+        (2, "", 1, "2"),
+        (2, "", 2, "3"),
+    ]
+    found = scores(library.shipped("prompt-fit"), rows(said), tasks(said), models("x", "y", "x"))
+    (one,) = found["answers"]
+    assert (one["whole"]["value"], one["whole"]["n_items"], one["whole"]["n_judgments"]) == (3, 3, 5)
+    assert (one["cannot_judge"], one["from"], one["to"], one["is_share"]) == (1, 1, 5, False)
+    assert [(row["type"], row["value"]) for row in one["by_type"]] == [("a", 3.5), ("b", 1)]
+    assert [(row["name"], row["value"], row["n_items"]) for row in one["by"]["model"]] == [("x", 3.5, 2), ("y", 1, 1)]
+    deviations = [(9 - 3 * 2), (1 - 3), (5 - 3 * 2)]  # each item's sum less what the mean would give it
+    error = math.sqrt(sum(value**2 for value in deviations) * 3 / 2) / 5
+    assert one["whole"]["low"] == pytest.approx(max(1, 3 - 4.302652729911275 * error))
+    assert item_scores(library.shipped("prompt-fit"), rows(said), {})["fit"][(0, "", 1)] == 4.5
+
+
+def test_a_share_has_the_interval_of_as_many_answers_as_carry_its_information():
+    said = [(item, "", who, "yes" if who else "no") for item in range(4) for who in range(2)]
+    file = read(changed(
+        ("decide", []), ("answers", [{"name": "ok", "kind": "pick", "fixed": {"yes": "Y", "no": "N"}}]),
+        ("measure", {"ok": {"score": "yes"}}),
+    ))  # fmt: skip
+    (one,) = scores(file, rows(said), tasks(said), {})["answers"]
+    low, high = wilson(2, 4)  # every item has the same mean, so there is no more than one answer of each to go by
+    assert (one["whole"]["value"], one["whole"]["low"], one["whole"]["high"]) == (0.5, low, high)
+
+
+def test_groups_count_where_all_their_tasks_are_right_beside_chance():
+    labels = {  # 2 x 2: the right ones are yes, no, no, yes
+        0: ("yes", "no", "no", "yes"),  # everything
+        1: ("yes", "no", "yes", "yes"),  # the second image is wrong, the first text too
+        2: ("no", "no", "no", "yes"),
+    }
+    names = ("positive/positive", "positive/negative", "negative/positive", "negative/negative")
+    said = [(item, name, 1, label) for item, given in labels.items() for name, label in zip(names, given, strict=True)]
+    said += [(3, name, 1, "yes") for name in names]
+    waiting = ((3, names[0], 1),)
+    found = scores(library.shipped("winoground-pairs"), rows(said, places=0), tasks(said, waiting), {})
+    groups = {one["group"]: one for one in found["groups"]}
+    got = {name: (one["whole"]["value"], one["whole"]["n_judgments"], one["chance"]) for name, one in groups.items()}
+    assert got["all_four"] == (pytest.approx(1 / 3), 3, 1 / 16)
+    assert got["same_image"] == (pytest.approx((2 + 1 + 1 + 0) / 7), 7, 0.25)
+    assert got["same_text"] == (pytest.approx(4 / 7), 7, 0.25)
+    right = found["answers"][0]["right"]
+    assert (right["whole"]["value"], right["chance"]) == ((4 + 3 + 3 + 2) / 16, 0.5)
+
+
+def test_chance_counts_options_and_fixed_answers():
+    said = [(0, "", 1, "caption-positive-0"), (1, "", 1, "both")]
+    (one,) = scores(library.shipped("image-caption-foil"), rows(said), tasks(said), {})["answers"]
+    assert one["right"]["chance"] == 1 / 4 and one["whole"]["value"] == 0.5
+    said = [(0, "", 1, "caption-positive-0"), (1, "", 1, "caption-negative-2")]
+    (one,) = scores(library.shipped("one-of-four"), rows(said, places=4), tasks(said), {})["answers"]
+    assert one["right"]["chance"] == 1 / 4 and one["right"]["whole"]["value"] == 0.5
+
+
+def test_strengths_over_an_attribute_with_ties():
+    of = {
+        item: {"picture-0": {"model": "x"}, "picture-1": {"model": "y"}, "picture-2": {"model": "y"}}
+        for item in range(9)
+    }
+    answers = ["picture-0", "picture-0", "picture-1", "tie", "both_bad", "picture-0", "picture-1", "cannot_judge"]
+    said = [(item, "picture-0/picture-1", 1, label) for item, label in enumerate(answers)]
+    said.append((8, "picture-1/picture-2", 1, "picture-1"))
+    (found,) = scores(library.shipped("preference"), rows(said), tasks(said), of)["strengths"]
+    points = [1, 1, 0, 0.5, 0.5, 1, 0]
+    expected = bradley_terry([Compared(item, "x", "y", score) for item, score in enumerate(points)])
+    assert [(row["name"], row["value"], row["low"], row["high"]) for row in found["rows"]] == [
+        (one.name, one.value, one.low, one.high) for one in expected
+    ]
+    assert (found["n"], found["ties"], found["same"]) == (7, 2, 1)
+    assert {name: found["rows"][0][name] for name in ("won", "ties", "lost")} == {"won": 3, "ties": 2, "lost": 2}
+    (none,) = scores(library.shipped("preference"), rows(said[:2]), tasks(said), of)["strengths"]
+    assert none["rows"][0]["value"] is None and "lost or won all" in none["reason"]
+
+
+def test_mean_ranks_over_an_attribute():
+    of = {0: {f"picture-{place}": {"model": name} for place, name in enumerate("xyz")}}
+    said = [(0, "", 1, "picture-0>picture-1>picture-2"), (0, "", 2, "picture-1>picture-0>picture-2")]
+    (found,) = scores(library.shipped("rank-images"), rows(said), tasks(said), of)["mean_ranks"]
+    assert [(row["name"], row["value"]) for row in found["rows"]] == [("x", 1.5), ("y", 1.5), ("z", 3)]
+
+
+def test_a_question_counts_only_where_its_parents_hold():
+    file = library.shipped("image-questions")
+    of = {0: {"caption-question-1": {"parents": [1]}, "caption-question-2": {"parents": [1, 2]}}}
+    assert parents_of(file.answers[0], of[0]) == [[], [1], [1, 2]]
+    said = [(0, "", 1, "no,yes,yes"), (1, "", 1, "no,yes,yes")]
+    (one,) = scores(file, rows(said), tasks(said), of)["answers"]
+    assert [row["value"] for row in one["by_type"]] == [0, pytest.approx(2 / 3)]
