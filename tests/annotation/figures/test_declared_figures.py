@@ -93,7 +93,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     study, agreed, _, one = texts_of(client, stage)
     assert "ordinal α on answer" in study and "kept if the median of fit is at least 3" in study
     assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study
-    assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “not applicable”"))
+    assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert "Mean weighted κ" in one and "Near the others" in one
 
 
