@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 
+from annotation.figures.attributes import attributes_of
 from annotation.figures.edit_names import edits_of
 from annotation.figures.paper import paper
 from annotation.measures import counts as measures_counts
@@ -98,7 +99,7 @@ def stage_rows(stage: Stage) -> StageRows:
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     return StageRows(
         _settings(stage), rule_of(stage), judgment_rows(stage), task_rows(stage), (flags, unsettled),
-        fetch(ANNOTATORS, stage=stage.pk), paper(stage),
+        fetch(ANNOTATORS, stage=stage.pk), paper(stage), attributes_of(stage),
     )  # fmt: skip
 
 

@@ -77,7 +77,9 @@ def adjudicate_first(study: Study) -> None:
 
 
 def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
-    """Items with as many parts in each role as the file wants, and not more than four where it leaves that open."""
+    """Items with as many parts in each role as the file wants, and not more than four where it leaves that open. Images
+    say of each attribute the place that they have: `model-0`.
+    """
     made = Benchmark.objects.create(name=f"Benchmark {next(studies.serial)}", source="jsonl")
     for number in range(items):
         item = Item.objects.create(benchmark=made, key=f"item-{number}", position=number, type="swap", subtype="att")
@@ -87,8 +89,9 @@ def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
             for place in range(most or max(least, SEVERAL)) if most != least else range(least):
                 if kind == "images":
                     name = f"{item.key}_{role}_{place}.jpg"
+                    said = {one: f"{one}-{place}" for one in file.item.attributes if one != "parents"}
                     ItemImage.objects.create(
-                        item=item, image=studies.image(), role=role, position=place, source_name=name
+                        item=item, image=studies.image(), role=role, position=place, source_name=name, attributes=said
                     )
                 else:
                     text = f"{number} red cups and {place} blue plates stand on the {len(role)} tables."

@@ -5,6 +5,7 @@ The numbers of statistics.json are counted from items.jsonl by code that is not 
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 from annotation.measures.funnel import fates
 from annotation.releases.verification import outcomes, recomputed
@@ -32,7 +33,11 @@ def check_figures(place: Place, report: Report) -> None:
             elif name not in theirs:
                 report.problem(FIGURES, f"/{name}: missing")
             else:
-                _compare(place, report, FIGURES, "figures computed again", {name: known[name]()}, {name: theirs[name]})
+                ours: Any = known[name]()
+                told: Any = theirs[name]
+                if name == "stages" and len(ours) == len(told):
+                    ours, told = recomputed.comparable(rows, ours), recomputed.comparable(rows, told)
+                _compare(place, report, FIGURES, "figures computed again", {name: ours}, {name: told})
     with report.reading(TASKS):
         ours = outcomes.computed(rows, decided)
         report.count("outcomes of tasks by the decision rule", len(ours))

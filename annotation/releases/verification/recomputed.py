@@ -24,6 +24,7 @@ from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
 Outcomes = Mapping[str, Decided]  # by stage
+OVER_ATTRIBUTES = {"by", "score", "whole", "by_type", "no_value"}  # of an answer: a check's score asks parents too
 
 
 def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
@@ -109,8 +110,29 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
         StageRows(
             settings, stage.rule, stage.judgments, [_asked(task, decision) for task, decision in decided],
             (len(flags), flags.count(False)), list(_seats(rows, stage)), _paper(rows, stage, decided),
+            rows.attributes if _names_attributes(stage) else {},
         )
     )  # fmt: skip
+
+
+def _names_attributes(stage: ReleasedStage) -> bool:
+    file = stage.rule.protocol.file
+    return bool(file and file.item.attributes)
+
+
+def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
+    """The stages' figures without scores over attributes where the attributes of some items are in no file, which is so
+    while they are open.
+    """
+    found = []
+    for stage, figures in zip(rows.stages, stages, strict=True):
+        unknown = _names_attributes(stage) and any(task["position"] not in rows.attributes for task in stage.live_tasks)
+        scores = figures.get("scores")
+        if unknown and scores:
+            answers = [redaction.without_keys(one, OVER_ATTRIBUTES) for one in scores["answers"]]
+            figures = {**figures, "scores": {"answers": answers, "groups": scores["groups"]}}
+        found.append(figures)
+    return found
 
 
 def _asked(task: Mapping, decision: Decision) -> TaskRow:

@@ -14,6 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.dashboard import agreement_page, study_page
 from annotation.figures import agreement, annotators
 from annotation.figures.stage import study_figures
+from annotation.measures.bradley_terry import Compared, bradley_terry
 from tests.builders import declared
 
 pytestmark = pytest.mark.usefixtures("savepoint")
@@ -132,3 +133,28 @@ def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_stateme
     expected = krippendorff.alpha(fits.T, level_of_measurement="ordinal", value_domain=POINTS)
     assert by_view["fit"]["alpha"]["value"] == pytest.approx(expected)
     assert agreement.stage_agreement(stage, "holds")["whole"]["n_items"] == 2 * ITEMS
+
+
+def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):
+    """Four models, each pair of an item once: the lower number wins three times in four, every fifth is a tie."""
+    stage = declared.study("preference", ITEMS).stages.get()
+
+    def said(task, who) -> str:
+        first, second = task.question.split("/")
+        number = task.item.position + int(first[-1]) + int(second[-1])
+        return "tie" if number % 5 == 0 else first if number % 4 else second
+
+    figures = study_figures(declared.judge(stage, 1, said))
+    tasks = stage.tasks.select_related("item").order_by("item__position", "question")
+    points = []
+    for task in tasks:
+        first, second = (f"model-{name[-1]}" for name in task.question.split("/"))
+        score = {"tie": 0.5}.get(label := said(task, 0), float(label[-1] == first[-1]))
+        points.append(Compared(task.item.position, first, second, score))
+    (found,) = figures["scores"]["strengths"]
+    expected = bradley_terry(points)
+    assert [row["name"] for row in found["rows"]] == [one.name for one in expected]
+    ends = [(row["value"], row["low"], row["high"]) for row in found["rows"]]
+    assert ends == [pytest.approx((one.value, one.low, one.high)) for one in expected]
+    study = texts_of(client, stage)[0]
+    assert "Strengths in better by model" in study and "the strength of each model by the Bradley–Terry model" in study
