@@ -4,14 +4,19 @@ Reading every judgment of a stage instead would take seconds for a million of th
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import combinations
 from math import log2
+from statistics import fmean
+from typing import Any
 
+from annotation.measures.agreement import parts_on_scale
 from annotation.models import Task
 from annotation.protocols.answers import agreement_key
-from annotation.protocols.base import Answer
+from annotation.protocols.base import RANK, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
+from annotation.protocols.declared.measuring import ranks_of
 
 KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind
 PLACES = 6  # digits, so that equally split tasks get the same value
@@ -34,7 +39,8 @@ def entropy(counts: Iterable[int]) -> float:
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
     """The disagreement among counted judgments. Answers are equal if their `protocols.answers.agreement_key` is;
-    options that are votes for one thing (`Protocol.alike`) are different answers of one kind.
+    options that are votes for one thing (`Protocol.alike`) are different answers of one kind. Answers to protocol files
+    differ by their scale: neighbours less than the ends.
     """
     counts = Counter(agreement_key(rule.protocol, answer) for answer in given.values())
     if len(counts) < 2:
@@ -42,7 +48,46 @@ def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
     labels = {agreement_key(rule.protocol, answer): answer.label for answer in given.values()}
     alike = rule.alike(list(labels.values()))
     kinds = {"" if label in alike else key for key, label in labels.items()}
-    return Spread(entropy(counts.values()), KIND if len(kinds) > 1 else OPTION, max(given))
+    bits = entropy(counts.values())
+    if rule.protocol.file:
+        bits = _of_declared(rule, [answer.label for answer in given.values()]) or bits
+    return Spread(bits, KIND if len(kinds) > 1 else OPTION, max(given))
+
+
+def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
+    """The mean entropy of the answers to a protocol file's questions, each by its scale."""
+    assert rule.protocol.file is not None
+    views, names = rule.projections(), [one.name for one in rule.protocol.file.answers]
+    asked = [views["answer"]] if len(names) == 1 else [views[name] for name in names if name in views]
+    found = [_of_view(view, [view(label) for label in labels]) for view in asked if isinstance(view, View)]
+    return round(fmean(found), PLACES) if found else 0.0
+
+
+def _of_view(view: View, said: Sequence[str]) -> float:
+    """Whether an answer is on the scale, and then where: the entropies of both steps add up."""
+    placed = [(one, tuple(parts_on_scale(view, one))) for one in said]
+    on = [parts for _, parts in placed if parts]
+    first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
+    columns = zip(*on, strict=True) if len(set(map(len, on))) == 1 else [on]
+    inner = [_on_scale(view.scale, column) for column in columns]
+    return first + (len(on) / len(said) * fmean(inner) if inner else 0.0)
+
+
+def _on_scale(scale: Scale, said: Sequence[Any]) -> float:
+    """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of rankings, of
+    the order of two options, over all pairs. 1 for the two ends of a scale or opposite orders.
+    """
+    if scale.order:
+        places = [scale.order.index(one) for one in said]
+        steps = range(1, len(scale.order))
+        return fmean(entropy(Counter(place < step for place in places).values()) for step in steps)
+    if scale.level == RANK:
+        ranks = [ranks_of(one) for one in said]
+        pairs = list(combinations(sorted(ranks[0]), 2))
+        if pairs and all(one.keys() == ranks[0].keys() for one in ranks):
+            orders = ([(one[a] > one[b]) - (one[a] < one[b]) for one in ranks] for a, b in pairs)
+            return fmean(entropy(Counter(of_pair).values()) for of_pair in orders)
+    return entropy(Counter(said).values())
 
 
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:

@@ -7,7 +7,9 @@ from django.test.utils import CaptureQueriesContext
 from annotation.pipeline.disagreement import Spread, entropy, spread
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.declared import compile, library
 from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.rules import rule_for
 from tests.builders import studies, text_items
 
 EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}
@@ -49,6 +51,24 @@ def test_where_an_edit_is_confirmed_the_words_count():
              (("edited", "A cat."), ("edit-7", "A cat."), ("edited", "Two cats."))]  # fmt: skip
     assert of(text_items.PARAPHRASE, *edits[:2]) == Spread()
     assert of(text_items.PARAPHRASE, *edits).entropy == 0.918296
+
+
+@pytest.mark.parametrize(
+    "name, given, bits",
+    [
+        ("prompt-fit", ["1", "5"], 1),
+        ("prompt-fit", ["4", "5"], 0.25),
+        ("prompt-fit", ["3", "4", "5"], 0.459148),  # 1/3 against 2/3 at two of four steps
+        ("prompt-fit", ["5", "5", "cannot_judge"], 0.918296),
+        ("rank-images", ["picture-0>picture-1>picture-2", "picture-2>picture-1>picture-0"], 1),
+        ("rank-images", ["picture-0>picture-1>picture-2", "picture-1>picture-0>picture-2"], 0.333333),
+        ("two-scores", ["1/1", "1/0.5"], 0.25),  # the mean of the two answers
+        ("image-questions", ["yes,yes,no,no", "yes,yes,no,yes"], 0.25),
+    ],
+)
+def test_answers_on_a_scale_differ_by_their_distance(name, given, bits):
+    protocol = compile.as_protocol(library.shipped(name), f"{name}@1")
+    assert spread(rule_for(protocol, len(given), "drop"), dict(enumerate(map(Answer, given)))).entropy == bits
 
 
 def writes(stage, answer: str) -> int:
