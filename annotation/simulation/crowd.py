@@ -2,9 +2,10 @@
 
 An annotator gives a task's true answer with probability 1 - error rate, otherwise one of the others, each equally
 likely. The truth is the known answer of a check, of the item, or of a question by construction (in a baseline); if
-nothing is known, it is drawn from the item's id. If an answer is more than a pick, they send what its form makes up,
-whatever the error rate. Which place on the screen holds which option is read from the database by the lease's token; no
-page says it (law 4). They go from stage to stage as people do, and come back while there is work.
+nothing is known, it is drawn from the item's id. `declared_answers` says how they answer protocol files. If an answer
+of another protocol is more than a pick, they send what its form makes up, whatever the error rate. Which place on the
+screen holds which option is read from the database by the lease's token; no page says it (law 4). They go from stage to
+stage as people do, and come back while there is work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
 sent as the measured time, but not waited for unless `pace` says so. This is an assumption, not a claim about people.
@@ -32,6 +33,7 @@ from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
+from annotation.simulation import declared_answers
 from annotation.simulation.browser import Form, Page, Unreachable, Visitor
 from benchmarks import audit
 
@@ -162,10 +164,13 @@ class Simulated:
         """The screen's fields as they fill them in."""
         leases = Lease.objects.select_related("task__item", "task__stage")
         lease = leases.get(token=screen.values["lease"])
-        form = protocol_named(lease.task.stage.protocol).form
-        if form is not None:
-            return form.simulate(self.rng, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
-        return {"answer": self._pick(lease.task, lease.shown)}
+        task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
+        if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
+            screen = declared_answers.Screen(lease.shown, texts_of(task, lease.shown), task.question)
+            return declared_answers.fields(protocol.file, screen, task.item_id, self.rng, self.plan.error_rate)
+        if protocol.form is not None:
+            return protocol.form.simulate(self.rng, lease.shown, texts_of(task, lease.shown), task.question)
+        return {"answer": self._pick(task, lease.shown)}
 
     def _pick(self, task: Task, shown: list[str]) -> str:
         protocol = task.stage.protocol

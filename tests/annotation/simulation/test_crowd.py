@@ -17,7 +17,7 @@ from annotation.simulation import crowd
 from annotation.simulation.browser import FormReader, Unreachable
 from annotation.simulation.crowd import running_at
 from benchmarks.models import Event, Item
-from tests.builders import studies, text_items
+from tests.builders import declared, studies, text_items
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STEADY = {"skip_rate": 0, "undo_rate": 0}
@@ -58,6 +58,13 @@ def test_the_work_is_shared_out(site):
 def test_an_error_rate_of_one_never_tells_the_truth(site):
     run(study(), site, error_rate=1)
     assert right() == [False] * 12
+
+
+@pytest.mark.parametrize("name", ["prompt-fit", "two-scores"])
+def test_they_answer_protocol_files(site, name):
+    report = run(declared.study(name, 3), site, error_rate=0)
+    assert report.judgments == 9 and report.errors == []
+    assert Judgment.objects.values("lease__task", "answer").distinct().count() == 3
 
 
 def test_they_are_marked_and_their_joining_is_on_record(site):

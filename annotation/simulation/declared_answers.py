@@ -1,0 +1,161 @@
+"""How simulated annotators answer a declared protocol, so that its figures have structure. Pure.
+
+The truth about an item is the right answer by construction, or else drawn from the item, the same for everybody. An
+annotator errs in it with the stated rate: on a scale by one point, in a check by statement, in marked words by half the
+rate for each word. Options of a comparison or a ranking have a quality, on average one less for each place further on;
+annotators add noise of four times the rate to it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from annotation.protocols import base, edits
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.compile import is_plain
+from annotation.protocols.declared.schema import ProtocolFile
+
+_NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
+_TIED = 0.15  # qualities this close are a tie, where there is one
+_MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements that hold
+_WORDS = "A simulated annotator wrote this. " * 150
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What an annotator sees: the options by identity in the order shown, the texts, and the task's question."""
+
+    shown: Sequence[str]
+    texts: base.TextsByIdentity
+    question: str = ""
+
+
+def fields(file: ProtocolFile, screen: Screen, item: object, rng: Random, error_rate: float) -> dict[str, str]:
+    """The fields that they submit; of a screen with one pick, `answer`."""
+    said: dict[str, str] = {}
+    written: dict[str, str] = {}
+    for answer in file.answers:
+        said[answer.name] = ""
+        if answers.is_asked(answer, said, file):
+            one = _Asked(file, answer, screen, item, rng, error_rate)
+            said[answer.name] = one.value()
+            if isinstance(answer, schema.Text | schema.Edit):
+                written[answer.name] = one.words()
+    if is_plain(file):
+        (value,) = said.values()
+        names = list(answers.option_names(file, file.answers[0], screen.shown).values()) if _chooses(file) else []
+        return {"answer": str(names.index(value) + 1) if value in names else value}
+    found = base.Answer(answers.PARTING.join(said.values()), base.AnswerContent(texts=written))
+    return answers.fill(file, found, screen.shown)
+
+
+def _chooses(file: ProtocolFile) -> bool:
+    return isinstance(file.answers[0], schema.Pick | schema.Pair)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One question on a screen, and who answers it."""
+
+    file: ProtocolFile
+    answer: schema.Answer
+    screen: Screen
+    item: object
+    rng: Random
+    error_rate: float
+
+    @property
+    def truth(self) -> Random:
+        return Random(f"{self.item}/{self.screen.question}/{self.answer.name}")
+
+    def errs(self, share: float = 1) -> bool:
+        return self.rng.random() < self.error_rate * share
+
+    def value(self) -> str:
+        """The answer's part of the label."""
+        match self.answer:
+            case schema.Pick(many=True):
+                return self._several()
+            case schema.Pick():
+                return self._pick([*self._names(), *values.fixed_of(self.answer)])
+            case schema.Pair():
+                return self._better()
+            case schema.Rank():
+                return ">".join(sorted(self._names(), key=self._noisy, reverse=True))
+            case schema.Scale():
+                return self._point(values.points(self.answer))
+            case schema.Check():
+                return ",".join(self._statements(self.answer))
+            case schema.Words():
+                return self._marks(self.answer)
+        return answers.WRITTEN if isinstance(self.answer, schema.Text) else answers.EDITED
+
+    def words(self) -> str:
+        """What they write."""
+        if isinstance(self.answer, schema.Text):
+            return _WORDS[: max(self.answer.shortest, min(60, self.answer.longest))]
+        return edits.simulated_edit(self._text())[: self.answer.longest]
+
+    def _names(self) -> list[str]:
+        return sorted(answers.option_names(self.file, self.answer, self.screen.shown).values())
+
+    def _right(self, known: Sequence[str]) -> list[str]:
+        """The values that are right by construction."""
+        right = answers.right_answer(self.file, self.answer.name, self.screen.question)
+        return [one for one in known if right and values.in_table(one, [right]) == right]
+
+    def _pick(self, known: Sequence[str]) -> str:
+        right = self._right(known) or [self.truth.choice(known)]
+        wrong = [one for one in known if one not in right]
+        return self.rng.choice(wrong) if wrong and self.errs() else right[0]
+
+    def _several(self) -> str:
+        known, truth = [*self._names(), *values.fixed_of(self.answer)], self.truth
+        held = [(truth.random() < 0.5) != self.errs() for _ in known]
+        chosen = [one for one, holds in zip(known, held, strict=True) if holds]
+        return ",".join(sorted(chosen or [truth.choice(known)]))
+
+    def _quality(self, name: str) -> float:
+        place = name.rpartition("-")[2]
+        return Random(f"{self.item}/{name}").gauss(-int(place) if place.isdecimal() else 0, 1)
+
+    def _noisy(self, name: str) -> float:
+        return self._quality(name) + self.rng.gauss(0, _NOISE * self.error_rate)
+
+    def _better(self) -> str:
+        names, fixed = self._names(), values.fixed_of(self.answer)
+        if self._right([*names, *fixed]):
+            return self._pick([*names, *fixed])
+        (one, first), (other, second) = ((name, self._noisy(name)) for name in names)
+        if abs(first - second) < _TIED and values.TIE in fixed:
+            return values.TIE
+        return one if first >= second else other
+
+    def _point(self, points: Sequence[str]) -> str:
+        right = self._right(points)
+        place = points.index(right[0]) if right else self.truth.randrange(len(points))
+        step = self.rng.choice((-1, 1)) if self.errs() else 0
+        return points[place + step if 0 <= place + step < len(points) else place - step]
+
+    def _statements(self, answer: schema.Check) -> list[str]:
+        role = str(answer.of).partition(".")[2]
+        count = len(answer.statements) or sum(base.caption_role(one) == role for one in self.screen.texts)
+        truth, other = self.truth, [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
+        held = [values.YES if truth.random() < _HOLDS else values.NO for _ in range(count)]
+        return [self.rng.choice([one for one in other if one != said]) if self.errs() else said for said in held]
+
+    def _marks(self, answer: schema.Words) -> str:
+        truth, marks, found = self.truth, list(answer.marks), []
+        count = len(self._text().split())
+        for place in range(1, count + 1):
+            mark = truth.choice(marks) if truth.random() < _MARKED else ""
+            if self.errs(0.5):
+                mark = "" if mark else self.rng.choice(marks)
+            found += [f"{place}:{mark}"] if mark else []
+        return f"{count};{','.join(found)}"
+
+    def _text(self) -> str:
+        """The text that is marked or edited: that of its role or its task, else the last one."""
+        names = {values.option_name(self.file, one): text for one, text in self.screen.texts.items()}
+        wanted = [getattr(self.answer, "of", "").partition(".")[2], *self.screen.question.split(answers.PARTING)]
+        return next((names[one] for one in wanted if one in names), next(reversed(list(names.values())), ""))

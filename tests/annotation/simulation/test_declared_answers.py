@@ -1,0 +1,57 @@
+"""Simulated answers to declared protocols: the screen takes them, and they agree about as far as the rate lets them."""
+
+from random import Random
+
+import pytest
+
+from annotation.measures.declared import agreement
+from annotation.protocols.declared import answers, library
+from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
+from annotation.protocols.declared.tasks import tasks_of
+from annotation.simulation.declared_answers import Screen, fields
+from tests.annotation.protocols.declared.test_library import fitting, texts
+
+
+def said(name: str, error_rate: float, items: int, people: int = 3) -> list[tuple]:
+    """(item and question, annotator, stored label in the file's words) of the library's protocol."""
+    of = library.shipped(name)
+    record = fitting(of, True)
+    found = []
+    for item in range(items):
+        for task in tasks_of(of, record, {})[:2]:
+            for who in range(people):
+                rng = Random(f"{item}{task.question}{who}")
+                shown = rng.sample(task.options, len(task.options))
+                sent = fields(of, Screen(shown, texts(record), task.question), item, rng, error_rate)
+                found.append(((item, task.question), who, _label(of, sent, shown, texts(record), task.question)))
+    return found
+
+
+def _label(of, sent, shown, words, question) -> str:
+    if not is_plain(of):
+        return answers.parse(of, sent, shown, words, question).label
+    said = sent["answer"]
+    fixed = [choice.identity for choice in as_protocol(of, "x@1").fixed]
+    return value_of(of, said if said in fixed else shown[int(said) - 1])
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_without_errors_everybody_says_the_same(name):
+    assert {len({label for at, _, label in said(name, 0, 2) if at == place}) for place, *_ in said(name, 0, 2)} == {1}
+
+
+@pytest.mark.parametrize(
+    "name, measure", [("prompt-fit", "alpha_ordinal"), ("two-scores", "alpha_ordinal"), ("rank-images", "tau_b"),
+                      ("image-questions", "alpha_nominal"), ("word-by-word", "alpha_nominal"),
+                      ("winoground-pairs", "alpha_nominal"), ("preference", "alpha_nominal")],
+)  # fmt: skip
+def test_with_errors_they_agree_far_above_chance(name, measure):
+    of = library.shipped(name)
+    for found in agreement(of, said(name, 0.1, 40)).values():
+        assert 0.4 < found[measure] < 0.99
+
+
+def test_errors_on_a_scale_are_neighbours():
+    truth = {at: label for at, _, label in said("prompt-fit", 0, 60)}
+    apart = [abs(int(label) - int(truth[at])) for at, _, label in said("prompt-fit", 0.3, 60)]
+    assert set(apart) == {0, 1} and 0.2 < sum(apart) / len(apart) < 0.4
