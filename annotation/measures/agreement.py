@@ -85,11 +85,13 @@ class RatingTable:
     an annotator rated an item twice.
 
     `scale` is that of the labels, which are in its order then; ratings off the scale are not in the table, and `aside`
-    counts them by label. `tasks` has for each of `items` what was asked: of a check, each statement is an item.
+    counts them by label. `tasks` has for each of `items` what was asked: of a check, each statement (`unit`) is an
+    item.
     """
 
     scale = Scale()
     aside: Counter[str] = Counter()
+    unit = ""
 
     def __init__(self, rows: Iterable[Rating]):
         rows = list(rows)
@@ -120,7 +122,7 @@ class RatingTable:
         other, scale = copy.copy(self), view.scale
         said = [view(label) for label in self.labels]
         parts = [parts_on_scale(view, one) for one in said]
-        other.scale, other.aside = scale, Counter()
+        other.scale, other.aside, other.unit = scale, Counter(), view.unit
         times = np.bincount(self.label, minlength=len(said)).tolist()
         for one, of_label, count in zip(said, parts, times, strict=True):
             if one and not of_label:  # who was not asked said nothing
@@ -459,8 +461,9 @@ def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | Non
 
 
 def count_disagreements(table: RatingTable) -> int:
-    """The number of items with two different labels or more."""
-    return int(((table.counts > 0).sum(axis=1) > 1).sum())
+    """The number of items with two different labels or more; of a check, with different answers to a statement."""
+    differ = np.flatnonzero((table.counts > 0).sum(axis=1) > 1).tolist()
+    return len({table.tasks[place] for place in differ})
 
 
 def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:

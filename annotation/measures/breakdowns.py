@@ -84,6 +84,7 @@ def agreement_by(
     found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}
     if table.scale.level != NOMINAL:
         found |= {"level": table.scale.level, "aside": dict(sorted(table.aside.items()))}
+    found |= {"unit": table.unit} if table.unit else {}
     found["whole"] = {**_table_row(table, work), "confusion": pooled_confusion(table)}
     for name, some in parts.items():
         found[name] = [{**part.name, **_table_row(table.subset(part.rows), work)} for part in some]

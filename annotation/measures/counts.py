@@ -125,9 +125,11 @@ def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
 
 
 def _on_scale(long: agreement.RatingTable) -> Figures:
-    """Of a scale its `level`, and how many judgments are off it, by label; nothing of labels without order."""
+    """Of a scale its `level`, and how many judgments are off it, by label; of labels without order what an item is, if
+    each statement or word is one.
+    """
     if long.scale.level == NOMINAL:
-        return {}
+        return {"unit": long.unit} if long.unit else {}
     tau = {"tau_b": agreement.mean_tau(long)} if long.scale.level == RANK else {}
     return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
 
@@ -155,6 +157,11 @@ def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable
     """
     if "level" in found:
         return _headline_on_scale(found)
+    unit = {"unit": found["unit"]} if "unit" in found else {}
+    return {**_headline(found, table), **unit}
+
+
+def _headline(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
     defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
     alpha, percent = found["alpha"], found["percent"]
     if min((pair["n"] for pair in defined), default=0) >= SHARED:

@@ -245,7 +245,7 @@ def _right(file: ProtocolFile, address: str, said: Sequence[Said]) -> Figures:
     rows, chances = [], []
     for one in said:
         right = answers.right_answer(file, address, one.row.task[1])
-        if right:
+        if right and one.value != CANNOT_JUDGE:
             rows.append(_scored(one, float(_is(one.value, right))))
             chances.append(chance_of(file, address, right, one.row.places))
     found = _broken_down(rows, (0.0, 1.0), share=True)

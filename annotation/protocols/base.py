@@ -232,12 +232,13 @@ class Scale:
 @dataclass(frozen=True, slots=True)
 class View:
     """A projection with its scale. `parts` are what agreement compares of an answer on it, where that is more than one
-    thing: what was said of each statement, or of each word.
+    thing: what was said of each statement, or of each word (`unit`).
     """
 
     project: Projection
     scale: Scale = Scale()
     parts: Callable[[str], Sequence[str]] | None = None
+    unit: str = ""
 
     def __call__(self, label: str) -> str:
         return self.project(label)

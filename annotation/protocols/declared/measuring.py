@@ -1,6 +1,6 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, Projection, Scale, View
 from annotation.protocols.declared import schema
@@ -40,14 +40,10 @@ def _view(protocol: ProtocolFile, address: str, projection: Projection) -> View:
     answer = protocol.answer(address.partition(".")[0])
     level = level_of(protocol, address) or NOMINAL
     order = tuple(points(answer)) if isinstance(answer, schema.Scale) and level != NOMINAL else ()
-    return View(projection, Scale(level, order), _parts(protocol, address))
-
-
-def _parts(protocol: ProtocolFile, address: str) -> Callable[[str], Sequence[str]] | None:
-    answer = None if "." in address else protocol.answer(address)
-    if isinstance(answer, schema.Check | schema.Words):
-        return lambda value: parts_of_value(answer, value)
-    return None
+    if "." in address or not isinstance(answer, schema.Check | schema.Words):
+        return View(projection, Scale(level, order))
+    unit = "statement" if isinstance(answer, schema.Check) else "word"
+    return View(projection, Scale(level, order), lambda value: parts_of_value(answer, value), unit)
 
 
 def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]:

@@ -128,7 +128,7 @@ def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_stateme
     ], dtype=float)  # fmt: skip
     expected = krippendorff.alpha(parts.T, level_of_measurement="nominal")
     assert by_view["holds"]["alpha"]["value"] == pytest.approx(expected)
-    assert by_view["holds"]["alpha"]["n"] == 2 * ITEMS
+    assert (by_view["holds"]["alpha"]["n"], by_view["holds"]["unit"]) == (2 * ITEMS, "statement")
     fits = np.array([[np.nan if one == "cannot_judge" else int(one[-1]) for one in row] for row in said], dtype=float)
     expected = krippendorff.alpha(fits.T, level_of_measurement="ordinal", value_domain=POINTS)
     assert by_view["fit"]["alpha"]["value"] == pytest.approx(expected)
