@@ -57,6 +57,8 @@ def scores(
         if (measure and measure.score) or address in file.right:
             mine = said[address] if address in said else _said(file, address, rows)
             found["answers"].append(_answer(file, address, mine, attributes))
+    for name, of in file.scores.items():
+        found["answers"].append(_combination(file, name, of, rows, attributes))
     if file.group:
         found["groups"] = [_group(file, name, said, tasks) for name in file.group]
     for rule in file.decide:
@@ -99,6 +101,40 @@ def _answer(file: ProtocolFile, address: str, said: Sequence[Said], attributes: 
     if address in file.right:
         found["right"] = _right(file, address, said)
     return found
+
+
+def _combination(
+    file: ProtocolFile,
+    name: str,
+    of: schema.Combined,
+    rows: Sequence[JudgmentRow],
+    attributes: Mapping[int, Attributes],
+) -> Figures:
+    """The geometric mean of several answers of each judgment that has a number for all of them."""
+    names = of.geometric_mean
+    by_answer = {
+        one: {(one_of.row.task, one_of.row.annotator): one_of for one_of in _said(file, one, rows)} for one in names
+    }
+    numbers = {one: _number(file, one, _MEAN, attributes) for one in names}
+    judged, unable, without = [], 0, 0
+    for key, first in by_answer[names[0]].items():
+        if first.value == CANNOT_JUDGE:
+            unable += 1
+            continue
+        given = [numbers[one](by_answer[one][key]) if key in by_answer[one] else None for one in names]
+        parts = [part for part in given if part is not None]
+        if len(parts) < len(names) or min(parts) < 0:
+            without += 1
+        else:
+            judged.append(_scored(first, math.prod(parts) ** (1 / len(parts))))
+    low, high = zip(*(_ends(file.answer(one)) for one in names), strict=True)
+    ends = tuple(max(0, math.prod(of_ends)) ** (1 / len(names)) for of_ends in (low, high))
+    by = {one: _by_attribute(file, one, judged, attributes, ends, False) for one in file.item.attributes}
+    return {
+        "answer": name, "ask": f"The geometric mean of {' and '.join(names)}.", "cannot_judge": unable,
+        "no_value": without, "score": _MEAN, "is_share": False, "from": ends[0], "to": ends[1],
+        **_broken_down(judged, ends, False), "by": {one: of_one for one, of_one in by.items() if of_one},
+    }  # fmt: skip
 
 
 def _asked(file: ProtocolFile, address: str) -> str:
@@ -277,7 +313,10 @@ def chance_of(file: ProtocolFile, name: str, right: str, places: int) -> float:
 
 def _group(file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow]) -> Figures:
     """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed."""
-    places = _places(file, file.group[name])
+    of = file.group[name]
+    if isinstance(of, schema.Comparison):
+        return _compared(file, name, of, said, tasks)
+    places = _places(file, of)
     wanted: dict[tuple[Any, ...], list[TaskRow]] = defaultdict(list)
     for task in tasks:
         position, question, round_ = task.task
@@ -301,6 +340,49 @@ def _group(file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], ta
         **_broken_down(groups, (0.0, 1.0), share=True),
         "chance": math.fsum(chance) / len(chance) if chance else None,
     }
+
+
+def _compared(
+    file: ProtocolFile, name: str, of: schema.Comparison, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow]
+) -> Figures:
+    """Items whose tasks with the right answer `compare` got it from a larger share of annotators than all others with
+    the same part. There is no chance to tell: shares can tie.
+    """
+    shares = _shares(file, of.compare, said)
+    items: dict[tuple[int, int], list[TaskRow]] = defaultdict(list)
+    for task in tasks:
+        items[task.task[0], task.task[2]].append(task)
+    rows, waiting = [], 0
+    for (position, _), of_item in sorted(items.items()):
+        if any(task.state is None for task in of_item):
+            waiting += 1
+            continue
+        right = all(_is_above(shares, _places(file, [part]), of_item) for part in of.within)
+        rows.append(Scored(position, of_item[0].type, of_item[0].subtype, "", float(right)))
+    return {"group": name, "waiting": waiting, **_broken_down(rows, (0.0, 1.0), share=True), "chance": None}
+
+
+_Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one
+
+
+def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]]) -> _Shares:
+    given: dict[TaskKey, list[bool]] = defaultdict(list)
+    is_right = {}
+    for address in file.right:
+        for one in said[address]:
+            if one.value != CANNOT_JUDGE:
+                given[one.row.task].append(_is(one.value, value))
+                is_right[one.row.task] = answers.right_answer(file, address, one.row.task[1]) == value
+    return {task: (sum(hits) / len(hits), is_right[task]) for task, hits in given.items()}
+
+
+def _is_above(shares: _Shares, part_of: Callable[[str], str | None], tasks: Sequence[TaskRow]) -> bool:
+    """Whether among the tasks with the same part, those where the value is right have larger shares than the others."""
+    parts: dict[str | None, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for task in tasks:
+        share, right = shares.get(task.task, (0.0, False))
+        parts[part_of(task.task[1])][not right].append(share)
+    return all(bool(rights) and min(rights) > max(others, default=-1.0) for rights, others in parts.values())
 
 
 def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | None]:

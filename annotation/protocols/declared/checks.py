@@ -49,6 +49,7 @@ def problems(protocol: ProtocolFile) -> Iterator[Found]:
     yield from _conditions(protocol)
     yield from _decisions(protocol)
     yield from _measures(protocol)
+    yield from _combined(protocol)
     yield from _right(protocol)
 
 
@@ -425,11 +426,38 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         elif one.score and one.score not in ("mean", *(seen for view in one.views.values() for seen in view.values())):
             yield from _known_values(protocol, address, [one.score], (*path, "score"))
     bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(bound_roles(protocol))
-    for name, over in protocol.group.items():
+    for name, of in protocol.group.items():
+        over = of.within if isinstance(of, schema.Comparison) else of
+        if isinstance(of, schema.Comparison):
+            yield from _comparison(protocol, of, ("group", name))
         for through in over:
             if through not in bound:
                 there = _listed(bound)
                 yield "UNKNOWN_ROLE", ("group", name), f"The tasks have no {through}. They have: {there}."
+
+
+def _comparison(protocol: ProtocolFile, of: schema.Comparison, path: tuple[str | int, ...]) -> Iterator[Found]:
+    if not isinstance(protocol.tasks, schema.Each):
+        yield (
+            "WRONG_DESIGN",
+            path,
+            "Only the tasks of each can be compared. Remove it, or list rows that count together.",
+        )
+    for address in protocol.right:
+        yield from _known_values(protocol, address, [of.compare], (*path, "compare"))
+
+
+def _combined(protocol: ProtocolFile) -> Iterator[Found]:
+    names = {one.name: one.kind for one in protocol.answers}
+    for name, score in protocol.scores.items():
+        path = ("scores", name)
+        if name in names:
+            yield "VALUE_TWICE", path, f"An answer is called {name}. Choose another name."
+        for place, one in enumerate(score.geometric_mean):
+            yield from _known_answer(protocol, one, (*path, "geometric_mean", place))
+            if one in names and names[one] not in NUMERIC:
+                advice = f"{one} has no number to multiply; name answers of kind {_listed(NUMERIC)}."
+                yield "BOUND_ON_NOMINAL", (*path, "geometric_mean", place), advice
 
 
 def _orders(

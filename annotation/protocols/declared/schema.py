@@ -383,13 +383,34 @@ class Measure(Strict):
     score: Value | None = None
 
 
+class Comparison(Strict):
+    """A group that counts where more annotators gave the value `compare` to the tasks in which it is right than to the
+    others, among those with the same part in each of the names in `within`.
+    """
+
+    compare: Value
+    within: Annotated[list[Name], Field(min_length=1)]
+
+
+class Combined(Strict):
+    """A score of each judgment from several of its answers that have numbers: the root of their product."""
+
+    geometric_mean: Annotated[list[Name], Field(min_length=2)]
+
+
+Group = Annotated[
+    Annotated[list[Name], Tag("list")] | Annotated[Comparison, Tag("Comparison")],
+    Discriminator(_form_of({"compare": "Comparison", "within": "Comparison"}, "list")),
+]
+
+
 class ProtocolFile(Strict):
     """A whole file.
 
     `right` are the right answers by construction, which never leave the server: a value, or for each task by its name a
     value. `group` says which tasks of an item must all be right: those with the same part in the names listed, none for
-    all of them; of rows, the rows listed. `leaks` are protocols that an annotator must not have met on the same
-    material.
+    all of them; of rows, the rows listed; or a comparison of tasks. `scores` combine several answers. `leaks` are
+    protocols that an annotator must not have met on the same material.
     """
 
     winnow: Literal["protocol/1"]
@@ -407,7 +428,8 @@ class ProtocolFile(Strict):
     decide: list[Decision] = Field(default_factory=list)
     carry: dict[Reference, Name] = Field(default_factory=dict)
     measure: dict[str, Measure] = Field(default_factory=dict)
-    group: dict[Name, list[Name]] = Field(default_factory=dict)
+    scores: dict[Name, Combined] = Field(default_factory=dict)
+    group: dict[Name, Group] = Field(default_factory=dict)
     right: dict[Name, Value | dict[str, Value]] = Field(default_factory=dict)
     leaks: list[ProtocolName] = Field(default_factory=list)
 

@@ -76,10 +76,40 @@ def test_groups_count_where_all_their_tasks_are_right_beside_chance():
     groups = {one["group"]: one for one in found["groups"]}
     got = {name: (one["whole"]["value"], one["whole"]["n_judgments"], one["chance"]) for name, one in groups.items()}
     assert got["all_four"] == (pytest.approx(1 / 3), 3, 1 / 16)
-    assert got["same_image"] == (pytest.approx((2 + 1 + 1 + 0) / 7), 7, 0.25)
-    assert got["same_text"] == (pytest.approx(4 / 7), 7, 0.25)
     right = found["answers"][0]["right"]
     assert (right["whole"]["value"], right["chance"]) == ((4 + 3 + 3 + 2) / 16, 0.5)
+
+
+def test_tasks_with_the_same_part_can_be_a_group_of_their_own():
+    file = library.shipped("winoground-pairs").model_copy(update={"group": {"same_image": ["image"]}})
+    names = ("positive/positive", "positive/negative", "negative/positive", "negative/negative")
+    said = [(0, name, 1, label) for name, label in zip(names, ("yes", "no", "yes", "yes"), strict=True)]
+    (group,) = scores(file, rows(said, places=0), tasks(said), {})["groups"]
+    assert (group["whole"]["value"], group["whole"]["n_judgments"], group["chance"]) == (0.5, 2, 0.25)
+
+
+def test_shares_of_annotators_are_compared_within_each_part_as_winoground_does():
+    """Votes for yes of ten, for (image, text): of item 0 the texts are told apart, of 1 the images too, of 2 nothing."""
+    votes = {0: (6, 2, 7, 8), 1: (9, 2, 5, 8), 2: (5, 5, 5, 5)}
+    names = ("positive/positive", "positive/negative", "negative/positive", "negative/negative")
+    said = [
+        (item, name, who, "yes" if who < count else "no")
+        for item, counts in votes.items()
+        for name, count in zip(names, counts, strict=True)
+        for who in range(10)
+    ]
+    found = scores(library.shipped("winoground-pairs"), rows(said, places=0), tasks(said), {})["groups"]
+    values = {one["group"]: one["whole"]["value"] for one in found}
+    assert {name: values[name] for name in ("text", "image", "both")} == {
+        "text": pytest.approx(2 / 3), "image": pytest.approx(1 / 3), "both": pytest.approx(1 / 3)
+    }  # fmt: skip
+
+
+def test_a_combined_score_is_the_geometric_mean_of_each_judgment():
+    said = [(0, "", 1, "1/0.5"), (0, "", 2, "0/1"), (1, "", 1, "cannot_judge")]
+    *_, one = scores(library.shipped("two-scores"), rows(said), tasks(said), models("x", "y"))["answers"]
+    assert (one["answer"], one["cannot_judge"], one["to"]) == ("overall", 1, 1)
+    assert one["whole"]["value"] == pytest.approx(math.sqrt(0.5) / 2) == one["by"]["model"][0]["value"]
 
 
 def test_chance_counts_options_and_fixed_answers():

@@ -92,12 +92,23 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("right", {"fit": "postive"}), "UNKNOWN_VALUE", "right.fit", "positive"),
     (("right", {"fit": {"x": "positive"}}), "UNKNOWN_TASK", "right.fit.x", "none"),
     (("group", {"all": ["picture"]}), "NO_RIGHT_ANSWER", "group", "right"),
+    (("group", {"text": {"compare": "both", "within": ["scene"]}}), "WRONG_DESIGN", "group.text", "each"),
+    (("scores", {"all": {"geometric_mean": ["sure", "fit"]}}), "BOUND_ON_NOMINAL", "scores.all.geometric_mean.1",
+     "no number"),
+    (("scores", {"sure": {"geometric_mean": ["sure", "sure"]}}), "VALUE_TWICE", "scores.sure", "another name"),
     (("carry", {"images.scene": "fitt"}), "UNKNOWN_ANSWER", "carry.images.scene", "fit"),
 ]  # fmt: skip
 
 
 def keys_to(path: str) -> list[str]:
     return ["images.scene"] if path.startswith("carry.") else [step for step in path.split(".") if step != "all"]
+
+
+def test_mean_ranks_go_over_an_attribute_of_the_item():
+    order = {"name": "order", "kind": "rank", "of": ["captions.positive", "captions.negative"]}
+    rule = {"answer": "order", "rule": "mean_rank", "over": "maker"}
+    (found,) = problems(changed(("answers", [order]), ("decide", [rule])))
+    assert (found.code, found.column) == ("UNKNOWN_ATTRIBUTE", "decide.0.over") and "model" in found.advice
 
 
 def test_the_file_itself_is_right():
