@@ -372,6 +372,11 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             yield from _table(protocol, one, path)
         if getattr(one, "tie", "") == "none" and "none" not in values.fixed_of(answer):
             yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer none."
+        if isinstance(one, schema.DawidSkene) and any(
+            isinstance(other, schema.DawidSkene) for other in protocol.decide[:place]
+        ):
+            advice = "A study estimates one answer. Decide the others by majority, at_least or unanimous."
+            yield "TWO_ESTIMATES", (*path, "rule"), advice
         if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
             yield "M_OUT_OF_K", (*path, "m"), f"A task has {protocol.judgments} judgments, fewer than m."
         over = getattr(one, "over", None)

@@ -184,6 +184,14 @@ def _advice(error: ErrorDetails) -> str:
             return f"Write at most {context['max_length']:,} characters."
         case "too_long":
             return f"List at most {context['max_length']:,} here."
+        case "less_than_equal":
+            return f"Write a number up to {context['le']:,}."
+        case "greater_than_equal":
+            return f"Write a number from {context['ge']:,} on."
+        case "too_short":
+            return f"List at least {context['min_length']:,} here."
+        case "string_too_short":
+            return "Write something here."
         case _:
             wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
             return f"Write {_WANTED.get(wanted, wanted)} here."

@@ -48,7 +48,8 @@ def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, co
         return
     kind, _, name = role.partition(".")
     wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-    raise base.UnsuitableItem(f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {wanted}")
+    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {wanted}"
+    raise base.UnsuitableItem(lacks, f"{wanted} {name.replace('_', ' ')} {kind[:-1] if wanted == '1' else kind}", there)
 
 
 def _bindings(

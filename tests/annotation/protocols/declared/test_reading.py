@@ -21,6 +21,8 @@ PAIRS = {"pairs": "captions.more", "design": "all"}
 SECOND = {"name": "why", "ask": "Why?", "kind": "text"}
 STRENGTHS = {"answer": "fit", "rule": "bradley_terry", "over": "model"}
 TWO_DROPS = {"negative": "a", "both": "b"}
+ESTIMATES = [{**PICK["decide"][0], "rule": "dawid_skene"}, {"answer": "sure", "rule": "dawid_skene", "keep": [1, 2, 3]}]
+MANY_STATEMENTS = {f"s{place}": f"Statement {place}." for place in range(72)}
 BOUND = {"answer": "sure", "rule": "mean", "at_least": 2, "below": "too_low"}
 
 MISTAKES = [  # change, code, path, a word of the advice
@@ -58,6 +60,18 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("answers.0.fixed", {"both": "Both", "else": "Other"}), "VALUE_TWICE", "answers.0.fixed.else", "another name"),
     (("answers.0.fixed", {"both": {"label": "Both", "keys": ["1"]}}), "SAME_KEY", "answers.0", "key 1"),
     (("answers.0.fixed", {"both": {"label": "Both", "keys": ["u"]}}), "SAME_KEY", "answers.0", "key u"),
+    (
+        ("answers.0.fixed", {"both": {"label": "Both", "keys": ["b"]}, "blur": {"label": "Blurred", "keys": ["b"]}}),
+        "SAME_KEY", "answers.0", "key b",
+    ),
+    (("answers.1.points", 11), "WRONG_VALUE", "answers.1.points", "up to 10"),
+    (("judgments", 0), "WRONG_VALUE", "judgments", "from 1 on"),
+    (("answers", []), "WRONG_VALUE", "answers", "at least 1"),
+    (
+        ("answers.2", {"name": "ok", "ask": "?", "kind": "check", "statements": MANY_STATEMENTS}),
+        "TOO_LONG", "answers", "500",
+    ),
+    (("decide", ESTIMATES), "TWO_ESTIMATES", "decide.1.rule", "one answer"),
     (("answers.1.anchors", {"4": "Very"}), "UNKNOWN_VALUE", "answers.1.anchors.4", "1, 2, 3"),
     (("answers.1.points", [1, 3, 2]), "WRONG_COUNT", "answers.1.points", "low to high"),
     (("answers.2", {"name": "ok", "ask": "?", "kind": "check"}), "NO_STATEMENTS", "answers.2", "statements"),
