@@ -8,9 +8,10 @@ from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
 from annotation.dashboard import annotator_views, item_views
 from annotation.dashboard import views as dashboard_views
-from annotation.judging import join_views, qualification_views, trial_views
+from annotation.judging import draft_views, join_views, qualification_views, trial_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
+from annotation.protocol_files import views as protocol_views
 from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
 from annotation.studies import instructions_views
@@ -68,6 +69,21 @@ urlpatterns = [
         trial_views.study_try_act,
         name="study-try-act",
     ),
+    path("protocols/", protocol_views.protocol_list, name="protocol-list"),
+    path("protocols/drafts/<int:pk>/", protocol_views.protocol_draft, name="protocol-draft"),
+    path("protocols/drafts/<int:pk>/try/<int:seed>/", draft_views.protocol_try, name="protocol-try"),
+    path(
+        "protocols/drafts/<int:pk>/try/<int:seed>/answers/",
+        draft_views.protocol_try_answers,
+        name="protocol-try-answers",
+    ),
+    path(
+        "protocols/drafts/<int:pk>/try/<int:seed>/history/",
+        draft_views.protocol_try_history,
+        name="protocol-try-history",
+    ),
+    path("protocols/drafts/<int:pk>/try/<int:seed>/<slug:do>/", draft_views.protocol_try_act, name="protocol-try-act"),
+    path("protocols/published/<str:version>/", protocol_views.protocol_version, name="protocol-version"),
     path("studies/<int:pk>/annotators/", annotator_views.study_annotators, name="study-annotators"),
     path("studies/<int:pk>/annotators/<int:number>/", annotator_views.study_annotator, name="study-annotator"),
     path("studies/<int:pk>/items/", item_views.study_items, name="study-items"),

@@ -1,4 +1,5 @@
 """Try a stage without counting: its instructions, the judging page with its script, and what would have been stored.
+Drafts of protocol files are tried likewise (draft_views.py).
 
 Nothing is written. The screens follow from the seed in the address (screens/trial.py), and what a manager has answered
 is in signed cookies of their browser. Each screen has its own, since answers may be sent at the same time.
@@ -15,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.shortcuts import redirect, render
 from django.template import loader
 from django.urls import reverse
+from django.utils.text import slugify
 from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
@@ -24,11 +26,11 @@ from annotation.judging.views import refused, submission_of, uuid_of, wants_json
 from annotation.models import Annotator, Lease, Role, Seat, Stage
 from annotation.permissions import Desk
 from annotation.protocols.answers import answer_in_words
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens import errors
 from annotation.screens.read_answer import parse_answer, screen_fields
-from annotation.screens.screens import build_screens
+from annotation.screens.screens import Screen, screens_under
 from annotation.screens.trial import trial_leases
 from annotation.studies import markdown
 from annotation.studies.instructions import text_in
@@ -56,14 +58,11 @@ def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
 @staff_only
 def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
     """The judging page, then what would have been stored; asked for JSON, what comes next, as `judging.views.judge`."""
-    trial = Trial(request, pk, position, seed)
+    trial = _of_stage(request, pk, position, seed)
     if "rules" in request.GET:
         return redirect("study-try", pk, position)
-    with override(get_language_from_request(request)):
-        if wants_json(request):
-            return JsonResponse(trial.next(request.GET))
-        if trial.open and "end" not in request.GET:
-            return HttpResponse(trial.page())
+    if found := screen_or_next(request, trial):
+        return found
     context = {"section": "studies", "stage": trial.stage, "study": trial.stage.study, "rows": trial.rows()}
     return render(request, "studies/try_end.html", context)
 
@@ -71,7 +70,36 @@ def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) 
 @require_GET
 @staff_only
 def study_try_history(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
-    trial = Trial(request, pk, position, seed)
+    return history_of(request, _of_stage(request, pk, position, seed))
+
+
+@csrf_exempt  # there is nothing to forge: all that changes is the visitor's own cookie
+@require_POST
+@staff_only
+def study_try_act(request: StaffRequest, pk: int, position: int, seed: int, do: str) -> HttpResponse:
+    return act(request, _of_stage(request, pk, position, seed), do)
+
+
+def _of_stage(request: HttpRequest, pk: int, position: int, seed: int) -> "Trial":
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    leases = trial_leases(stage, seed, SCREENS)
+    return Trial(request, stage, protocol_named(stage.protocol), leases, _home(stage, seed))
+
+
+# What trials of stages and of drafts (draft_views.py) have in common
+
+
+def screen_or_next(request: HttpRequest, trial: "Trial") -> HttpResponse | None:
+    """The judging page; asked for JSON, what comes next; None where all is answered or the visitor ends the trial."""
+    with override(get_language_from_request(request)):
+        if wants_json(request):
+            return JsonResponse(trial.next(request.GET))
+        if trial.open and "end" not in request.GET:
+            return HttpResponse(trial.page())
+    return None
+
+
+def history_of(request: HttpRequest, trial: "Trial") -> HttpResponse:
     with override(get_language_from_request(request)):
         answered = [trial.leases[place] for place in trial.answers if "fields" in trial.answers[place]]
         past = [
@@ -81,11 +109,8 @@ def study_try_history(request: StaffRequest, pk: int, position: int, seed: int) 
     return JsonResponse({"past": past})
 
 
-@csrf_exempt  # there is nothing to forge: all that changes is the visitor's own cookie
-@require_POST
-@staff_only
-def study_try_act(request: StaffRequest, pk: int, position: int, seed: int, do: str) -> HttpResponse:
-    trial = Trial(request, pk, position, seed)
+def act(request: HttpRequest, trial: "Trial", do: str) -> HttpResponse:
+    """Submit, skip, undo, flag or renew; what it changes is in the cookies of the response."""
     acts = {
         "submit": trial.submit, "skip": trial.skip, "undo": trial.undo,
         "flag": lambda sent: {"flagged": True}, "renew": lambda sent: {"held": len(trial.held())},
@@ -108,17 +133,17 @@ def study_try_act(request: StaffRequest, pk: int, position: int, seed: int, do: 
 
 
 class Trial:
-    """A manager's trial of a stage.
+    """A manager's trial of a stage, or of a draft, whose `stage` is in no database.
 
     `answers` has by place among the `leases`, in the order in which they were given: `label` and `words` of an answer
     and, if there is room, its `fields`; of a skipped screen none of these. `changed` has the places that an act has
-    changed.
+    changed. Answers under another `salt` are none.
     """
 
-    def __init__(self, request: HttpRequest, pk: int, position: int, seed: int):
-        self.stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
-        self.seed, self.home = seed, _home(self.stage, seed)
-        self.leases = trial_leases(self.stage, seed, SCREENS)
+    def __init__(
+        self, request: HttpRequest, stage: Stage, protocol: Protocol, leases: list[Lease], home: str, salt: str = ""
+    ):
+        self.stage, self.protocol, self.leases, self.home, self.salt = stage, protocol, leases, home, salt
         self.changed: set[int] = set()
         kept = {place: self._unpacked(place, request.COOKIES.get(_cookie(place), "")) for place in range(SCREENS)}
         given = sorted((answer["at"], place, answer) for place, answer in kept.items() if answer)
@@ -136,20 +161,23 @@ class Trial:
         return sum("label" in answer for answer in self.answers.values())
 
     def page(self) -> str:
-        annotator = Annotator(study=self.stage.study, token=f"trial-{self.stage.pk}-{self.seed}")
+        annotator = Annotator(study=self.stage.study, token=slugify(f"trial {self.home}"))
         current, *rest = self.screens(self.held())
         context = {
             "desk": Desk(annotator, self.stage, Seat(), self.done, 0), "study": self.stage.study, "home": self.home,
-            "protocol": protocol_named(self.stage.protocol), "current": current, "rest": rest, "pace": 0,
+            "current": current, "rest": rest, "pace": 0,
             "done": self.done, "total": len(self.leases), "key": uuid.uuid4(), "undo_key": uuid.uuid4(),
-            **_instructions(self.stage),
+            **self.instructions(),
         }  # fmt: skip
         return loader.get_template("studies/try_screen.html").render(context)
 
-    def screens(self, leases: list[Lease]) -> list:
+    def instructions(self) -> Mapping[str, Any]:
+        return _instructions(self.stage)
+
+    def screens(self, leases: list[Lease]) -> list[Screen]:
         for lease in leases:
             lease.previous = self.answers.get(self.leases.index(lease), {}).get("fields", {})
-        return build_screens(leases, self.stage)
+        return screens_under(leases, self.protocol, self.stage.study.language)
 
     def next(self, sent: QueryDict) -> dict:
         have = set(sent.getlist("have"))
@@ -165,12 +193,12 @@ class Trial:
     def submit(self, sent: QueryDict) -> dict:
         given = submission_of(sent)
         place, reason = self._place(given["token"]), given["reason"]
-        lease, name = self.leases[place], self.stage.protocol
-        answer = parse_answer(lease, name, {**given["more"], "answer": given["shown_answer"], "reason": reason})
+        lease, protocol = self.leases[place], self.protocol
+        answer = parse_answer(lease, protocol, {**given["more"], "answer": given["shown_answer"], "reason": reason})
         if answer.label == CANNOT_JUDGE and not reason:
             raise errors.BadAnswer(gettext("Say in a few words why you cannot judge this."))
-        words = reason or answer_in_words(protocol_named(name), answer)
-        fields = screen_fields(lease, name, answer)
+        words = reason or answer_in_words(protocol, answer)
+        fields = screen_fields(lease, protocol, answer)
         self._answered(place, label=answer.label, words=words[:MOST_WORDS], fields=fields)
         return {"receipt": "saved", **self.next(sent)}
 
@@ -209,7 +237,7 @@ class Trial:
             return {}
 
     def _salt(self, place: int) -> str:
-        return f"{self.home}{place}"
+        return f"{self.home}{place}{self.salt}"
 
     def _answered(self, place: int, **answer: object) -> None:
         self.answers[place] = {"at": time.time(), **answer}

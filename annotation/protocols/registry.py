@@ -4,7 +4,6 @@ A new one in Python is one file here, one template, one test and one line below.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from annotation.protocols import (
     bivlc_choose,
@@ -63,14 +62,28 @@ def is_known(name: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=512)  # a published version never changes
+_MOST_KEPT = 512
+_compiled: dict[str, Protocol] = {}  # a published version never changes
+
+
 def _published(name: str) -> Protocol:
+    if found := _compiled.get(name):
+        return found
     own, _, version = name.rpartition(VERSION_SIGN)
     if not (version.isascii() and version.isdecimal()):
         raise KeyError(name)
-    return compile.as_protocol(library.read_stored(_find_text(own, int(version)), own), name)
+    return keep_published(name, _find_text(own, int(version)))
+
+
+def keep_published(name: str, text: str) -> Protocol:
+    """The protocol that is published under this name with this text, which is then not looked for again."""
+    if name not in _compiled:
+        while len(_compiled) >= _MOST_KEPT:
+            _compiled.pop(next(iter(_compiled)), None)
+        _compiled[name] = compile.as_protocol(library.read_stored(text, base_name(name)), name)
+    return _compiled[name]
 
 
 def forget_published() -> None:
     """For tests, in which the same name is published anew."""
-    _published.cache_clear()
+    _compiled.clear()

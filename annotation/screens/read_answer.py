@@ -1,19 +1,26 @@
-"""From the submitted fields of a screen to the stored answer, and back."""
+"""From the submitted fields of a screen to the stored answer, and back.
+
+A protocol is given by its name, or itself where it has none that stages know: of a draft.
+"""
 
 from django.utils.translation import gettext
 
 from annotation.models import Lease
-from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, SubmittedFields
+from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, Protocol, SubmittedFields
 from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import BadAnswer
 from annotation.screens.material import texts_of
 
 
-def picked_identity(lease: Lease, protocol: str, shown_answer: str) -> str:
+def _known(protocol: Protocol | str) -> Protocol:
+    return protocol if isinstance(protocol, Protocol) else protocol_named(protocol)
+
+
+def picked_identity(lease: Lease, protocol: Protocol | str, shown_answer: str) -> str:
     """The stored identity (`candidate-0`, `none`) of the answer on the screen ("2", "none"). Raises BadAnswer."""
     if shown_answer.isdecimal() and len(shown_answer) < 4 and 1 <= int(shown_answer) <= len(lease.shown):
         return lease.shown[int(shown_answer) - 1]
-    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in protocol_named(protocol).fixed}:
+    if shown_answer == CANNOT_JUDGE or shown_answer in {choice.identity for choice in _known(protocol).fixed}:
         return shown_answer
     if not shown_answer:
         raise BadAnswer(gettext("Pick an answer first."))
@@ -25,9 +32,9 @@ def place_on_screen(lease: Lease, answer: str) -> str:
     return str(lease.shown.index(answer) + 1) if answer in lease.shown else answer
 
 
-def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
+def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) -> Answer:
     """The answer in the submitted fields of a screen. Raises BadAnswer."""
-    form = protocol_named(protocol).form
+    form = _known(protocol).form
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
     try:
@@ -37,9 +44,9 @@ def parse_answer(lease: Lease, protocol: str, sent: SubmittedFields) -> Answer:
         raise BadAnswer(gettext(lacks.message) % values if values else gettext(lacks.message)) from None
 
 
-def screen_fields(lease: Lease, protocol: str, answer: Answer) -> dict[str, str]:
+def screen_fields(lease: Lease, protocol: Protocol | str, answer: Answer) -> dict[str, str]:
     """The inverse of `parse_answer`."""
-    form = protocol_named(protocol).form
+    form = _known(protocol).form
     if form is None or answer.label == CANNOT_JUDGE:
         return {"answer": place_on_screen(lease, answer.label)}
     return form.fill(answer, lease.shown)

@@ -62,7 +62,7 @@ def build_screens(leases: Sequence[Lease], stage: Stage) -> list[Screen]:
     there = material.parts_of_leases(leases)
     spoken = stage.study.language
     return [
-        _screen(lease, protocols[lease.task.stage_id], parts, spoken)
+        build_screen(lease, protocols[lease.task.stage_id], parts, spoken)
         for lease, parts in zip(leases, there, strict=True)
     ]
 
@@ -73,7 +73,14 @@ def _protocols(wanted: set[int], stage: Stage) -> dict[int, Protocol]:
     return {pk: protocol_named(name) for pk, name in [(stage.pk, stage.protocol), *found]}
 
 
-def _screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken: str) -> Screen:
+def screens_under(leases: Sequence[Lease], protocol: Protocol, spoken: str) -> list[Screen]:
+    """One screen for each lease of no stage, as the protocol asks it."""
+    parts = material.parts_of_leases(leases) if leases else []
+    return [build_screen(lease, protocol, there, spoken) for lease, there in zip(leases, parts, strict=True)]
+
+
+def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], spoken: str) -> Screen:
+    """The lease's screen from the parts of its item, by identity."""
     previous = getattr(lease, "previous", {})
     picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]

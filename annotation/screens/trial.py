@@ -3,7 +3,7 @@
 Everything about them follows from a seed, so that the next request finds the same screens.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from annotation.models import Kind, Lease, Stage, Task
 from annotation.protocols.base import CAPTION_PREFIX, Carried, Protocol, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from benchmarks import queries
-from benchmarks.models import Item
+from benchmarks.models import Benchmark, Item
 
 _RANK_BITS = 62  # of Task.rank
 
@@ -23,11 +23,16 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
     found = {task.pk: task for task in (*tasks.filter(rank__gte=start)[:wanted], *tasks[:wanted])}
     there = list(found.values())
     if not there:
-        items = _random_items(stage, seed, wanted)
+        items = random_items(stage.study.benchmark, seed, wanted)
         there = tasks_of_items(protocol_named(stage.protocol), items, carried_into(stage), seed)
         for task in there:
             task.stage_id = stage.pk
     return [_lease(task, seed) for task in there[:wanted]]
+
+
+def leases_under(protocol: Protocol, items: Iterable[Item], seed: int, wanted: int) -> list[Lease]:
+    """Leases of tasks that the items would make under a protocol of no stage; none of items that do not suit it."""
+    return [_lease(task, seed) for task in tasks_of_items(protocol, items, {}, seed)[:wanted]]
 
 
 def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
@@ -64,12 +69,13 @@ def carried_into(stage: Stage) -> dict[str, str]:
     return carried
 
 
-def _random_items(stage: Stage, seed: int, wanted: int) -> Iterable[Item]:
-    items = stage.study.benchmark.items.order_by("position")
+def random_items(benchmark: Benchmark, seed: int, wanted: int) -> Sequence[Item]:
+    """Items of the benchmark with their material; the same for the same seed."""
+    items = benchmark.items.order_by("position")
     count = items.count()
     places = Random(seed).sample(range(count), min(count, wanted))
     chosen = [pk for place in places for pk in items.values_list("pk", flat=True)[place : place + 1]]
-    return queries.with_material(items.filter(pk__in=chosen))
+    return list(queries.with_material(items.filter(pk__in=chosen).order_by("position")))
 
 
 def _lease(task: Task, seed: int) -> Lease:

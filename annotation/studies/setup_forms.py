@@ -15,6 +15,7 @@ from annotation.checks.fields import FAILURES, PercentField
 from annotation.designs import presets
 from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, StagePlan, contradictions, expected_effort
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
+from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
@@ -47,6 +48,7 @@ PROMOTIONS = {
 
 LANGUAGES = dict(settings.LANGUAGES)
 IN = "instructions_"  # and a language: the field of a translation
+OVERLAP_OF_FILE = "By different annotators, as the protocol file says. To change it, publish another version."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 
@@ -154,9 +156,13 @@ class StageForm(forms.Form):
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []
+        gone += ["rule", "tie_rule"] if self.file else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]
+        if self.file:
+            self.fields["overlap"].disabled = True
+            self.fields["overlap"].help_text = OVERLAP_OF_FILE
 
     def _starting(self, before: Sequence[StagePlan]) -> dict[str, object]:
         """The initial values: the plan's settings, otherwise the model's defaults."""
@@ -177,13 +183,18 @@ class StageForm(forms.Form):
         return protocol_named(self.plan.protocol).title
 
     @property
+    def file(self) -> ProtocolFile | None:
+        """The published file that the stage asks, if it is one; it decides what the rule and its ties are."""
+        return protocol_named(self.plan.protocol).file
+
+    @property
     def no_checks(self) -> str:
         """Why this stage cannot have checks; empty if it can."""
         return NO_CHECKS if protocol_named(self.plan.protocol).form else ""
 
     @property
     def main(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.MAIN]
+        return [self[name] for name in self.MAIN if name in self.fields]
 
     @property
     def more(self) -> list[forms.BoundField]:
@@ -211,8 +222,9 @@ class StageForm(forms.Form):
         own_items_apart = self.plan.stage_name in given.get("apart_from", ()) and self.assumed.tasks > 1
         if not {"batch_size", "agreement_items", "agreement_overlap", "cap", "overlap"} & set(self.errors):
             form = protocol_named(self.plan.protocol).form
-            for name, sentence in contradictions(given, own_items_apart, form).items():
-                self.add_error(name, sentence)
+            decided = self.plan.settings if self.file else {}
+            for name, sentence in contradictions({**decided, **given}, own_items_apart, form).items():
+                self.add_error(name if name in self.fields else "overlap", sentence)
 
     def planned(self) -> StagePlan:
         given = {name: value for name, value in self.values().items() if name not in self.ASSUMED}

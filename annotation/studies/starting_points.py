@@ -12,7 +12,8 @@ from annotation.designs import presets
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import PRESETS, Preset
 from annotation.models import Instructions, Stage, Study, StudyTemplate
-from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
+from annotation.protocol_files.offers import newest_versions
+from annotation.protocols.registry import PROTOCOLS, is_known, keep_published, protocol_named
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.studies.instructions_images import pictures
 from benchmarks import audit
@@ -129,6 +130,14 @@ def delete_template(*, template: StudyTemplate, by: str) -> None:
 
 def all_presets() -> list[StartingPoint]:
     return [of_preset(preset) for preset in PRESETS.values()]
+
+
+def published_questions() -> list[StartingPoint]:
+    """The newest version of each published protocol."""
+    versions = newest_versions()
+    for version in versions:
+        keep_published(str(version), version.text)
+    return [of_protocol(str(version)) for version in versions]
 
 
 def single_questions() -> list[StartingPoint]:

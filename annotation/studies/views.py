@@ -105,6 +105,7 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
         "Presets": starting_points.all_presets(),
         "Your templates": starting_points.templates(),
         "Single questions": starting_points.single_questions(),
+        "Published questions": starting_points.published_questions(),
     }
     context = {
         "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),

@@ -15,8 +15,12 @@ from django.urls import reverse
 
 from annotation.checks import attention_checks, gold_items
 from annotation.checks.parsing import Known
+from annotation.designs import presets
 from annotation.designs.plan import StagePlan
-from annotation.models import Flag, Kind, Role, Study, StudyTemplate
+from annotation.models import Flag, Kind, ProtocolDraft, Role, Study, StudyTemplate
+from annotation.protocol_files import drafts
+from annotation.protocol_files.publish import publish
+from annotation.protocols.declared import library
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
@@ -36,6 +40,7 @@ NO_ROWS = {
     "job-detail", "api-benchmark-detail", "api-job-detail",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
     "help", "help-page", "help-picture", "upload-detail",
+    "protocol-try", "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
@@ -64,6 +69,9 @@ PAGES = {
     "study-stuck": ["named"],
     "study-wrong": ["asked?which=all"],
     "study-try-screens": ["judged?end"],
+    "protocol-list": [""],
+    "protocol-draft": [""],
+    "protocol-version": [""],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
     "release-list": ["judged"],
@@ -163,6 +171,18 @@ def scored(study: Study, rows: int) -> None:
         run_figures.compute(predictions.model(study.benchmark, of, blind=True))
 
 
+def questions(rows: int) -> None:
+    """So many published protocols and versions of one, each with a study, and drafts."""
+    user = User.objects.create_superuser("writer")
+    text = library.text_of("verify")
+    for number in range(rows):
+        drafts.start_draft(start="verify", user=user, by="test")
+        version = publish(text=text.replace("name: verify", f"name: verify-{number}"), by="test")
+        publish(text=text + "\n" * number, by="test")
+        stage = presets.single_stage("verify@1").stages[0]
+        builders_studies.study(items=1, stages=[stage], name=f"Asked {version}")
+
+
 def world(rows: int) -> dict[str, Study]:
     asked = answered(items=rows, people=rows, batch_items=1)
     scored(asked, rows)
@@ -171,6 +191,7 @@ def world(rows: int) -> dict[str, Study]:
     for number in range(rows):
         setup = {"study": {"pay_per_hour": "12"}, "stages": [{"protocol": "verify"}]}
         StudyTemplate.objects.create(name=f"Ours {number}", setup=setup)
+    questions(rows)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
 
 
@@ -178,7 +199,9 @@ def address(name: str, of: str, studies: dict[str, Study]) -> str:
     called, _, query = of.partition("?")
     study = studies.get(called)
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
-    values = {"position": 1, "number": 1, "seed": 7}
+    values = {"position": 1, "number": 1, "seed": 7, "version": "verify@1"}
+    if segment == "protocols":
+        values["pk"] = ProtocolDraft.objects.earliest("pk").pk
     if study is not None:
         keys = {"studies": study.pk, "benchmarks": study.benchmark_id}
         first = study.annotators.order_by("number").first()
@@ -193,7 +216,7 @@ def counted(rows: int) -> dict[tuple[str, str], tuple[list[str], int]]:
     """The queries of each page and how long it is, in a world that is gone afterwards."""
     with transaction.atomic():
         studies, client = world(rows), Client()
-        client.force_login(User.objects.create_superuser("ana"))
+        client.force_login(User.objects.get(username="writer"))
         client.get(reverse("study-list"))
         found = {}
         for name, of in ASKED:

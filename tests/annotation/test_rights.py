@@ -17,11 +17,12 @@ from django.urls import URLPattern, get_resolver, reverse
 
 from annotation.assignment import leases
 from annotation.judging import submissions
-from annotation.models import Annotator, Flag, Member, Release, Role, Study
+from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study
+from annotation.protocol_files import drafts
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import Image, Job, JobState, Run
-from tests.builders import releases, studies
+from tests.builders import declared, releases, studies
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -115,6 +116,13 @@ stage-move              xxxxxx  ++--0L
 stage-reopen            xxxxxx  ++--0L
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
+protocol-list           +++-+L  +++-+L
+protocol-draft          +00-0L  +00-0L
+protocol-try            +00-0L  xxxxxx
+protocol-try-answers    +00-0L  xxxxxx
+protocol-try-history    +00-0L  xxxxxx
+protocol-try-act        xxxxxx  +00-0L
+protocol-version        +++-+L  xxxxxx
 release-list            +++-0L  xxxxxx
 release-new             ++--0L  ++--0L
 release-detail          +++-0L  xxxxxx
@@ -141,6 +149,7 @@ class World:
     flag: Flag
     export: Job
     release: Release
+    draft: ProtocolDraft
     people: dict[str, User]
 
 
@@ -171,7 +180,9 @@ def world(module_world) -> World:
     people["superuser"] = User.objects.create_superuser("root")
     run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
     release = releases.by_hand(study)
-    return World(study, annotator, image, run, Flag.objects.get(), export, release, people)
+    declared.published("verify")
+    draft = drafts.start_draft(start="verify", user=people["owner"], by="test", benchmark=study.benchmark)
+    return World(study, annotator, image, run, Flag.objects.get(), export, release, draft, people)
 
 
 @pytest.fixture(scope="module")
@@ -215,14 +226,14 @@ def address(name: str, world: World) -> str:
     """The address with the world's things in it."""
     study, member = world.study, world.study.members.get(role=Role.VIEWER)
     kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
-    kinds["releases"] = world.release
+    kinds |= {"releases": world.release, "protocols": world.draft}
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "page": "guide/imports",
         "name": "study-light.png" if name == "help-picture" else "README.md",
-        "language": "es", "seed": 7, "do": "renew",
+        "language": "es", "seed": 7, "do": "renew", "version": "verify@1",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
 

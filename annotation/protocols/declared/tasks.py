@@ -47,9 +47,20 @@ def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, co
     if least <= there and (most is None or there <= most):
         return
     kind, _, name = role.partition(".")
-    wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {wanted}"
-    raise base.UnsuitableItem(lacks, f"{wanted} {name.replace('_', ' ')} {kind[:-1] if wanted == '1' else kind}", there)
+    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {_how_many(count)}"
+    raise base.UnsuitableItem(lacks, needs_in_words(role, count), there)
+
+
+def _how_many(count: str) -> str:
+    least, most = bounds(count)
+    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+
+
+def needs_in_words(role: str, count: str) -> str:
+    """What an item must have: `1 positive image`, `2 to 9 candidate images`."""
+    kind, _, name = role.replace("lists.", "texts.").partition(".")
+    many = _how_many(count)
+    return f"{many} {name.replace('_', ' ')} {kind.removesuffix('s') if many == '1' else kind}"
 
 
 def _bindings(

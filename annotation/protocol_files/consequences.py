@@ -1,0 +1,100 @@
+"""What follows from one answer to a declared protocol: the decision, and what agreement and scores are computed on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotation.measures.declared import decided
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.decision_rule import DROPPED, KEPT
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.measuring import level_of, seen_through
+from annotation.protocols.declared.ratings import Rated
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.wording import readable_label
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What an answer counts as: `value` on a scale of this `level`, `views` of it, and its `score` if it has one."""
+
+    answer: str
+    level: str
+    value: str
+    views: Mapping[str, str]
+    score: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consequences:
+    """`alone`: what this answer decides by itself; `together`: what as many equal ones as the file wants decide."""
+
+    said: str
+    alone: str
+    together: str
+    measured: tuple[Measured, ...]
+
+
+def consequences_of(file: ProtocolFile, label: str) -> Consequences:
+    """Of a stored answer."""
+    said = value_of(file, label) if is_plain(file) else label
+    enough = _decision(file, [said] * file.judgments)
+    wants = file.judgments - 1
+    alone = f"Open: {wants} more judgment{'s' * (wants != 1)} needed." if wants else enough
+    return Consequences(said, alone, enough if wants else "", tuple(_measured(file, said)))
+
+
+def _decision(file: ProtocolFile, labels: list[str]) -> str:
+    found = decided(file, [Rated("item", str(place), label) for place, label in enumerate(labels)])["item"]
+    if found.state == DROPPED:
+        return f"Dropped: {readable_label(found.reason)}."
+    if found.state == KEPT:
+        return "Kept." if file.decide else "Kept; no rule drops items."
+    return f"Open: {readable_label(found.reason)}."
+
+
+def _measured(file: ProtocolFile, said: str) -> list[Measured]:
+    found = []
+    for answer in file.answers:
+        value = said if said == CANNOT_JUDGE else answers.given(said, answer.name, file)
+        measure = file.measure.get(answer.name)
+        views = {name: seen_through(view, value) for name, view in measure.views.items()} if measure and value else {}
+        score = _score(answer, value, views, measure.score if measure else None)
+        found.append(Measured(answer.name, level_of(file, answer.name), value, views, score))
+    return found
+
+
+def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: str | None) -> str:
+    """This answer's share in the score: its number, or 1 or 0; "" where it has none."""
+    if not wanted or not value or value == CANNOT_JUDGE:
+        return ""
+    if wanted == "mean":
+        number = answers.number(answer, value)
+        return "" if number is None else format(number, ".4g")
+    return str(int(wanted in (value, values.role_of(value), *views.values())))
+
+
+def rules_in_words(file: ProtocolFile) -> list[str]:
+    """A sentence for each rule, in the file's order."""
+    return [_in_words(rule, file.judgments) for rule in file.decide]
+
+
+def _in_words(rule: schema.Decision, judgments: int) -> str:
+    match rule:
+        case schema.AtLeast():
+            how = f"at least {rule.m} of {judgments} must answer {rule.of}"
+        case schema.Unanimous():
+            how = "all must give the same answer"
+        case schema.DawidSkene():
+            how = "the most probable answer counts, estimated from all answers"
+        case schema.Mean() | schema.Median():
+            how = f"the {rule.rule} must be at least {rule.at_least:g}"
+        case schema.MeanRank():
+            how = "the option that ranks best on average"
+        case schema.BradleyTerry():
+            how = f"strengths of each {rule.over} over all items"
+        case schema.Latest():
+            how = "the last text counts"
+        case _:
+            how = "the most frequent answer counts"
+    return f"{rule.answer}: {how}"

@@ -1,0 +1,107 @@
+"""Drafts: files that somebody is writing. They are saved with their mistakes."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.models import ProtocolDraft, ProtocolVersion
+from annotation.models.protocol_files import text_of_version
+from annotation.protocol_files.publish import publish
+from annotation.protocols.base import Protocol
+from annotation.protocols.declared import library
+from annotation.protocols.declared.compile import as_protocol
+from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.declared.schema import VERSION, ProtocolFile
+from annotation.protocols.registry import VERSION_SIGN
+from benchmarks import audit
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.models import Benchmark
+from benchmarks.records import Problem
+
+EMPTY = f"winnow: {VERSION}\n"
+MOST = 200_000  # characters of a draft, twice what a protocol may have
+
+
+class CannotSave(ValueError):
+    """The draft cannot be saved; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text says: the protocol, or its problems in the order of their lines."""
+
+    protocol: Protocol | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def file(self) -> ProtocolFile | None:
+        return self.protocol.file if self.protocol else None
+
+
+@lru_cache(maxsize=64)
+def reading_of(text: str) -> Reading:
+    log = ProblemLog()
+    try:
+        file = read_protocol(text, "protocol", log)
+    except Unreadable:
+        return Reading(None, tuple(sorted(log.problems, key=lambda problem: problem.row or 0)))
+    return Reading(as_protocol(file, file.name), ())
+
+
+def drafts_of(user: User) -> QuerySet[ProtocolDraft]:
+    """One's own, newest first; a superuser can open everybody's."""
+    return ProtocolDraft.objects.all() if user.is_superuser else ProtocolDraft.objects.filter(owner=user)
+
+
+def title_in(text: str) -> str:
+    """What a draft calls itself, as far as one can tell with its mistakes; "" if it has no title yet."""
+    found = re.search(r"""^title: *["']?(.*?)["']? *$""", text, re.MULTILINE)
+    return found[1][:60] if found else ""
+
+
+def starting_text(start: str) -> str:
+    """Of a protocol of the library or a version (`prompt-fit@2`), or "". KeyError if there is no such protocol."""
+    name, _, number = start.partition(VERSION_SIGN)
+    if number:
+        if not (number.isascii() and number.isdecimal() and len(number) < 9):
+            raise KeyError(start)
+        return text_of_version(name, int(number))
+    return library.text_of(name) if name else EMPTY
+
+
+@transaction.atomic
+def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None = None) -> ProtocolDraft:
+    """A draft with the text of `start`. KeyError if there is no such protocol."""
+    text = starting_text(start)
+    draft = ProtocolDraft.objects.create(owner=user, benchmark=benchmark, text=text, started_from=start)
+    audit.record(by=by, verb="started", subject=draft, start=start)
+    return draft
+
+
+@transaction.atomic
+def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None) -> None:
+    """Keep the text as it is, with or without mistakes. Raises CannotSave if it is far too long."""
+    text = text.replace("\r\n", "\n").replace("\0", "")
+    if len(text) > MOST:
+        raise CannotSave(f"This text has {len(text):,} characters. Shorten it to {MOST:,}; it has not been saved.")
+    if (draft.text, draft.benchmark) != (text, benchmark):
+        draft.text, draft.benchmark = text, benchmark
+        draft.save(update_fields=["text", "benchmark", "changed_at"])
+
+
+@transaction.atomic
+def discard_draft(*, draft: ProtocolDraft, by: str) -> None:
+    audit.record(by=by, verb="discarded", subject=draft)
+    draft.delete()
+
+
+@transaction.atomic
+def publish_draft(*, draft: ProtocolDraft, user: User, by: str) -> ProtocolVersion:
+    """The draft as a version, which takes its place. Raises Unreadable and NameTaken, which leave the draft."""
+    version = publish(text=draft.text, by=by, user=user)
+    draft.delete()
+    return version

@@ -1,0 +1,67 @@
+"""What a draft, or a study, can start from: the library and published versions, each with what it needs of an item."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Max, OuterRef, QuerySet, Subquery
+
+from annotation.models import ProtocolVersion
+from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.declared import library
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.declared.tasks import needs_in_words, tasks_of
+from annotation.protocols.registry import keep_published
+from benchmarks.records import ItemRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`start` names it in forms (`verify`, `prompt-fit@2`); `lacks` says why it does not suit an item, if so."""
+
+    start: str
+    title: str
+    source: str
+    needs: tuple[str, ...]
+    lacks: str = ""
+
+
+def library_offers(item: ItemRecord | None) -> list[Offer]:
+    """Those that suit the item first, each group by title."""
+    return _sorted(_offer(name, library.shipped(name), item) for name in library.names())
+
+
+def version_offers(item: ItemRecord | None) -> list[Offer]:
+    """The newest version of each published protocol; those that suit the item first."""
+    found = []
+    for version in newest_versions():
+        file = keep_published(str(version), version.text).file
+        assert file is not None
+        found.append(_offer(str(version), file, item))
+    return _sorted(found)
+
+
+def newest_versions() -> QuerySet[ProtocolVersion]:
+    last = ProtocolVersion.objects.filter(name=OuterRef("name")).order_by().values("name").annotate(last=Max("number"))
+    return ProtocolVersion.objects.filter(number=Subquery(last.values("last"))).order_by("name")
+
+
+def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
+    needs = tuple(needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0])
+    return Offer(start, file.title, file.source, needs, lacks(file, item))
+
+
+def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:
+    """Why the item does not suit the file, or ""."""
+    if item is None:
+        return ""
+    try:
+        tasks_of(file, item, {})
+    except UnsuitableItem as reason:
+        if reason.needs:
+            return f"It needs {reason.needs} per item; the first item has {reason.has or 'none'}."
+        return f"{str(reason).capitalize()}."
+    return ""
+
+
+def _sorted(offers: Iterable[Offer]) -> list[Offer]:
+    return sorted(offers, key=lambda offer: (bool(offer.lacks), offer.title.casefold()))

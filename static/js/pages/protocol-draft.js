@@ -1,0 +1,118 @@
+/* The editor of a protocol file: line numbers, the Tab key, problems that lead to their lines, and the preview. */
+"use strict";
+const text = document.getElementById("id_text");
+const numbers = document.getElementById("numbers");
+const state = document.getElementById("state");
+const frame = document.getElementById("preview");
+const answers = document.getElementById("answers");
+let leaving = false; // Esc was pressed: Tab leaves the text
+
+for (const one of document.querySelectorAll(".needs-script")) one.hidden = false;
+
+// Line numbers, those with problems marked
+
+function number() {
+  const wrong = new Set([...state.querySelectorAll("[data-line]")].map((one) => Number(one.dataset.line)));
+  const lines = text.value.split("\n").length;
+  numbers.replaceChildren(
+    ...Array.from({ length: lines }, (_, place) => {
+      const line = document.createElement("span");
+      line.textContent = `${place + 1}\n`;
+      if (wrong.has(place + 1)) line.className = "bad";
+      return line;
+    }),
+  );
+  numbers.scrollTop = text.scrollTop;
+}
+
+function show(line) {
+  const lines = text.value.split("\n");
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  text.focus();
+  text.setSelectionRange(start, start + (lines[line - 1] || "").length);
+  const height = parseFloat(getComputedStyle(text).lineHeight);
+  text.scrollTop = Math.max(0, (line - 4) * height);
+  text.scrollLeft = 0;
+}
+
+text.addEventListener("scroll", () => (numbers.scrollTop = text.scrollTop));
+text.addEventListener("input", () => {
+  number();
+  changed();
+});
+state.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-line]");
+  if (!link) return;
+  event.preventDefault();
+  show(Number(link.dataset.line));
+});
+
+// Keys
+
+text.addEventListener("keydown", (event) => {
+  const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (event.key === "Tab" && plain && !leaving) {
+    event.preventDefault();
+    document.execCommand("insertText", false, "  "); // keeps the browser's undo
+  } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    document.getElementById("update").click();
+  }
+  leaving = event.key === "Escape" || (leaving && event.key === "Shift");
+});
+text.addEventListener("blur", () => (leaving = false));
+
+// Saving as one types
+
+const unsaved = document.getElementById("unsaved");
+const say = document.getElementById("say");
+document.body.addEventListener("htmx:afterRequest", (event) => (unsaved.hidden = event.detail.successful));
+document.body.addEventListener("htmx:afterSwap", () => {
+  number();
+  const count = Number(document.getElementById("problems").dataset.count);
+  text.setAttribute("aria-invalid", String(count > 0));
+  const words = count ? `${say.dataset.some} ${count}` : say.dataset.none;
+  if (say.textContent !== words) say.textContent = words;
+});
+
+// The preview: at a desktop's or a phone's width, scaled to the place that there is
+
+const stale = document.getElementById("stale");
+const changed = () => (stale.hidden = !frame);
+
+function fit() {
+  if (!frame) return;
+  const width = Number(document.querySelector("[name=width]:checked").value);
+  const place = frame.parentElement;
+  place.classList.toggle("phone", width < 600);
+  const scale = Math.min(1, place.clientWidth / width);
+  const height = width < 600 ? 844 : 768;
+  frame.style.width = `${width}px`;
+  frame.style.height = `${height}px`;
+  frame.style.transform = `scale(${scale})`;
+  place.style.height = `${height * scale + 2}px`;
+}
+
+async function follow() {
+  const found = await fetch(answers.dataset.from).catch(() => null); // no connection: it stays as it is
+  if (found?.ok) answers.innerHTML = await found.text();
+}
+
+function watch() {
+  const inside = frame.contentDocument;
+  const done = inside?.getElementById("done");
+  if (done) new MutationObserver(follow).observe(done, { childList: true, characterData: true, subtree: true });
+  const chip = inside?.getElementById("chip"); // an answer that is saved again changes no count
+  if (chip) new MutationObserver(follow).observe(chip, { attributes: true, attributeFilter: ["data-state"] });
+  follow();
+}
+
+if (frame) {
+  if (innerWidth < 600) document.querySelector("[name=width][value='390']").checked = true;
+  for (const one of document.querySelectorAll("[name=width]")) one.addEventListener("change", fit);
+  new ResizeObserver(fit).observe(frame.parentElement.parentElement);
+  frame.addEventListener("load", watch);
+  if (frame.contentDocument?.readyState === "complete") watch();
+  fit();
+}
+number();

@@ -1,0 +1,147 @@
+"""The pages of protocol files: what to start from, the editor, published versions."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.models import ProtocolDraft, ProtocolVersion, Study
+from annotation.protocol_files import drafts
+from annotation.protocols.declared import library
+from benchmarks.models import Event
+from tests.builders import declared, studies
+
+pytestmark = pytest.mark.django_db
+NEW = "/protocols/"
+TEXT = library.text_of("verify")
+
+
+@pytest.fixture
+def draft(manager) -> ProtocolDraft:
+    return drafts.start_draft(start="verify", user=manager, by="test", benchmark=studies.benchmark(items=2))
+
+
+def home(draft: ProtocolDraft) -> str:
+    return f"/protocols/drafts/{draft.pk}/"
+
+
+def save(client, draft: ProtocolDraft, text: str, htmx: bool = True, **more):
+    headers = {"HTTP_HX_REQUEST": "true"} if htmx else {}
+    return client.post(home(draft), {"text": text, **more}, **headers)
+
+
+@pytest.mark.parametrize(
+    ("start", "text"), [("verify", TEXT), ("prompt-fit@1", library.text_of("prompt-fit")), ("", drafts.EMPTY)]
+)
+def test_a_draft_starts_from_the_library_a_version_or_nothing(client, manager, start, text):
+    declared.published("prompt-fit")
+    benchmark = studies.benchmark()
+    answer = client.post(NEW, {"start": start, "benchmark": benchmark.pk})
+    draft = ProtocolDraft.objects.get()
+    assert answer.url == home(draft) and (draft.text, draft.benchmark, draft.owner) == (text, benchmark, manager)
+    assert Event.objects.filter(verb="started", subject=f"protocoldraft:{draft.pk}").exists()
+    page = client.get(home(draft)).text
+    assert ('class="good"' in page) == bool(start)
+    assert f'<iframe id="preview" src="{home(draft)}try/{draft.pk}/"' in page or not start
+
+
+@pytest.mark.parametrize("start", ["nothing", "verify@1", "verify@x", "verify@", "@1"])
+def test_a_draft_starts_from_no_unknown_protocol(client, manager, start):
+    assert client.post(NEW, {"start": start}).status_code == (404 if start != "verify@" else 302)
+
+
+def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, manager):
+    benchmark = studies.benchmark(candidates=0)
+    page = client.get(NEW, {"benchmark": benchmark.pk}).text
+    assert page.index("Verify captions") < page.index("Choose the image that fits")
+    unfit = page[page.index('<li class="unfit">') :]
+    assert "It needs 2 to 9 candidate images per item; the first item has none." in unfit
+    assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
+
+
+def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):
+    wrong = TEXT.replace("screen:", "scren:").replace("\n", "\r\n")
+    page = save(client, draft, wrong).text
+    draft.refresh_from_db()
+    assert draft.text == TEXT.replace("screen:", "scren:") and "<html" not in page
+    line = draft.text.splitlines().index("scren:") + 1
+    assert f'data-line="{line}"' in page and "<code>scren</code>" in page and "Did you mean “screen”?" in page
+    whole = save(client, draft, wrong, htmx=False, do="publish")
+    assert whole.status_code == 422 and "scren:" in whole.text and not ProtocolVersion.objects.exists()
+    assert "It was not published." in whole.text and ProtocolDraft.objects.get().text == draft.text
+
+
+def test_a_text_that_cannot_be_saved_stays_on_the_page(client, draft):
+    page = save(client, draft, "x" * 200_001, htmx=False)
+    assert page.status_code == 422 and "x" * 200_001 in page.text and "has not been saved" in page.text
+    assert "has not been saved" in save(client, draft, "x" * 200_001).text
+    assert ProtocolDraft.objects.get().text == TEXT
+
+
+def test_html_in_a_draft_stays_text(client, draft):
+    save(client, draft, "title: <script>alert(1)</script>\n</textarea><script>alert(2)</script>")
+    for url in (home(draft), NEW):
+        assert "<script>alert" not in client.get(url).text
+
+
+def test_a_draft_is_published_and_a_study_made_of_it(client, draft):
+    answer = save(client, draft, TEXT.replace("judgments: 3", "judgments: 2"), htmx=False, do="publish")
+    assert answer.url == "/protocols/published/verify@1/" and not ProtocolDraft.objects.exists()
+    page = client.get(answer.url).text
+    version = ProtocolVersion.objects.get()
+    assert version.sha256 in page and "by ana" in page and "judgments: 2" in page and "2 judgments per task" in page
+    assert "?protocol=verify@1" in page
+    study = studies.study(benchmark=studies.benchmark(items=1), protocol="verify@1")
+    assert study.name in client.get(answer.url).text
+    assert f'href="{answer.url}"' in client.get(f"/studies/{study.pk}/").text
+
+
+def test_a_version_shows_ones_own_studies_alone(client, manager):
+    declared.published("verify")
+    study = studies.study(benchmark=studies.benchmark(items=1), protocol="verify@1")
+    client.force_login(User.objects.create_user("ben", is_staff=True))
+    page = client.get("/protocols/published/verify@1/")
+    assert page.status_code == 200 and study.name not in page.text
+    for name in ("verify@2", "verify@0", "verify@", "verify", "verify@x", "nothing@1"):
+        assert client.get(f"/protocols/published/{name}/").status_code == 404
+
+
+def test_a_name_of_somebody_else_keeps_the_draft(client, draft):
+    declared.published("verify")
+    client.force_login(ben := User.objects.create_user("ben", is_staff=True))
+    ProtocolDraft.objects.update(owner=ben)
+    page = save(client, draft, TEXT + "\n# mine\n", htmx=False, do="publish")
+    assert page.status_code == 422 and "Give yours another name." in page.text
+    assert ProtocolDraft.objects.get().text == TEXT + "\n# mine\n"
+
+
+def test_a_draft_is_discarded(client, draft):
+    assert save(client, draft, TEXT, htmx=False, do="discard").url == NEW
+    assert not ProtocolDraft.objects.exists() and Event.objects.filter(verb="discarded").exists()
+
+
+def test_a_draft_that_does_not_suit_its_benchmark_says_why(client, draft):
+    page = save(client, draft, library.text_of("bivlc-choose"), benchmark=studies.benchmark(candidates=0).pk).text
+    assert "No problems" in page and "It needs 2 to 9 candidate images per item" in page
+
+
+def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
+    declared.published("image-caption-foil")
+    benchmark = studies.benchmark(items=2)
+    form = client.get("/studies/new/", {"protocol": "image-caption-foil@1", "benchmark": benchmark.pk}).text
+    names = set(re.findall(r'name="image-caption-foil-(\w+)"', form))
+    assert {"quota", "strategy"} <= names and not {"rule", "tie_rule"} & names
+    assert re.search(r'name="image-caption-foil-overlap" value="3"[^>]*disabled', form)
+    sent = {
+        "protocol": "image-caption-foil@1", "benchmark": benchmark.pk, "name": "Ours", "pay_per_hour": 0,
+        "currency": "USD",
+        **{f"image-caption-foil-{name}": value for name, value in {
+            "strategy": "pool", "lease_seconds": 600, "undo_seconds": 600, "seconds": 12, "instructions": "Look.",
+            "check_rate": 0, "training_pass": 80, "training_tries": 2, "on_failure": "flag", "overlap": 1,
+        }.items()},
+    }  # fmt: skip
+    answer = client.post("/studies/new/", sent)
+    assert answer.status_code == 302, re.findall(r'class="errorlist"[^/]*/li>', answer.text)
+    stage = Study.objects.get().stages.get()
+    assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 3, "majority")
+    assert "Published questions" in client.get("/studies/new/", {"benchmark": benchmark.pk}).text

@@ -1,0 +1,76 @@
+"""A question of one's own in a real browser: library, draft, mistake, preview, version, new study."""
+
+import os
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
+from annotation.protocols.declared import library
+from tests.browser.looking import in_windows
+from tests.builders import declared, pictures
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SHOTS = os.environ.get("SHOTS")
+
+
+def look(page, axe_violations, name: str) -> None:
+    for width, _, scheme in in_windows(page):
+        if SHOTS:
+            page.screenshot(path=f"{SHOTS}/{name}-{width}-{scheme}.png", full_page=True)
+        assert axe_violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_violations):
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=3)
+    pictures.paint_benchmark(benchmark)
+    page.goto(f"{site}/studies/new/?benchmark={benchmark.pk}")
+    page.get_by_role("link", name="Ask your own question").click()
+    look(page, axe_violations, "list")
+    page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")
+    text = page.get_by_label("Protocol file (YAML)")
+    expect(page.locator("#state")).to_contain_text("No problems")
+
+    # A mistake is named where it is, and mended without losing anything.
+    text.fill(text.input_value().replace("kind: pick", "kind: pik"))
+    problem = page.locator("#problems a")
+    expect(problem).to_contain_text("answers.0.kind")
+    look(page, axe_violations, "draft-wrong")
+    problem.press("Enter")
+    expect(text).to_be_focused()
+    assert "kind: pik" in page.evaluate("getSelection().toString()")
+    page.keyboard.type("    kind: pick")
+    expect(page.locator("#problems")).to_contain_text("No problems")
+    expect(page.locator("#stale")).to_be_visible()
+    page.keyboard.press("Tab")
+    assert ProtocolDraft.objects.get().text.count("kind: pick\n") == 1
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(text).not_to_be_focused()
+
+    page.get_by_role("button", name="Update the preview").click()
+    frame = page.frame_locator("#preview")
+    expect(frame.locator("#desk.ready")).to_be_visible()
+    frame.locator("body").press("b")
+    frame.locator("body").press("Enter")
+    expect(page.locator("#answers")).to_contain_text("Dropped: both fit.")
+    look(page, axe_violations, "draft")
+    page.get_by_label("Phone").check()
+    assert page.locator("#preview").evaluate("one => one.clientWidth") == 390
+
+    page.get_by_role("button", name="Publish as a version").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Image, caption and foil")
+    look(page, axe_violations, "version")
+    page.get_by_role("link", name="Use in a new study").click()
+    page.get_by_label("Study name").fill("Ours")
+    look(page, axe_violations, "new")
+    page.get_by_role("button", name="Create the study").click()
+    page.wait_for_url(re.compile(r"/studies/\d+/$"))
+    assert Study.objects.get().stages.get().protocol == str(ProtocolVersion.objects.get())
+    assert page.errors == [] and not Lease.objects.exists() and not Judgment.objects.exists()
