@@ -23,5 +23,5 @@ def read_or_refuse(read: Callable[[ProblemLog], Read], out: OutputWrapper) -> Re
     for problem in log.problems:
         out.write(str(problem))
     if log.count:
-        raise CommandError(f"{log.count:,} problem{'s' * (log.count != 1)} in the file; nothing was computed.")
+        raise CommandError(f"{log.count:,} problem{'s' * (log.count != 1)} in the file. Nothing was done.")
     return found[0]

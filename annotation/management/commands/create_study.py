@@ -1,4 +1,7 @@
-"""`manage.py create_study BENCHMARK --preset bivlc`: a study with its stages, and the links that invite to them."""
+"""`manage.py create_study BENCHMARK --preset bivlc`: a study with its stages, and the links that invite to them.
+
+With `--protocol-file`, the file is published first.
+"""
 
 from argparse import SUPPRESS
 from collections.abc import Iterable, Sequence
@@ -9,21 +12,27 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import transaction
 from django.urls import reverse
 
 from annotation.designs import presets
 from annotation.designs.plan import ExpectedEffort, StagePlan, effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.management.named import named
+from annotation.management.ratings_file import read_or_refuse
 from annotation.models import DecisionRule, Study, StudyState, TieRule
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocol_files.publish import publish
+from annotation.protocols.declared import library
+from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
 from annotation.studies.setup_forms import StageForm, foreseen
+from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]
+OF_FILE = {"overlap", "rule", "tie_rule"}  # those that a protocol file decides
 OF_ONE = ("overlap", "rule", "tie_rule", "quota", "lease_seconds", "auto_advance")  # of a single stage
 
 
@@ -35,6 +44,15 @@ def owner_of(name: str | None):
     if user is None:
         raise CommandError(f"There is no staff user {name!r}. Add one: manage.py add_user {name} --staff.")
     return user
+
+
+def published(given: str, out: OutputWrapper) -> str:
+    """The name of the version that the file, or the protocol of the library, is published as: `verify@1`."""
+
+    def publish_it(log: ProblemLog) -> str:
+        return str(publish(text=library.text_of_named_or_file(given, log), by="command", log=log))
+
+    return read_or_refuse(publish_it, out)
 
 
 def money(text: str) -> Decimal:
@@ -58,7 +76,13 @@ class Command(BaseCommand):
         parser.add_argument("benchmark", help="the benchmark's name or number")
         made_of = parser.add_mutually_exclusive_group(required=True)
         made_of.add_argument("--preset", choices=PRESETS, help="all stages, with a paper's numbers")
-        made_of.add_argument("--protocol", choices=PROTOCOLS, help="a single stage with this protocol")
+        made_of.add_argument(
+            "--protocol", help=f"a single stage: {', '.join(PROTOCOLS)}, or a published protocol file as NAME@VERSION"
+        )
+        made_of.add_argument(
+            "--protocol-file",
+            help="a single stage: publish this protocol file, or one of the library by name, and ask it",
+        )
         parser.add_argument("--name", help="default: the benchmark's name and the preset or protocol")
         parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
                             "give shares in percent, as on the page")  # fmt: skip
@@ -88,8 +112,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")
 
-    def handle(self, *, benchmark, preset, protocol, name, **rest):
+    @transaction.atomic  # a study that cannot be created publishes no file
+    def handle(self, *, benchmark, preset, protocol, protocol_file, name, **rest):
         source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
+        protocol = published(protocol_file, self.stdout) if protocol_file else protocol
+        if protocol and not is_known(protocol):
+            known = f"{', '.join(PROTOCOLS)}, and published files as NAME@VERSION"
+            raise CommandError(f"There is no protocol {protocol!r}. There are: {known}.")
         chosen = PRESETS[preset] if preset else presets.single_stage(protocol)
         stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
         pay = Decimal(chosen.pay) if rest["pay"] is None else rest["pay"]
@@ -115,6 +144,9 @@ class Command(BaseCommand):
         of_one = {name: given[name] for name in OF_ONE if name in given}
         if preset and (of_one or "instructions" in given):
             raise CommandError("With --preset, set it for one stage: --set STAGE.FIELD=VALUE.")
+        if decided := sorted(of_one.keys() & OF_FILE) if not preset and protocol_named(stages[0].protocol).file else []:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in decided)
+            raise CommandError(f"The protocol file decides {options}. Change the file instead.")
         if not preset:
             words = read(given["instructions"]) if "instructions" in given else ""
             return [replace(stages[0], instructions=words).with_settings(**of_one, sample=given["sample"])]

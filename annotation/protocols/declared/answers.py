@@ -77,7 +77,7 @@ def parse(
         if not is_asked(answer, found, protocol):
             found[answer.name] = ""
             continue
-        said = _parsed(protocol, answer, sent, shown, texts, question, words)
+        said = parse_one(protocol, answer, sent, shown, texts, question, words)
         if not said and answer.required:
             raise base.InvalidAnswer(_MISSING, question=answer.ask or protocol.ask)
         found[answer.name] = said
@@ -85,7 +85,7 @@ def parse(
     return base.Answer(PARTING.join(found.values()), content)
 
 
-def _parsed(
+def parse_one(
     protocol: ProtocolFile,
     answer: schema.Answer,
     sent: base.SubmittedFields,
@@ -98,7 +98,7 @@ def _parsed(
     name = answer.name
     match answer:
         case schema.Pick(many=True):
-            known = _choices(protocol, answer, shown)
+            known = choices_of(protocol, answer, shown)
             prefix = f"{name}-"
             ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
             return ",".join(sorted(_named(protocol, answer, one, shown) for one in ticked))
@@ -109,9 +109,9 @@ def _parsed(
         case schema.Rank():
             return _ranking(protocol, answer, sent, shown)
         case schema.Check():
-            return _checked(answer, sent, _statements(answer, texts))
+            return _checked(answer, sent, statements_of(answer, texts))
         case schema.Words():
-            return _marked(answer, sent, _text(protocol, answer, texts, question))
+            return _marked(answer, sent, text_of(protocol, answer, texts, question))
         case schema.Text():
             if typed := _cleaned(sent.get(name, "")):
                 _fits(typed, answer.shortest, answer.longest)
@@ -121,7 +121,7 @@ def _parsed(
             if typed := _cleaned(sent.get(name, "")):
                 _fits(typed, 1, answer.longest)
                 words[name] = typed
-            same = typed == _cleaned(_text(protocol, answer, texts, question))
+            same = typed == _cleaned(text_of(protocol, answer, texts, question))
             return "" if not typed else UNCHANGED if same else EDITED
     raise AssertionError(answer)
 
@@ -171,13 +171,13 @@ def _is_known(protocol: ProtocolFile, image: str) -> bool:
     return f"images.{values.role_of(image)}" in protocol.roles
 
 
-def _choices(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
+def choices_of(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
     """What the page can send: places, and fixed answers."""
     return [*map(str, range(1, len(option_names(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
 
 
 def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str, shown: Sequence[str]) -> str:
-    _one_of(_choices(protocol, answer, shown), sent)
+    _one_of(choices_of(protocol, answer, shown), sent)
     return [*option_names(protocol, answer, shown).values()][int(sent) - 1] if sent.isdecimal() else sent
 
 
@@ -203,7 +203,7 @@ def tiers(ranking: str) -> list[list[str]]:
     return [tier.split("=") for tier in ranking.split(">")]
 
 
-def _statements(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
+def statements_of(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
     """What the fields of a check are called: its statements, or the places of a list."""
     if answer.statements:
         return list(answer.statements)
@@ -238,7 +238,7 @@ def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
     return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks))
 
 
-def _text(
+def text_of(
     protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
 ) -> str:
     """The text that is marked or edited in the task of that question."""
@@ -324,7 +324,7 @@ def simulate(
             continue
         fields = _simulated(protocol, answer, rng, shown, texts, question)
         found |= fields
-        so_far[answer.name] = _parsed(protocol, answer, fields, shown, texts, question, {})
+        so_far[answer.name] = parse_one(protocol, answer, fields, shown, texts, question, {})
     return found
 
 
@@ -339,13 +339,13 @@ def _simulated(
     name = answer.name
     match answer:
         case schema.Pick(many=True):
-            choices = _choices(protocol, answer, shown)
+            choices = choices_of(protocol, answer, shown)
             return {f"{name}-{one}": "1" for one in rng.sample(choices, rng.randint(1, len(choices)))}
         case schema.Pick() | schema.Pair():
             right = right_answer(protocol, name, question)
             if right and rng.random() < 0.9:
                 return {name: _place(protocol, answer, right, shown)}
-            return {name: rng.choice(_choices(protocol, answer, shown))}
+            return {name: rng.choice(choices_of(protocol, answer, shown))}
         case schema.Scale():
             return {name: rng.choice(values.points(answer))}
         case schema.Rank():
@@ -354,13 +354,13 @@ def _simulated(
             return {f"{name}-{place}": str(step) for place, step in enumerate(steps, 1)}
         case schema.Check():
             known = [YES, YES, NO, *([UNSURE] if answer.unsure else [])]
-            return {f"{name}-{one}": rng.choice(known) for one in _statements(answer, texts)}
+            return {f"{name}-{one}": rng.choice(known) for one in statements_of(answer, texts)}
         case schema.Words():
             return {name: rng.choice([answer.unmarked, *(f"1:{mark}" for mark in answer.marks)])}
         case schema.Text():
             return {name: ("A simulated annotator wrote this. " * 150)[: max(answer.shortest, min(60, answer.longest))]}
         case schema.Edit():
-            return {name: edits.simulated_edit(_text(protocol, answer, texts, question))[: answer.longest]}
+            return {name: edits.simulated_edit(text_of(protocol, answer, texts, question))[: answer.longest]}
     raise AssertionError(answer)
 
 

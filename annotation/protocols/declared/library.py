@@ -35,16 +35,20 @@ def read_stored(text: str, name: str) -> ProtocolFile:
 
 def named_or_file(given: str, log: ProblemLog) -> ProtocolFile:
     """A protocol of the library by its name, or the one in the file at that path. Raises Unreadable."""
+    return read_protocol(text_of_named_or_file(given, log), Path(given).name, log)
+
+
+def text_of_named_or_file(given: str, log: ProblemLog) -> str:
+    """The text of a protocol of the library by its name, or that of the file at that path. Raises Unreadable."""
     path = Path(given)
     if path.suffix not in ENDINGS and given in names():
-        return shipped(given)
+        return text_of(given)
     if not path.is_file():
         advice = f"Give the path of a file, or one of the library: {', '.join(names())}."
         log.error("NO_SUCH_PROTOCOL", given, None, "", advice)
         raise Unreadable
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         log.error("WRONG_ENCODING", path.name, None, "", "Save the file as UTF-8.")
         raise Unreadable from None
-    return read_protocol(text, path.name, log)

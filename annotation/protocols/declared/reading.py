@@ -60,6 +60,11 @@ def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
     return protocol
 
 
+def line_of(text: str, path: Path) -> int:
+    """The line of a key of a text without problems: ("decide", 0, "drop")."""
+    return _line(_parse(text, "", ProblemLog())[1], path)
+
+
 def canonical(protocol: ProtocolFile) -> str:
     """The protocol as JSON: the same text for the same protocol, however its file was written."""
     said = protocol.model_dump(mode="json", exclude_defaults=True)

@@ -88,7 +88,7 @@ def test_a_file_of_ones_own_with_several_answers(ratings, tmp_path):
 )
 def test_a_wrong_table_is_refused_by_row(ratings, table, code, words):
     out = StringIO()
-    with pytest.raises(CommandError, match="nothing was computed"):
+    with pytest.raises(CommandError, match="Nothing was done"):
         call_command("decide", protocol=FOIL, ratings=ratings(table), stdout=out)
     assert code in out.getvalue() and words in out.getvalue()
 

@@ -11,10 +11,10 @@ from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem, caption_iden
 from annotation.protocols.declared import answers, library, values
 from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.declared.decisions import decide_item
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.tasks import tasks_of
+from annotation.protocols.declared.walk import made_up_item, texts_of
 from annotation.protocols.registry import PROTOCOLS
-from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 from tests.annotation.protocols.items import item
 
 AGAIN = sorted(set(library.names()) & set(PROTOCOLS))
@@ -27,42 +27,21 @@ ITEMS = [
 ]
 
 
-def fitting(of: ProtocolFile, most: bool) -> ItemRecord:
-    """An item with the fewest members of each role, or with many."""
-    captions, images = [], []
-    for role, count in of.roles.items():
-        kind, _, name = role.partition(".")
-        least, limit = bounds(count)
-        number = (min(limit, 9) if limit is not None else 9) if most else least
-        if kind == "images":
-            images += [ImageRecord(name, f"{name}{place}.jpg") for place in range(number)]
-        else:
-            captions += [CaptionRecord(name, f"The {name} words, number {place}.") for place in range(number)]
-    return ItemRecord("7", "", "", tuple(captions), tuple(images))
-
-
-def texts(record: ItemRecord) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in record.captions:
-        place = sum(identity.startswith(f"caption-{one.role}-") for identity in found)
-        found[f"caption-{one.role}-{place}"] = one.text
-    return found
-
-
 @pytest.mark.parametrize("most", [False, True])
 @pytest.mark.parametrize("name", library.names())
 def test_every_task_can_be_answered_and_decided(name, most):
     """By a simulated annotator: what it sends is read, comes back, is said in words, and leads to a decision."""
     of, rng = library.shipped(name), Random(3)
-    record = fitting(of, most)
+    record = made_up_item(of, most=most, limit=9)
+    texts = texts_of(record)
     for task in tasks_of(of, record, {})[:12]:
         assert task.shows or task.options
         labels = []
         for _ in range(of.judgments):
             shown = rng.sample(task.options, len(task.options))
-            sent = answers.simulate(of, rng, shown, texts(record), task.question)
-            answer = answers.parse(of, sent, shown, texts(record), task.question)
-            assert answers.parse(of, answers.fill(of, answer, shown), shown, texts(record), task.question) == answer
+            sent = answers.simulate(of, rng, shown, texts, task.question)
+            answer = answers.parse(of, sent, shown, texts, task.question)
+            assert answers.parse(of, answers.fill(of, answer, shown), shown, texts, task.question) == answer
             assert len(answer.label) <= 500 and answers.in_words(of, answer)
             labels.append(answer.label)
         assert decide_item(of, labels).state in ("kept", "dropped", "open")

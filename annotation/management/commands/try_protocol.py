@@ -1,0 +1,110 @@
+"""`manage.py try_protocol FILE --benchmark NAME --json`: what a protocol file would do, without storing anything."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.management.named import named
+from annotation.protocol_files import rehearsal
+from annotation.protocol_files.drafts import starting_text
+from annotation.protocols.declared import library
+from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.registry import VERSION_SIGN
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.models import Benchmark
+
+
+class Command(BaseCommand):
+    help = (
+        "Check a protocol file, render its screens, walk through its answers, and let simulated annotators answer. "
+        "Nothing is stored. The exit code is 1 if there are problems."
+    )
+
+    def add_arguments(self, parser):
+        parser.add_argument(
+            "protocol", help="the path of a file, a protocol of the library, or a published version (NAME@2)"
+        )
+        parser.add_argument("--benchmark", help="the benchmark's name or number; default: items made up to suit")
+        parser.add_argument("--items", type=int, default=10, help="items to try (10)")
+        parser.add_argument("--people", type=int, default=5, help="simulated annotators (5)")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
+
+    def handle(self, *, protocol, benchmark, items, people, **options):
+        if min(items, people) < 1:
+            raise CommandError("Give at least 1 item and 1 annotator.")
+        source = named(Benchmark.objects.all(), benchmark) if benchmark else None
+        log = ProblemLog()
+        result: dict[str, Any] = {"protocol": None, "problems": []}
+        try:
+            text = _text(protocol, log)
+            file = read_protocol(text, protocol, log)
+        except Unreadable:
+            result["problems"] = [
+                {"code": one.code, "line": one.row, "key": one.column, "advice": one.advice} for one in log.problems
+            ]
+        else:
+            found = rehearsal.rehearse(text, file, source, items, people)
+            result = {"problems": _problems(found), **rehearsal.as_json(file, source, people, found)}
+        self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) if options["json"] else written(result))
+        if count := len(result["problems"]):
+            raise CommandError(f"{count} problem{'s' * (count != 1)}.")
+
+
+def _text(given: str, log: ProblemLog) -> str:
+    """Raises Unreadable."""
+    if VERSION_SIGN in given:
+        try:
+            return starting_text(given)
+        except KeyError:
+            log.error("NO_SUCH_PROTOCOL", given, None, "", "No such version is published.")
+            raise Unreadable from None
+    return library.text_of_named_or_file(given, log)
+
+
+def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
+    """What keeps a study from using the file with these items."""
+    problems = [
+        {
+            "code": "ANSWER_LOST",
+            "line": None,
+            "key": "answers",
+            "advice": f"Please report this mistake of Winnow: {one}.",
+        }
+        for one in found.failures[:20]
+    ]
+    problems += [
+        {
+            "code": "UNSUITABLE_ITEMS", "line": None, "key": "item",
+            "advice": f"{count} items do not suit: the file needs {lacks}. Change item, or leave these items out: a "
+            "study needs every item to suit.",
+        }
+        for lacks, count in found.unsuitable.most_common(20)
+    ]  # fmt: skip
+    if not found.items and not found.unsuitable:
+        problems.append({"code": "NO_ITEMS", "line": None, "key": "", "advice": "The benchmark has no items."})
+    return problems
+
+
+def written(result: dict[str, Any]) -> str:
+    lines = [
+        " · ".join(filter(None, [one["code"], one["line"] and f"line {one['line']}", one["key"], one["advice"]]))
+        for one in result["problems"]
+    ]
+    if result["protocol"] is None:
+        return "\n".join(lines)
+    crowd, walked = result["crowd"], "all" if result["all_answers_walked"] else "a sample"
+    lines += [
+        f"{result['items']} items make {result['tasks']} tasks; {result['screens_rendered']} screens rendered",
+        f"{result['answers_walked']:,} answers walked through ({walked}); each is read as it was given"
+        if not any(one["code"] == "ANSWER_LOST" for one in result["problems"])
+        else f"{result['answers_walked']:,} answers walked through ({walked})",
+        f"{crowd['people']} simulated annotators, {crowd['judgments']} judgments: {crowd['kept']} tasks kept, "
+        f"{sum(crowd['dropped'].values())} dropped, {crowd['open']} open",
+        *(f"  dropped, {reason.replace('_', ' ')}: {count}" for reason, count in crowd["dropped"].items()),
+    ]
+    for answer, figures in result["agreement"].items():
+        said = [f"{name} {value:.2f}" for name, value in figures.items() if isinstance(value, float)]
+        lines.append(f"{answer} ({figures['level']}): {', '.join(said) or 'no agreement is defined'}")
+    lines += [f"Unreachable, line {one['line']}, {one['key']}: {one['advice']}" for one in result["unreachable"]]
+    return "\n".join(lines)

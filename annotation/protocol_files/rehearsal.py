@@ -1,0 +1,238 @@
+"""Rehearse a protocol file: its screens, every answer, and a simulated crowd through its rules. Nothing is stored."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from annotation.measures.declared import agreement, decided
+from annotation.models import Lease, Task
+from annotation.protocols import base
+from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Posterior
+from annotation.protocols.declared import answers, schema
+from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
+from annotation.protocols.declared.decisions import decide_item, kinds_of
+from annotation.protocols.declared.ratings import Rated
+from annotation.protocols.declared.reading import line_of
+from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.tasks import tasks_of
+from annotation.protocols.declared.walk import Fields, Screen, every_answer, made_up_item, texts_of
+from annotation.screens.screens import build_screen, screens_under
+from benchmarks import queries
+from benchmarks.models import Benchmark, Item
+from benchmarks.records import ItemRecord
+
+_AGREES = 0.9  # how often a simulated annotator gives what most give
+_MOST_LABELS, _MIXTURES = 400, 2000
+_REASONS = 10  # of unsuitable items
+Path = tuple[str | int, ...]
+
+
+@dataclass
+class Rehearsal:
+    """What was found. `failures` are answers that do not come back as they were given."""
+
+    items: int = 0
+    tasks: int = 0
+    screens: int = 0
+    walked: int = 0
+    whole: bool = True  # every answer was walked, not a sample
+    failures: list[str] = field(default_factory=list)
+    decisions: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
+    judgments: int = 0
+    agreement: dict[str, Any] = field(default_factory=dict)
+    unsuitable: Counter[str] = field(default_factory=Counter)  # what an item lacks → items
+    examples: dict[str, str] = field(default_factory=dict)  # of each of these: an item's sentence
+    unreachable: list[dict[str, Any]] = field(default_factory=list)
+
+
+def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: int, people: int) -> Rehearsal:
+    """On the first suitable items of the benchmark, or on items made up to suit the file.
+
+    All items of a benchmark are looked at for whether they suit; a study needs every one.
+    """
+    found, dice = Rehearsal(), Random(file.name)
+    labels: dict[str, None] = {}
+    ratings: list[Rated] = []
+    for item, record in _items(file, benchmark, items, found):
+        texts = texts_of(record)
+        found.items += 1
+        for place, task in enumerate(tasks_of(file, record, {})):
+            found.tasks += 1
+            shown = dice.sample(task.options, len(task.options))
+            found.screens += bool(_rendered(file, item, task, shown, texts))
+            labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
+            ratings += _crowd(file, f"{record.key}#{place}", task, texts, people, dice)
+    found.judgments = len(ratings)
+    if ratings:
+        found.decisions.update((one.state, one.reason) for one in decided(file, ratings).values())
+        found.agreement = agreement(file, [(row.item, row.annotator, row.label) for row in ratings])
+        found.unreachable = _unreachable(text, file, [*labels][:_MOST_LABELS], dice)
+    return found
+
+
+def _items(
+    file: ProtocolFile, benchmark: Benchmark | None, wanted: int, found: Rehearsal
+) -> Iterator[tuple[Item | None, ItemRecord]]:
+    """The first suitable items; the unsuitable ones are counted."""
+    if benchmark is None:
+        yield from ((None, made_up_item(file, number, most=number % 2 == 1)) for number in range(wanted))
+        return
+    there = 0
+    for item in queries.with_material(benchmark.items.order_by("position")).iterator(500):
+        record = queries.record_of(item)
+        try:
+            tasks_of(file, record, {})
+        except base.UnsuitableItem as reason:
+            lacks = f"{reason.needs} per item; it has {reason.has or 'none'}" if reason.needs else str(reason)
+            found.unsuitable[lacks] += 1
+            found.examples.setdefault(lacks, str(reason))
+            continue
+        there += 1
+        if there <= wanted:
+            yield item, record
+
+
+def _rendered(
+    file: ProtocolFile, item: Item | None, task: base.TaskSpec, shown: Sequence[str], texts: base.TextsByIdentity
+) -> str:
+    """The screen's HTML, with the item's pictures, or with made-up ones."""
+    row = Task(item=item, question=task.question, shows=list(task.shows), options=list(task.options), carried={})
+    lease = Lease(token=UUID(int=1), task=row, shown=list(shown))
+    protocol = as_protocol(file, file.name)
+    if item is not None:
+        return screens_under([lease], protocol, "en")[0].html()
+    picture = {"url": "/picture", "srcset": "", "width": "512", "height": "512"}
+    parts = {one: {"text": texts[one]} if one in texts else picture for one in (*task.shows, *shown)}
+    return build_screen(lease, protocol, parts, "en").html()
+
+
+def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) -> Iterable[str]:
+    """The labels of all answers. One that is not read again as it was given is a failure."""
+    fields, whole = every_answer(file, screen, dice)
+    found.whole &= whole
+    for sent in fields:
+        found.walked += 1
+        answer = answers.parse(file, sent, screen.shown, screen.texts, screen.question)
+        again = answers.fill(file, answer, screen.shown)
+        if answers.parse(file, again, screen.shown, screen.texts, screen.question) != answer:
+            found.failures.append(f"{sent} is stored as {answer.label}, which is shown as {again}")
+        if (
+            is_plain(file)
+            and (stored := _identity(file, sent, screen.shown))
+            and value_of(file, stored) != answer.label
+        ):
+            found.failures.append(f"{stored} is called {value_of(file, stored)}, not {answer.label}")
+        yield answer.label
+
+
+def _identity(file: ProtocolFile, sent: Fields, shown: Sequence[str]) -> str:
+    """What a plain protocol stores for these fields: the option at a place, or the fixed answer."""
+    answer = file.answers[0]
+    said = sent.get(answer.name, "")
+    return shown[int(said) - 1] if said.isdecimal() and not isinstance(answer, schema.Scale) else said
+
+
+def _crowd(
+    file: ProtocolFile, task: str, spec: base.TaskSpec, texts: base.TextsByIdentity, people: int, dice: Random
+) -> Iterator[Rated]:
+    """As many judgments as the file wants. Most annotators give the same answer, each in an order of their own."""
+
+    def answered() -> base.Answer:
+        shown = dice.sample(spec.options, len(spec.options))
+        return answers.parse(
+            file, answers.simulate(file, dice, shown, texts, spec.question), shown, texts, spec.question
+        )
+
+    common = answered()
+    for number in dice.sample(range(max(people, file.judgments)), file.judgments):
+        said = common if dice.random() < _AGREES else answered()
+        yield Rated(task, f"A-{number + 1:02}", said.label)
+
+
+# Outcomes that no answers lead to
+
+
+def _unreachable(text: str, file: ProtocolFile, labels: Sequence[str], dice: Random) -> list[dict[str, Any]]:
+    """The reasons of the file to which none of many mixtures of answers led; and `kept`, if none led there."""
+    reached = {
+        decision.reason if decision.state == DROPPED else KEPT
+        for mixture in _mixtures([*labels, base.CANNOT_JUDGE], file.judgments, dice)
+        if (decision := decide_item(file, mixture, posteriors=_shares(file, mixture))).state != OPEN
+    }
+    found = [
+        {
+            "outcome": reason, "line": line_of(text, path), "key": ".".join(map(str, path)),
+            "advice": f"No answers lead to {reason}. Remove it, or change the rule that should lead there.",
+        }
+        for reason, path in _reasons(file) if reason not in reached
+    ]  # fmt: skip
+    if file.decide and KEPT not in reached:
+        path = ("decide", 0)
+        advice = "No answers keep an item. Keep at least one value."
+        found.append({"outcome": KEPT, "line": line_of(text, path), "key": "decide.0", "advice": advice})
+    return found
+
+
+def _mixtures(labels: Sequence[str], judgments: int, dice: Random) -> Iterator[list[str]]:
+    yield from ([one] * judgments for one in labels)
+    few = labels if len(labels) <= 40 else dice.sample(labels, 40)
+    for one, other in itertools.islice(itertools.permutations(few, 2), _MIXTURES):
+        for count in {1, judgments // 2}:
+            yield [one] * (judgments - count) + [other] * count
+    yield from (dice.choices(few, k=judgments) for _ in range(_MIXTURES))
+
+
+def _shares(file: ProtocolFile, labels: Sequence[str]) -> dict[str, Posterior]:
+    """In place of an estimate: the shares of the answers themselves."""
+    found: dict[str, Posterior] = {}
+    for rule in file.decide:
+        if isinstance(rule, schema.DawidSkene):
+            said = [one if one == base.CANNOT_JUDGE else answers.given(one, rule.answer, file) for one in labels]
+            kinds = kinds_of(file, rule, [one for one in said if one])
+            found[rule.answer] = {kind: count / len(kinds) for kind, count in Counter(kinds).items()}
+    return found
+
+
+def _reasons(file: ProtocolFile) -> Iterator[tuple[str, Path]]:
+    """The reasons that the file names for dropping items, with their keys."""
+    for place, rule in enumerate(file.decide):
+        for value, reason in getattr(rule, "drop", {}).items():
+            yield reason, ("decide", place, "drop", value)
+        for key in ("below", "no_value"):
+            if key in rule.model_fields_set:
+                yield getattr(rule, key), ("decide", place, key)
+
+
+def as_json(file: ProtocolFile, benchmark: Benchmark | None, people: int, found: Rehearsal) -> dict[str, Any]:
+    """The result as `manage.py try_protocol --json` prints it, without the problems of the file itself."""
+    dropped = {reason: count for (state, reason), count in sorted(found.decisions.items()) if state == DROPPED}
+    states = Counter(dict.fromkeys((KEPT, OPEN), 0))
+    for (state, _), count in found.decisions.items():
+        states[state] += count
+    return {
+        "protocol": file.name,
+        "benchmark": benchmark.name if benchmark else None,
+        "items": found.items,
+        "tasks": found.tasks,
+        "tasks_per_item": found.tasks / found.items if found.items else None,
+        "screens_rendered": found.screens,
+        "answers_walked": found.walked,
+        "all_answers_walked": found.whole,
+        "crowd": {
+            "people": max(people, file.judgments), "judgments": found.judgments, "kept": states[KEPT],
+            "dropped": dropped, "open": states[OPEN],
+        },
+        "agreement": found.agreement,
+        "unsuitable": {
+            "items": found.unsuitable.total(),
+            "reasons": [
+                {"needs": lacks, "items": count, "example": found.examples[lacks]}
+                for lacks, count in found.unsuitable.most_common(_REASONS)
+            ],
+        },
+        "unreachable": found.unreachable,
+    }  # fmt: skip

@@ -1,0 +1,159 @@
+"""Every answer that a screen can send, as the fields of its form; a sample where there are too many, or texts. And
+items made up to suit a protocol.
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from annotation.protocols import base
+from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.schema import ProtocolFile, bounds
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+
+MOST = 300  # answers to a screen
+_FEW = 64  # of one question that has more than one can list
+_LISTED = 5  # options or statements of which all combinations are walked
+SEVERAL = 4  # members of a role that may have any number
+
+Fields = dict[str, str]
+
+
+def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit: int = SEVERAL) -> ItemRecord:
+    """An item with the fewest members of each role, or with as many as the role may have, up to `limit`."""
+    captions, images = [], []
+    for role, count in file.roles.items():
+        kind, _, name = role.partition(".")
+        least, highest = bounds(count)
+        members = max(least, min(limit, limit if highest is None else highest)) if most else least
+        if kind == "images":
+            images += [ImageRecord(name, f"{name}{place}.jpg") for place in range(members)]
+        else:
+            captions += [CaptionRecord(name, f"The {name} words, number {place}.") for place in range(members)]
+    return ItemRecord(f"made-up-{number}", "", "", tuple(captions), tuple(images))
+
+
+def texts_of(record: ItemRecord) -> dict[str, str]:
+    """Identity → text of the item's captions."""
+    found: dict[str, str] = {}
+    for role in dict.fromkeys(one.role for one in record.captions):
+        own = [one.text for one in record.captions if one.role == role]
+        found |= dict(zip(record.captions_as(role), own, strict=True))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a screen asks of: the options in the order shown, the item's texts, the task's question."""
+
+    shown: Sequence[str]
+    texts: base.TextsByIdentity
+    question: str
+
+
+def every_answer(file: ProtocolFile, screen: Screen, dice: Random, most: int = MOST) -> tuple[list[Fields], bool]:
+    """The fields of each answer, and whether these are all. Without *cannot judge*."""
+    listed = {answer.name: _possible(file, answer, screen, dice) for answer in file.answers}
+    found = list(itertools.islice(_paths(file, screen, {name: of for name, (of, _) in listed.items()}), most + 1))
+    if len(found) <= most:
+        return found, all(whole for _, whole in listed.values())
+    shuffled = {name: of for name, (of, _) in listed.items()}
+    return [_at_random(file, screen, shuffled, dice) for _ in range(most)], False
+
+
+def _paths(file: ProtocolFile, screen: Screen, listed: dict[str, list[Fields]]) -> Iterator[Fields]:
+    def after(place: int, said: dict[str, str], fields: Fields) -> Iterator[Fields]:
+        if place == len(file.answers):
+            yield fields
+            return
+        answer = file.answers[place]
+        if not answers.is_asked(answer, said, file):
+            yield from after(place + 1, {**said, answer.name: ""}, fields)
+            return
+        for one in listed[answer.name]:
+            yield from after(place + 1, {**said, answer.name: _said(file, answer, one, screen)}, {**fields, **one})
+
+    return after(0, {}, {})
+
+
+def _at_random(file: ProtocolFile, screen: Screen, listed: dict[str, list[Fields]], dice: Random) -> Fields:
+    fields: Fields = {}
+    said: dict[str, str] = {}
+    for answer in file.answers:
+        one = dice.choice(listed[answer.name]) if answers.is_asked(answer, said, file) else {}
+        said[answer.name] = _said(file, answer, one, screen) if one else ""
+        fields |= one
+    return fields
+
+
+def _said(file: ProtocolFile, answer: schema.Answer, fields: Fields, screen: Screen) -> str:
+    return answers.parse_one(file, answer, fields, screen.shown, screen.texts, screen.question, {}) if fields else ""
+
+
+def _possible(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
+    """What can be sent for one question, and whether that is all."""
+    found, whole = _given(file, answer, screen, dice)
+    return ([*found, {}], whole) if not answer.required else (found, whole)
+
+
+def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
+    name = answer.name
+    match answer:
+        case schema.Pick(many=True):
+            choices = answers.choices_of(file, answer, screen.shown)
+            picked = [
+                one for count in range(1, len(choices) + 1) for one in itertools.combinations(choices, count)
+            ] if len(choices) <= _LISTED + 1 else [
+                dice.sample(choices, dice.randint(1, len(choices))) for _ in range(_FEW)
+            ]  # fmt: skip
+            return [{f"{name}-{one}": "1" for one in some} for some in picked], len(choices) <= _LISTED + 1
+        case schema.Pick() | schema.Pair():
+            return [{name: one} for one in answers.choices_of(file, answer, screen.shown)], True
+        case schema.Scale():
+            return [{name: one} for one in [*values.points(answer), *values.fixed_of(answer)]], True
+        case schema.Rank():
+            return _rankings(file, answer, screen, dice)
+        case schema.Check():
+            known = [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
+            asked = answers.statements_of(answer, screen.texts)
+            whole = len(asked) <= _LISTED
+            said = itertools.product(known, repeat=len(asked)) if whole else (
+                tuple(dice.choices(known, k=len(asked))) for _ in range(_FEW)
+            )  # fmt: skip
+            return [{f"{name}-{one}": value for one, value in zip(asked, of, strict=True)} for of in said], whole
+    text = answers.text_of(file, answer, screen.texts, screen.question) if not isinstance(answer, schema.Text) else ""
+    return [{name: one} for one in _written(answer, text) if one], False
+
+
+def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
+    count = len(answers.option_names(file, answer, screen.shown))
+    whole = count < _LISTED
+    ranks = range(1, count + 1)
+    every = itertools.product(ranks, repeat=count) if whole else (
+        tuple(dice.sample(ranks, count)) for _ in range(_FEW)
+    )  # fmt: skip
+    orders = [
+        steps for steps in every if set(steps) == set(range(1, max(steps) + 1))
+        and (answer.ties or len(set(steps)) == count)
+    ]  # fmt: skip
+    return [
+        {f"{answer.name}-{place}": str(step) for place, step in enumerate(steps, 1)} for steps in orders
+    ], whole  # fmt: skip
+
+
+def _written(answer: schema.Words | schema.Text | schema.Edit, text: str) -> list[str]:
+    """Some marks, or some texts: the shortest, the longest, several lines."""
+    if isinstance(answer, schema.Words):
+        places = range(1, len(text.split()) + 1)
+        one_each = [f"{place}:{mark}" for place in places for mark in answer.marks][:_FEW]
+        all_words = [",".join(f"{place}:{mark}" for place in places) for mark in answer.marks]
+        return list(dict.fromkeys([answer.unmarked, *one_each, *all_words]))
+    if isinstance(answer, schema.Edit):
+        return list(
+            dict.fromkeys([text[: answer.longest], "x" * answer.longest, "Ein Wort, 一句话."[: answer.longest]])
+        )
+    shortest = max(answer.shortest, 1)
+    long = "x" * answer.longest
+    lines = "One line.\nAnother: 一句话."
+    return list(dict.fromkeys(["x" * shortest, long, *([lines] if shortest <= len(lines) <= answer.longest else [])]))

@@ -1,0 +1,119 @@
+"""`try_protocol` says what a file would do, so that a person or a program can mend it; it stores nothing."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.protocol_files import rehearsal
+from annotation.protocols.declared import answers, library
+from tests.builders import declared, studies
+
+pytestmark = pytest.mark.django_db
+FOIL = library.text_of("image-caption-foil")
+
+
+def tried(given, *options) -> tuple[dict, str]:
+    """The JSON, and how the command ends: "" or the error."""
+    out = StringIO()
+    try:
+        call_command("try_protocol", str(given), "--json", *options, stdout=out)
+    except CommandError as error:
+        return json.loads(out.getvalue()), str(error)
+    return json.loads(out.getvalue()), ""
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_protocol_of_the_library_passes_on_made_up_items(name):
+    found, ended = tried(name, "--items", "2")
+    assert (ended, found["problems"], found["unreachable"], found["unsuitable"]["items"]) == ("", [], [], 0)
+    assert found["items"] == 2 and found["screens_rendered"] == found["tasks"] > 0 and found["answers_walked"] > 0
+    crowd = found["crowd"]
+    assert crowd["kept"] + sum(crowd["dropped"].values()) + crowd["open"] == found["tasks"]
+    assert crowd["judgments"] == found["tasks"] * library.shipped(name).judgments
+
+
+def test_real_items_are_rendered_and_nothing_is_written():
+    benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=3)
+    with CaptureQueriesContext(connection) as asked:
+        found, ended = tried("image-caption-foil", "--benchmark", benchmark.name)
+    assert [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")] == []
+    assert ended == "" and (found["benchmark"], found["items"], found["screens_rendered"]) == (benchmark.name, 3, 3)
+    assert found["answers_walked"] == 12 and found["all_answers_walked"] and found["agreement"]["fit"]["n_items"] == 3
+    assert tried("image-caption-foil", "--benchmark", benchmark.name) == (found, ended), "it is the same every time"
+
+
+def test_a_mistake_ends_it_with_line_key_and_advice(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(FOIL.replace("kind: pick", "kind: pik").replace("m: 2", "m: two"))
+    found, ended = tried(path)
+    assert ended == "2 problems." and found["protocol"] is None
+    assert [(one["code"], one["line"], one["key"]) for one in found["problems"]] == [
+        ("WRONG_VALUE", 24, "answers.0.kind"), ("WRONG_VALUE", 34, "decide.0.m")
+    ]  # fmt: skip
+    assert "pick, scale" in found["problems"][0]["advice"]
+
+
+def test_items_that_do_not_suit_are_a_problem(tmp_path):
+    mixed = declared.benchmark(library.shipped("image-caption-foil"), items=1)
+    for item in studies.benchmark(items=2, candidates=0).items.all():
+        item.benchmark, item.key, item.position = mixed, f"more-{item.pk}", item.pk
+        item.captions.filter(role="negative").delete()
+        item.save()
+    found, ended = tried("image-caption-foil", "--benchmark", mixed.name)
+    assert ended == "1 problem." and found["problems"][0]["code"] == "UNSUITABLE_ITEMS" and found["items"] == 1
+    [reason] = found["unsuitable"]["reasons"]
+    assert (reason["needs"], reason["items"]) == ("1 negative caption per item; it has none", 2)
+    assert "more-" in reason["example"]
+
+
+SECOND = """
+  - answer: fit
+    rule: unanimous
+    drop: {positive: never, negative: x, both: y, neither: z, else: w}
+""".strip("\n")
+ALL_DROPPED = FOIL[: FOIL.index("decide:")] + "decide:\n" + SECOND + FOIL[FOIL.index("\nmeasure:") :]
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes"),
+    [
+        (FOIL, {}),
+        (FOIL.replace("judgments: 3", "judgments: 1").replace("m: 2", "m: 1"), {"no_agreement": "else: no_agreement"}),
+        (ALL_DROPPED, {"kept": "- answer: fit"}),
+    ],
+)
+def test_outcomes_that_no_answers_lead_to_are_named(tmp_path, text, outcomes):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    found, ended = tried(path)
+    lines = text.splitlines()
+    assert ended == "" and {one["outcome"]: lines[one["line"] - 1].strip() for one in found["unreachable"]} == outcomes
+
+
+def test_an_answer_that_does_not_come_back_is_a_problem(monkeypatch):
+    fill = answers.fill
+    swapped = {"positive": "negative", "negative": "positive"}
+
+    def wrong(protocol, answer, shown):
+        return fill(protocol, type(answer)(swapped.get(answer.label, answer.label)), shown)
+
+    monkeypatch.setattr(rehearsal.answers, "fill", wrong)
+    found, ended = tried("image-caption-foil", "--items", "1")
+    assert {one["code"] for one in found["problems"]} == {"ANSWER_LOST"} and ended
+
+
+def test_it_reads_versions_and_says_all_in_words(capsys):
+    declared.published("verify")
+    call_command("try_protocol", "verify@1", "--items", "2")
+    said = capsys.readouterr().out
+    assert "2 items make 3 tasks; 3 screens rendered" in said and "9 answers walked through (all)" in said
+    assert tried("verify@2")[0]["problems"][0]["code"] == "NO_SUCH_PROTOCOL"
+    assert tried("nothing")[0]["problems"][0]["code"] == "NO_SUCH_PROTOCOL"
+    with pytest.raises(CommandError, match="at least 1"):
+        call_command("try_protocol", "verify", "--items", "0")
+    with pytest.raises(CommandError, match="no benchmark"):
+        call_command("try_protocol", "verify", "--benchmark", "x")
