@@ -46,6 +46,7 @@ class Rehearsal:
     agreement: dict[str, Any] = field(default_factory=dict)
     unsuitable: Counter[str] = field(default_factory=Counter)  # what an item lacks → items
     examples: dict[str, str] = field(default_factory=dict)  # of each of these: an item's sentence
+    no_attribute: list[str] = field(default_factory=list)  # those of the file that no part of the items has
     unreachable: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -56,16 +57,20 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     """
     found, dice = Rehearsal(), Random(file.name)
     labels: dict[str, None] = {}
+    attributes: set[str] = set()
     ratings: list[Rated] = []
     for item, record in _items(file, benchmark, items, found):
         texts = texts_of(record)
         found.items += 1
+        attributes |= {name for of in record.attributes().values() for name in of}
         for place, task in enumerate(tasks_of(file, record, {})):
             found.tasks += 1
             shown = dice.sample(task.options, len(task.options))
             found.screens += bool(_rendered(file, item, task, shown, texts))
             labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
             ratings += _crowd(file, f"{record.key}#{place}", task, texts, people, dice)
+    if benchmark and found.items:
+        found.no_attribute = [name for name in file.item.attributes if name not in attributes]
     found.judgments = len(ratings)
     if ratings:
         found.decisions.update((one.state, one.reason) for one in decided(file, ratings).values())

@@ -70,6 +70,13 @@ def test_items_that_do_not_suit_are_a_problem(tmp_path):
     assert "more-" in reason["example"]
 
 
+def test_an_attribute_that_no_item_has_is_a_problem():
+    benchmark = declared.benchmark(library.shipped("preference"), items=2)
+    found, ended = tried("preference", "--benchmark", benchmark.name, "--items", "2")
+    assert ended == "1 problem." and found["problems"][0]["code"] == "NO_ATTRIBUTE"
+    assert "model" in found["problems"][0]["advice"]
+
+
 SECOND = """
   - answer: fit
     rule: unanimous
