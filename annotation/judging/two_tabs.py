@@ -53,7 +53,8 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
         return {"words": gettext("Cannot judge: %(reason)s") % {"reason": judgment.reason}}
     fields, form = _fields(judgment), _form(judgment)
     if form:
-        phrases = form.describe_fields(fields, [option.get("text") or option["called"] for option in options])
+        words = [option.get("text") or option["called"] for option in options]
+        phrases = form.describe_fields(fields, words, judgment.lease.shown)
         return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
     place = fields["answer"]
     if not place.isdecimal():
@@ -66,4 +67,6 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
 
 
 def _translated(message: str, values: Mapping[str, str]) -> str:
-    return gettext(message) % {name: gettext(value) if value == TIE else value for name, value in values.items()}
+    """Values are English where they are a tie, a question or one of its fixed answers."""
+    ours = {name for name, value in values.items() if value and (value == TIE or name in ("question", "answer"))}
+    return gettext(message) % {name: gettext(value) if name in ours else value for name, value in values.items()}

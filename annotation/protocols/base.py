@@ -102,18 +102,19 @@ class Form:
     `parse(sent, shown, texts, question)` reads the submitted fields, given the options in the order shown and the
     task's question, and raises InvalidAnswer. `fill(answer, shown)` is its inverse, for a screen that is shown again.
     `simulate(rng, shown, texts, question)` returns the fields that a simulated annotator submits, `describe(answer)`
-    the answer in words for managers, and `describe_fields(fields, options)` what `fill` returned in phrases for its
-    annotator: options by place and text.
+    the answer in words for managers, and `describe_fields(fields, options, shown)` what `fill` returned in phrases for
+    its annotator: `options` are the texts of those shown, or names of pictures.
     """
 
     parse: Callable[[SubmittedFields, Sequence[str], TextsByIdentity, str], Answer]
     fill: Callable[[Answer, Sequence[str]], dict[str, str]]
     simulate: Callable[[Random, Sequence[str], TextsByIdentity, str], dict[str, str]]
     describe: Callable[[Answer], str]
-    describe_fields: Callable[[SubmittedFields, Sequence[str]], list[Phrase]]
+    describe_fields: Callable[[SubmittedFields, Sequence[str], Sequence[str]], list[Phrase]]
     script: str  # of the judging page: "js/judging/rank.js"
     style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
+    questions: tuple[tuple[str, str], ...] = ()  # where protocols share a template: names of fields, what they ask
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
@@ -289,6 +290,12 @@ class Protocol:
     published_agreement: PublishedAgreement | None = None
     scales: Mapping[str, Scale] = field(default_factory=dict)  # by name of the projection
     file: "ProtocolFile | None" = None
+    pick_style: str = ""  # of the judging page without a form, where css/judge.css does not say how it looks
+
+    @property
+    def style(self) -> str:
+        """The judging page's further style, or ""."""
+        return self.form.style if self.form else self.pick_style
 
     @property
     def edits(self) -> tuple[str, ...]:

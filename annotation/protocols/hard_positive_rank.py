@@ -95,7 +95,9 @@ def _describe(answer: base.Answer) -> str:
     return answer.label.replace("_", " ").replace("=", " and ").replace(">", ", then ")
 
 
-def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+def _describe_fields(
+    fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str] = ()
+) -> list[base.Phrase]:
     """The sentences, best first; those of one rank stand together."""
     steps = {place: fields[f"step-{place}"] for place in range(1, len(options) + 1)}
     used = sorted(set(steps.values()))
@@ -127,6 +129,7 @@ PROTOCOL = base.Protocol(
         describe_fields=_describe_fields,
         script="js/judging/rank.js",
         style="css/judge-rank.css",
+        questions=(("step", ""),),
         keys=(
             ("↑ ↓", gettext_noop("mark the sentence above or below")),
             ("A B C", gettext_noop("mark that sentence")),

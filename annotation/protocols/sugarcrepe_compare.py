@@ -79,7 +79,9 @@ def _describe(answer: base.Answer) -> str:
     return ", ".join(f"{question}: {_sentence_name(one)}" for question, one in said)
 
 
-def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+def _describe_fields(
+    fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str] = ()
+) -> list[base.Phrase]:
     better = [base.TIE if fields[one] == TIE else f"“{options[int(fields[one]) - 1]}”" for one in QUESTIONS]
     messages = gettext_noop("Makes more sense: %(better)s."), gettext_noop("More fluent: %(better)s.")
     return [(message, {"better": one}) for message, one in zip(messages, better, strict=True)]
@@ -116,6 +118,10 @@ PROTOCOL = base.Protocol(
         describe_fields=_describe_fields,
         script="js/judging/compare.js",
         style="css/judge-compare.css",
+        questions=(
+            ("sense", gettext_noop("Which makes more sense?")),
+            ("fluency", gettext_noop("Which is more fluent?")),
+        ),
         zooms=False,
         keys=(
             ("0 T", gettext_noop("answer it with a tie")),

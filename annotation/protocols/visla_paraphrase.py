@@ -135,7 +135,9 @@ def _describe(answer: base.Answer) -> str:
     return f"{'edited to' if answer.label == EDITED else 'picked'} “{answer.texts[_RESULT_ROLE]}”"
 
 
-def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+def _describe_fields(
+    fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str] = ()
+) -> list[base.Phrase]:
     place = fields["answer"]
     if place == _REJECT:
         wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)

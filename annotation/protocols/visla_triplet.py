@@ -148,7 +148,9 @@ def _describe(answer: base.Answer) -> str:
     return f"edited {', '.join(changed)}" if changed else answer.label.replace("_", " ")
 
 
-def _describe_fields(fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
+def _describe_fields(
+    fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str] = ()
+) -> list[base.Phrase]:
     if "drop" in fields:
         wrong = edits.broken_guidelines(edits.guideline_answers(fields, GUIDELINES), GUIDELINES)
         return [(gettext_noop("Dropped. What does not hold:"), {}), *((words, {}) for words in wrong)]

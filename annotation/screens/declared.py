@@ -1,92 +1,235 @@
-"""The screens of protocol files that have no template of their own: blocks of material, then questions."""
+"""The screens of protocol files that have no template of their own: material, then questions.
+
+Options are known by their place, also where one brings a further question: no role gets out (law 4).
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotation.models import Lease
 from annotation.protocols.base import SubmittedFields
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain
-from annotation.protocols.declared.keys import given_keys
-from annotation.protocols.declared.layout import layout_of
+from annotation.protocols.declared.keys import given_keys, point_keys
+from annotation.protocols.declared.layout import Layout, layout_of
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.screens.material import Part
 
-_SHOWN_AS = {
-    schema.Picture: "picture", schema.Pictures: "pictures", schema.Sentence: "sentence", schema.Listed: "list",
-    schema.OnRequest: "on_request",
-}  # fmt: skip
+_LONG = 24  # characters of an answer that does not fit a row with others
+_LONG_ANCHOR = 40  # likewise of words for a point
+_ROW = 4  # answers in a row
+_NARROW = 5  # points that have their words below them
+_CHOSEN = schema.Pick | schema.Pair
+
+Context = dict[str, Any]
 
 
 def context(
     file: ProtocolFile,
     lease: Lease,
-    options: Sequence[Mapping[str, Any]],
+    options: Sequence[Part],
     parts: Mapping[str, Part],
     given: SubmittedFields,
-) -> dict[str, Any]:
+) -> Context:
     """What `judging/_declared.html` needs beside the context of every screen.
 
-    `blocks`: each with `kind`, `label`, `layout` and its `parts`. `answers`: the questions of a form, each with `name`,
-    `kind`, `ask`, `required`, `when` (JSON), and what it needs to be answered: `options` (with their `place` in this
-    question), `fixed` answers with keys, `points`, `statements` (name, text and what was `given`), the `text`.
+    `texts`: the sentences above all, each with its `label`; `shown` and `requested`: pictures. `questions`: see
+    `_question`. Options that several questions share, or that are ranked, are shown once: `numbered` sentences, and
+    pictures in `shown`. `columns` says whether there are pictures, words or both below the sentences.
     """
     layout = layout_of(file, lease.task.shows)
-    blocks = [
-        {
-            "kind": _SHOWN_AS[type(block)],
-            "label": getattr(block, "label", None),
-            "layout": getattr(block, "layout", "row"),
-            "parts": [parts[identity] for identity in identities],
-        }
+    asked = [_question(file, one, lease, options, parts, layout, given) for one in file.answers]
+    shared = _shared(asked)
+    apart = [one for group in shared for one in group]
+    texts = [
+        {"label": block.label, "parts": [parts[identity] for identity in identities]}
         for block, identities in layout.blocks
+        if isinstance(block, schema.Sentence | schema.Listed)
     ]
-    plain = is_plain(file)
-    asked = [] if plain else _questions(file, lease, options, parts, layout.asked, given)
-    return {"blocks": blocks, "answers": asked, "form": None if plain else "declared"}
+    pictures = [
+        {**parts[identity], "badge": getattr(block, "label", None)}
+        for block, identities in layout.blocks
+        if isinstance(block, schema.Picture | schema.Pictures)
+        for identity in identities
+    ]
+    requested = [
+        parts[identity]
+        for block, identities in layout.blocks
+        if isinstance(block, schema.OnRequest)
+        for identity in identities
+    ]
+    beside = pictures or requested or any("url" in one for one in apart) or any(one["cards"] for one in asked)
+    words = any(not one["cards"] for one in asked)
+    return {
+        "form": "" if is_plain(file) else "declared",
+        "texts": texts,
+        "shown": pictures,
+        "compared": [group for group in shared if "url" in group[0]],
+        "numbered": [group for group in shared if "text" in group[0]],
+        "requested": requested,
+        "questions": asked,
+        "columns": "both" if beside and words else "pictures" if beside else "words",
+    }
 
 
-def _questions(
+def _question(
     file: ProtocolFile,
+    answer: schema.Answer,
     lease: Lease,
-    options: Sequence[Mapping[str, Any]],
+    options: Sequence[Part],
     parts: Mapping[str, Part],
-    asked: Mapping[str, Sequence[str]],
+    layout: Layout,
     given: SubmittedFields,
-) -> list[dict[str, Any]]:
-    keys, shown = given_keys(file), dict(zip(lease.shown, options, strict=True))
-    found = []
-    for answer in file.answers:
-        question: dict[str, Any] = {
-            "name": answer.name, "kind": answer.kind, "ask": answer.ask or file.ask, "required": answer.required,
-            "when": json.dumps(answer.when.model_dump(exclude_defaults=True)) if answer.when else "",
-            "given": given.get(answer.name, ""), "fixed": keys[answer.name],
-        }  # fmt: skip
-        texts = [parts[identity] for identity in asked.get(answer.name, ())]
-        match answer:
-            case schema.Pick() | schema.Pair() | schema.Rank():
-                named = answers.option_names(file, answer, lease.shown)
-                question["options"] = [
-                    {**shown[one], "place": place, "given": given.get(f"{answer.name}-{place}", "")}
-                    for place, one in enumerate(named, 1)
-                ]
-                question["many"] = isinstance(answer, schema.Pick) and answer.many
-            case schema.Scale():
-                question["points"] = [(one, answer.anchors.get(one, "")) for one in values.points(answer)]
-            case schema.Check():
-                said = list(answer.statements.items()) or [
-                    (str(place), part["text"]) for place, part in enumerate(texts, 1)
-                ]
-                question["statements"] = [
-                    {"name": name, "text": text, "given": given.get(f"{answer.name}-{name}", "")} for name, text in said
-                ]
-                question["unsure"] = answer.unsure
-            case schema.Words() | schema.Edit():
-                question["text"] = texts[0]["text"]
-                question["unmarked"] = getattr(answer, "unmarked", "")
-            case schema.Text():
-                question["shortest"] = answer.shortest
-        question["longest"] = getattr(answer, "longest", None)
-        found.append(question)
+) -> Context:
+    """One question: its `name`, `kind` and `ask` (`alone`: the screen's own), whether it is `required`, `when` it comes
+    as JSON, and by kind `options`, `fixed` answers, `points`, `rows`, `lines`, `tokens` or a text.
+
+    What can be picked has its `field`, `value` and `keys`, and says whether it is `checked`.
+    """
+    name = "answer" if is_plain(file) else answer.name
+    alone = len(file.answers) == 1
+    found: Context = {
+        "name": name, "kind": answer.kind, "ask": answer.ask or file.ask, "alone": alone,
+        "required": answer.required, "when": _when(file, answer, lease.shown), "cards": False, "options": [],
+    }  # fmt: skip
+    many = isinstance(answer, schema.Pick) and answer.many
+
+    def choice(value: str, keys: Sequence[str], **shown: Any) -> Context:
+        field, sent = (f"{name}-{value}", "1") if many else (name, value)
+        return {**shown, "field": field, "value": sent, "keys": " ".join(keys), "key": keys[0].upper() if keys else "",
+                "checked": given.get(field) == sent}  # fmt: skip
+
+    fixed = given_keys(file)[answer.name]
+    texts = [parts[identity] for identity in layout.asked.get(answer.name, ())]
+    match answer:
+        case schema.Pick() | schema.Pair():
+            there = _named(file, answer, lease, options)
+            found["options"] = [choice(str(n), [str(n)], part=part, called=_called(part, n)) for n, part in there]
+            found |= {"many": many, "cards": any("url" in part for _, part in there)}
+        case schema.Rank():
+            rows = [(answers.LETTERS[n - 1], f"{name}-{n}", part) for n, part in _named(file, answer, lease, options)]
+            found["rows"] = [_row(letter, field, part, given) for letter, field, part in rows]
+            found |= {"ties": answer.ties, "ranks": [str(n) for n in range(1, len(rows) + 1)], "last": str(len(rows))}
+        case schema.Scale():
+            keys = point_keys(answer)
+            found["points"] = [
+                choice(point, [key], point=point, label=answer.anchors.get(point, ""), shows_key=key != point)
+                for point, key in zip(values.points(answer), keys, strict=True)
+            ]
+            longest = max(len(one["label"]) for one in found["points"])
+            found |= {"listed": longest > _LONG_ANCHOR, "narrow": len(keys) > _NARROW and 0 < longest <= _LONG_ANCHOR}
+        case schema.Check():
+            found["lines"] = _lines(answer, name, texts, given)
+            found["labels"] = _said(answer)
+        case schema.Words():
+            words = enumerate(texts[0]["text"].split(), 1)
+            fields = ((place, word, f"{name}-{place}") for place, word in words)
+            found["tokens"] = [
+                {"word": word, "field": field, "given": given.get(field, "")} for _, word, field in fields
+            ]
+            found |= {"unmarked": answer.unmarked, "marks": fixed}
+        case schema.Text():
+            found |= {"now": given.get(name, ""), "least": answer.shortest, "most": answer.longest}
+        case schema.Edit():
+            was = texts[0]["text"]
+            found |= {"was": was, "now": given.get(name) or was, "least": 1, "most": answer.longest}
+    if not isinstance(answer, schema.Words):
+        found["fixed"] = [choice(one.value, one.keys, label=one.label) for one in fixed]
+        labels = [one.label for one in fixed]
+        found["stacked"] = len(labels) > _ROW or any(len(one) > _LONG for one in labels)
+    return found
+
+
+def _named(
+    file: ProtocolFile, answer: answers.Choosing, lease: Lease, options: Sequence[Part]
+) -> list[tuple[int, Part]]:
+    """The options of one answer with their places among them."""
+    shown = dict(zip(lease.shown, options, strict=True))
+    return [(n, shown[one]) for n, one in enumerate(answers.option_names(file, answer, lease.shown), 1)]
+
+
+def _row(letter: str, field: str, part: Part, given: SubmittedFields) -> Context:
+    called = _called(part, letter)
+    says = called if "url" in part else f"{letter}: {part['text']}"
+    return {
+        "part": part,
+        "letter": letter,
+        "called": called,
+        "says": says,
+        "field": field,
+        "given": given.get(field, ""),
+    }
+
+
+def _called(part: Part, number: object) -> str:
+    if "url" in part:
+        return gettext("Picture %(place)s") % {"place": number}
+    return gettext("Sentence %(number)s") % {"number": number}
+
+
+def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: SubmittedFields) -> list[Context]:
+    """The statements, or the texts of the list by their places."""
+    said = list(answer.statements.items()) or [(str(n), part["text"]) for n, part in enumerate(texts, 1)]
+    return [
+        {
+            "field": f"{name}-{one}",
+            "text": text,
+            "given": given.get(f"{name}-{one}", ""),
+            "own": bool(answer.statements),
+        }
+        for one, text in said
+    ]
+
+
+def _said(answer: schema.Check) -> list[tuple[str, str, str, str]]:
+    """What can be said of a statement: its value and label, the keys, and the one that is shown."""
+    found = [(values.YES, gettext("Yes"), "y 1", "Y"), (values.NO, gettext("No"), "n 2", "N")]
+    return [*found, (values.UNSURE, gettext("Not sure"), "0 3", "0")] if answer.unsure else found
+
+
+def _when(file: ProtocolFile, answer: schema.Answer, shown: Sequence[str]) -> str:
+    """`{"all": {"fit": ["both"]}}`, with options by their places as the page sends them."""
+    if answer.when is None:
+        return ""
+    found = answer.when.model_dump(exclude_defaults=True)
+    return json.dumps(
+        {kind: {address: _sent(file, address, wanted, shown) for address, wanted in listed.items()}
+         for kind, listed in found.items()}
+    )  # fmt: skip
+
+
+def _sent(file: ProtocolFile, address: str, wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
+    answer = file.answer(address.partition(".")[0])
+    if not isinstance(answer, _CHOSEN):
+        return list(wanted)
+    named = answers.option_names(file, answer, shown).values()
+    places = [str(n) for n, name in enumerate(named, 1) if values.in_table(name, wanted) in wanted]
+    return [*places, *(one for one in wanted if one in values.fixed_of(answer))]
+
+
+def _shared(asked: Sequence[Context]) -> list[list[Context]]:
+    """Options that are shown apart: pictures that are ranked, and what several questions are about.
+
+    The questions then only name them: Picture A, Sentence 2.
+    """
+    groups: dict[tuple[str, ...], list[Context]] = {}
+    ranked: dict[str, Context] = {}
+    for one in asked:
+        parts = tuple(option["part"].get("url") or option["part"]["text"] for option in one["options"])
+        groups.setdefault(parts, []).append(one)
+        ranked |= {
+            row["part"]["url"]: {**row["part"], "badge": row["letter"], "called": row["called"]}
+            for row in one.get("rows", ())
+            if "url" in row["part"]
+        }
+    found = [list(ranked.values())] if ranked else []
+    for parts, questions in groups.items():
+        if parts and len(questions) > 1:
+            first = questions[0]["options"]
+            found.append([{**one["part"], "badge": one["value"], "called": one["called"]} for one in first])
+            for one in questions:
+                one |= {"names": one["options"], "options": [], "cards": False}
     return found

@@ -27,7 +27,7 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
         there = tasks_of_items(protocol_named(stage.protocol), items, carried_into(stage), seed)
         for task in there:
             task.stage_id = stage.pk
-    return [_lease(task, seed) for task in there[:wanted]]
+    return [lease_of(task, seed) for task in there[:wanted]]
 
 
 def leases_under(protocol: Protocol, items: Iterable[Item], seed: int, wanted: int) -> list[Lease]:
@@ -78,7 +78,7 @@ def random_items(benchmark: Benchmark, seed: int, wanted: int) -> Sequence[Item]
     return list(queries.with_material(items.filter(pk__in=chosen).order_by("position")))
 
 
-def _lease(task: Task, seed: int) -> Lease:
+def lease_of(task: Task, seed: int) -> Lease:
     """With a token and an order of options of its own, as `assignment.leases` would draw them."""
     drawn = Random(f"{seed}/{task.item_id}/{task.question}")
     options = [*task.options, *task.proposals]

@@ -21,6 +21,10 @@ _NOT_AN_ANSWER = gettext_noop("That is not one of the answers on this screen.")
 _SHORT = gettext_noop("Write at least %(characters)s characters.")
 _LONG = gettext_noop("Write at most %(characters)s characters.")
 _SAID = gettext_noop("%(question)s %(answer)s")
+_ORDER = gettext_noop("Your order: %(order)s")
+_MARKED = gettext_noop("Marked words: %(words)s")
+_YES_OR_NO = {YES: gettext_noop("Yes"), NO: gettext_noop("No"), UNSURE: gettext_noop("Not sure")}
+LETTERS = "ABCDEFGHI"  # what a screen calls pictures and texts that are ranked: their ranks are numbers
 _TIED = gettext_noop("Give each a rank of its own.")
 
 
@@ -224,18 +228,17 @@ def _checked(answer: schema.Check, sent: base.SubmittedFields, statements: Seque
 
 
 def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
-    """`9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page sends `unmarked` where none is."""
-    typed, count = sent.get(answer.name, ""), len(text.split())
-    if typed in ("", answer.unmarked):
-        return f"{count};" if typed else ""
-    marks: dict[int, str] = {}
-    for one in typed.split(","):
-        place, _, mark = one.partition(":")
-        known = place.isascii() and place.isdecimal() and len(place) < 5 and 1 <= int(place) <= count
-        if not known or mark not in answer.marks:
-            raise base.InvalidAnswer(_NOT_AN_ANSWER)
-        marks[int(place)] = mark
-    return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks))
+    """`9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page has a field for each word, and one
+    that says `unmarked`, by which it answers also where no word is marked.
+    """
+    prefix, count = f"{answer.name}-", len(text.split())
+    marks = {field.removeprefix(prefix): mark for field, mark in sent.items() if field.startswith(prefix) and mark}
+    places = dict.fromkeys(map(str, range(1, count + 1)))
+    if not places.keys() >= marks.keys() or not answer.marks.keys() >= set(marks.values()):
+        raise base.InvalidAnswer(_NOT_AN_ANSWER)
+    if not marks and not _one_of([answer.unmarked], sent.get(answer.name, "")):
+        return ""
+    return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks, key=int))
 
 
 def text_of(
@@ -281,7 +284,8 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
             case schema.Text() | schema.Edit():
                 found[name] = answer.texts.get(name, "")
             case schema.Words():
-                found[name] = said.partition(";")[2] or one.unmarked
+                marked = [mark.split(":") for mark in said.partition(";")[2].split(",") if mark]
+                found |= {name: one.unmarked} | {f"{name}-{place}": mark for place, mark in marked}
             case _:
                 found[name] = said
     return found
@@ -356,7 +360,7 @@ def _simulated(
             known = [YES, YES, NO, *([UNSURE] if answer.unsure else [])]
             return {f"{name}-{one}": rng.choice(known) for one in statements_of(answer, texts)}
         case schema.Words():
-            return {name: rng.choice([answer.unmarked, *(f"1:{mark}" for mark in answer.marks)])}
+            return {name: answer.unmarked, f"{name}-1": rng.choice(["", *answer.marks])}
         case schema.Text():
             return {name: ("A simulated annotator wrote this. " * 150)[: max(answer.shortest, min(60, answer.longest))]}
         case schema.Edit():
@@ -405,35 +409,42 @@ def _part_in_words(value: str) -> str:
     return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")
 
 
-def fields_in_words(protocol: ProtocolFile, fields: base.SubmittedFields, options: Sequence[str]) -> list[base.Phrase]:
-    """What `fill` returned, for its annotator: a phrase for each answer. `options` are texts, or names of pictures."""
+def fields_in_words(
+    protocol: ProtocolFile, fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str]
+) -> list[base.Phrase]:
+    """What `fill` returned, for its annotator. `options` are texts, or names of pictures, in the order of `shown`."""
+    words = dict(zip(shown, options, strict=True))
     found: list[base.Phrase] = []
     for answer in protocol.answers:
-        mine = {name: value for name, value in fields.items() if name.partition("-")[0] == answer.name and value}
-        if mine:
-            said = ", ".join(_field_in_words(answer, name, value, options) for name, value in sorted(mine.items()))
-            found.append((_SAID, {"question": answer.ask or protocol.ask, "answer": said}))
+        mine = {name.partition("-")[2]: said for name, said in fields.items() if name.partition("-")[0] == answer.name}
+        there = [words[one] for one in option_names(protocol, answer, shown)] if isinstance(answer, Choosing) else []
+        found += _answer_in_words(answer, answer.ask or protocol.ask, mine, there)
     return found
 
 
-def _field_in_words(answer: schema.Answer, name: str, value: str, options: Sequence[str]) -> str:
-    place = name.partition("-")[2]
-    match answer:
-        case schema.Pick(many=True):
-            return _option_in_words(answer, place, options)
-        case schema.Rank():
-            return f"{_option_in_words(answer, place, options)}: {value}"
-        case schema.Check():
-            return f"{answer.statements.get(place, place)}: {value}"
-        case schema.Scale(anchors=anchors):
-            return anchors.get(value, value)
-        case schema.Pick() | schema.Pair():
-            return _option_in_words(answer, value, options)
-    return f"“{value}”"
-
-
-def _option_in_words(answer: schema.Answer, place: str, options: Sequence[str]) -> str:
-    if place.isdecimal():
-        return f"“{options[int(place) - 1]}”" if int(place) <= len(options) else place
+def _answer_in_words(
+    answer: schema.Answer, asked: str, mine: Mapping[str, str], options: Sequence[str]
+) -> list[base.Phrase]:
+    """`mine` are the values by what the fields' names end on: "", a place, a statement."""
     fixed = values.fixed_of(answer)
-    return fixed[place].label if place in fixed else place
+    labels = {str(place): f"“{option}”" for place, option in enumerate(options, 1)}
+    labels |= {value: one.label for value, one in fixed.items()}
+    match answer:
+        case schema.Rank() if mine:
+            named = labels if answer.of[0].partition(".")[0] != "images" else dict(zip(labels, LETTERS, strict=False))
+            tiers = [[named[place] for place in mine if mine[place] == step] for step in sorted(set(mine.values()))]
+            return [(_ORDER, {"order": " > ".join(" = ".join(tier) for tier in tiers)})]
+        case schema.Words() if mine:
+            marked = [f"{place} ({answer.marks[mark].label})" for place, mark in mine.items() if place]
+            return [(_MARKED, {"words": ", ".join(marked) or "–"})]
+        case schema.Check():
+            said = [(answer.statements.get(one, f"{one}."), _YES_OR_NO[value]) for one, value in mine.items()]
+        case schema.Pick(many=True):
+            said = [(asked, labels[one]) for one in mine]
+        case schema.Pick() | schema.Pair():
+            said = [(asked, labels[one]) for one in mine.values()]
+        case schema.Scale():
+            said = [(asked, labels.get(one) or answer.anchors.get(one, one)) for one in mine.values()]
+        case _:
+            said = [(asked, f"“{one}”") for one in mine.values()]
+    return [(_SAID, {"question": question, "answer": one}) for question, one in said]

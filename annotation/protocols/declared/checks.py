@@ -15,6 +15,10 @@ from annotation.protocols.declared.values import ELSE, NUMERIC, table_values
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
 LONGEST_LABEL = 500  # characters of all answers of a screen together, as they are stored
 
+# Fields of the judging page beside those of answers (annotation/judging/views.py).
+_ENVELOPE = frozenset(
+    ("lease", "key", "reason", "flag_reason", "cannot_judge", "active", "elapsed", "seen", "have", "ahead")
+)
 _PICTURES = ("images",)
 _TEXTS = ("captions", "texts", "lists")
 _RULES = {
@@ -159,6 +163,8 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
         if one.name in names:
             yield "ANSWER_TWICE", (*path, "name"), f"Another answer is called {one.name}."
         names.add(one.name)
+        if one.name in _ENVELOPE:
+            yield "NAME_TAKEN", (*path, "name"), f"The judging page uses {one.name} itself. Choose another name."
         if len(protocol.answers) > 1 and not one.ask:
             yield "NOT_ASKED", path, "Several answers each need a line: ask."
         for role in _all_options(protocol, one):
@@ -289,9 +295,20 @@ def _conditions(protocol: ProtocolFile) -> Iterator[Found]:
                     yield code, at, f"{one.name} waits for {name}, which comes later. Wait for earlier answers."
                 else:
                     yield from _known_values(protocol, address, wanted, at)
+                    yield from _blind(protocol, address, wanted, at)
         if not one.when.all and not one.when.any:
             yield "UNREACHABLE_ANSWER", path, "Say which answers bring this question."
         yield from _reachable(protocol, one, path)
+
+
+def _blind(protocol: ProtocolFile, address: str, wanted: Sequence[str], path: tuple[str | int, ...]) -> Iterator[Found]:
+    """A question that comes after some options only would tell which they are."""
+    with contextlib.suppress(KeyError):
+        members = _members(protocol, address)
+        named = [value for value in wanted if values.role_of(value) in members]
+        if named and not set(members) <= set(wanted):
+            advice = f"A question that comes only after {_listed(named)} tells which option that is. "
+            yield "NOT_BLIND", path, advice + f"Name all of {_listed(list(members))} here, or none."
 
 
 def _asks_for(answer: schema._Asked, name: str) -> bool:

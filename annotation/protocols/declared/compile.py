@@ -4,26 +4,29 @@ An answer that is one pick (of options, fixed answers or points of a scale) is s
 theirs: as the identity of the option. All others are forms, whose labels `answers` describes.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 
-from annotation.protocols import base
+from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, tasks, values
-from annotation.protocols.declared.keys import given_keys
+from annotation.protocols.declared.keys import given_keys, point_keys
 from annotation.protocols.declared.measuring import level_of, seen_through
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import gettext_noop
 
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
-_PICK_PICTURE = ("1 2", gettext_noop("pick a picture"))
-_PICK_SENTENCE = ("1 2", gettext_noop("pick a sentence"))
+_BAR = 36  # characters of a row of answers on a phone
+_PICK_PICTURE = gettext_noop("pick a picture")
+_PICK_SENTENCE = gettext_noop("pick a sentence")
 
 
 def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
     """The file as a protocol that is called `name`."""
-    form = None if is_plain(file) else _form(file)
+    like = _like(file)
+    form = None if is_plain(file) else _form(file, like)
     has_pictures = any(role.startswith("images.") for role in file.roles)
     return base.Protocol(
         name=name,
@@ -31,10 +34,10 @@ def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
         question=file.ask,
         shown=file.shown or _shown(file),
         instructions=(file.instructions, base.PICTURE_CLOSING if has_pictures else base.TEXT_CLOSING),
-        template=_template(file),
+        template=like.template if like else _template(file),
         tasks=partial(tasks.tasks_of, file),
         fixed=_fixed(file) if form is None else (),
-        picks=_picks(file),
+        picks=like.picks if like else _picks(file),
         projections=_projections(file),
         drops=_drops(file),
         alike=any(isinstance(one, schema.Pick) and one.alike for one in file.answers),
@@ -44,6 +47,7 @@ def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
         form=form,
         scales=_scales(file),
         file=file,
+        pick_style=STYLE,
     )
 
 
@@ -94,10 +98,10 @@ def _fixed(file: ProtocolFile) -> tuple[base.Choice, ...]:
 
 
 def _point(answer: schema.Scale, place: int) -> base.Choice:
-    """A point with its words, under the key of its place: 1 to 9, and 0 for the tenth."""
+    """A point with its words."""
     point = values.points(answer)[place]
     words = answer.anchors.get(point)
-    return base.Choice(point, f"{point}: {words}" if words else point, (str((place + 1) % 10),))
+    return base.Choice(point, f"{point}: {words}" if words else point, (point_keys(answer)[place],))
 
 
 def _picks(file: ProtocolFile) -> tuple[str, str]:
@@ -107,24 +111,52 @@ def _picks(file: ProtocolFile) -> tuple[str, str]:
     options = _options(answer, file)
     if not options:
         return "", ""
-    return _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
+    most = sum(bounds(file.roles[role])[1] or schema.MOST_KEYS for role in options) if answer.of != "pair" else 2
+    return "1 2" if most == 2 else f"1 – {most}", (
+        _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
+    )
 
 
 def _template(file: ProtocolFile) -> str:
-    """That of today's screens where the file's is like them, so that they look alike."""
+    """That of the protocols in Python where the screen is like theirs, so that they look alike."""
     blocks, answer = file.screen, file.answers[0]
-    if not is_plain(file) or any(getattr(block, "label", None) for block in blocks):
+    if not is_plain(file) or not _fits_bar(answer) or any(getattr(block, "label", None) for block in blocks):
         return GENERIC
     kinds = [type(block) for block in blocks]
     options = _options(answer, file)
     images = {role.startswith("images.") for role in options}
-    if images == {True} and set(kinds) <= {schema.Sentence}:
+    if images == {True} and kinds == [schema.Sentence]:
         return "judging/_pick_picture.html"
     if images == {False} and kinds == [schema.Picture]:
         return "judging/_pick_sentence.html"
     if not options and sorted(one.__name__ for one in kinds) == ["Picture", "Sentence"]:
         return "judging/_verify.html"
     return GENERIC
+
+
+def _like(file: ProtocolFile) -> base.Protocol | None:
+    """The protocol in Python whose form the file's is, if any: then its template, script and keys are taken."""
+    match file.screen, file.answers:
+        case [schema.Picture(label=None)], [schema.Rank(ties=True) as answer]:
+            counts = [file.roles[role] for role in answer.of]
+            three = all(least == most for least, most in map(bounds, counts)) and sum(map(int, counts)) == 3
+            if three and not any(role.startswith("images.") for role in answer.of):
+                return hard_positive_rank.PROTOCOL
+        case [schema.Sentence(sentence="positive", label=None)], [schema.Pair() as one, schema.Pair() as other]:
+            fixed = {"tie": schema.Fixed(label="Tie", keys=["0", "t"])}
+            alike = all(
+                _options(each, file) == ["captions.negative"] and values.fixed_of(each) == fixed
+                for each in (one, other)
+            )
+            if alike and not one.when and not other.when and one.required and other.required:
+                return sugarcrepe_compare.PROTOCOL
+    return None
+
+
+def _fits_bar(answer: schema.Answer) -> bool:
+    """Whether the fixed answers have room in one row on a phone."""
+    labels = [one.label for one in values.fixed_of(answer).values()]
+    return not isinstance(answer, schema.Scale) and len(labels) <= 3 and sum(map(len, labels)) <= _BAR
 
 
 _WORDS = {
@@ -217,14 +249,13 @@ def _labels_of(file: ProtocolFile, value: str) -> list[str]:
     return [f"{base.CAPTION_PREFIX if kind != 'images' else ''}{value}" for kind in sorted(kinds)]
 
 
-def _form(file: ProtocolFile) -> base.Form:
+def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
     def parse(
         sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str
     ) -> base.Answer:
         return answers.parse(file, sent, shown, texts, question)
 
-    keys = [(key, label) for key, label in _form_keys(file)]
-    return base.Form(
+    form = base.Form(
         parse=parse,
         fill=partial(answers.fill, file),
         simulate=partial(answers.simulate, file),
@@ -232,11 +263,32 @@ def _form(file: ProtocolFile) -> base.Form:
         describe_fields=partial(answers.fields_in_words, file),
         script=SCRIPT,
         style=STYLE,
-        keys=tuple(keys),
+        questions=tuple((one.name, one.ask or "") for one in file.answers),
+        keys=_keys(file),
         zooms=any(role.startswith("images.") for role in file.roles),
     )
+    if like is None or like.form is None:
+        return form
+    own = like.form
+    return dataclasses.replace(form, script=own.script, style=own.style, keys=own.keys, zooms=own.zooms)
 
 
-def _form_keys(file: ProtocolFile) -> list[tuple[str, str]]:
-    """The fixed answers' keys, for the help."""
-    return [(one.keys[0].upper(), one.label) for one in chain.from_iterable(given_keys(file).values())]
+_NUMBERED = schema.Pick | schema.Pair | schema.Scale | schema.Rank
+_HELP = {
+    schema.Check: [("Y N", gettext_noop("answer yes or no to the marked statement"))],
+    schema.Words: [("← →", gettext_noop("go from word to word"))],
+    schema.Text: [("E", gettext_noop("write your answer")), ("Esc", gettext_noop("stop writing"))],
+    schema.Edit: [("E", gettext_noop("edit the text")), ("Esc", gettext_noop("stop writing"))],
+}
+
+
+def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
+    """What keys do on the screen, for its help."""
+    several = len(file.answers) > 1 or isinstance(file.answers[0], schema.Check | schema.Rank)
+    found = [("↑ ↓", gettext_noop("mark what is above or below"))] if several else []
+    for one in file.answers:
+        if isinstance(one, _NUMBERED) and (isinstance(one, schema.Scale) or _options(one, file)):
+            found.append(("1 – 9", gettext_noop("answer what is marked")))
+        found += _HELP.get(type(one), [])
+    found += [(one.keys[0].upper(), one.label) for one in chain.from_iterable(given_keys(file).values())]
+    return tuple(dict.fromkeys(found))

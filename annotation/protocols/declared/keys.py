@@ -32,6 +32,12 @@ def given_keys(protocol: ProtocolFile) -> dict[str, list[FixedKeys]]:
     return {one.name: _keys_of(one, place) for place, one in enumerate(protocol.answers)}
 
 
+def point_keys(scale: schema.Scale) -> list[str]:
+    """The key of each point, from low to high: its own digit if all have one, else those of their places."""
+    points = values.points(scale)
+    return points if all(len(one) == 1 for one in points) else [str(place % 10) for place in range(1, len(points) + 1)]
+
+
 def _keys_of(answer: schema.Answer, place: int) -> list[FixedKeys]:
     fixed = values.fixed_of(answer)
     if isinstance(answer, schema.Words):

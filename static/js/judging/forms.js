@@ -18,7 +18,7 @@ export function fields(node) {
 export function fill(node, said) {
   for (const field of named(node)) {
     if (ticks(field)) field.checked = said[field.name] === field.value;
-    else field.value = said[field.name] ?? field.defaultValue;
+    else field.value = said[field.name] ?? field.defaultValue ?? ""; // a list has none
   }
   node.dispatchEvent(new CustomEvent("filled"));
 }

@@ -61,7 +61,8 @@ $("return").addEventListener("click", goOn);
 let pointed = false; // the last touch was by mouse or finger, not by key
 addEventListener("pointerdown", () => (pointed = true), true);
 addEventListener("keydown", () => (pointed = false), true);
-$("place").addEventListener("change", () => {
+$("place").addEventListener("change", ({ target }) => {
+  if (target.matches(".look")) return fit(desk, shown().node); // there is another picture now
   if (!pointed || kindOf(shown())) return;
   focus(shown()); // so that arrow keys walk, and do not re-pick
   autoAdvance();

@@ -2,7 +2,7 @@
 
 import { kindOf } from "./forms.js";
 
-const TYPING = "textarea, select, [contenteditable], input:not([type=radio]):not([type=hidden])";
+const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
 
 const PLAIN = { u: "undo", f: "flag", h: "rules" };
@@ -49,7 +49,8 @@ export function onKey(event, actions, screen) {
   if (key === "Enter") return target.closest?.(PRESSING) ? event.repeat && event.preventDefault() : act("submit");
   if (key.toLowerCase() === "z" || (key === " " && !target.closest?.(`${PRESSING}, input`))) {
     event.preventDefault();
-    return event.repeat || actions.zoom.toggle();
+    const look = screen?.node.querySelector(".look:not(:checked)");
+    return event.repeat || (look ? look.click() : actions.zoom.toggle());
   }
   if (actions.zoom.on && actions.zoom.pan(key)) return event.preventDefault();
   if (ARROWS[key] && !target.closest?.("input")) return act(ARROWS[key]);

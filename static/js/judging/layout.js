@@ -32,13 +32,19 @@ export function fit(desk, screen) {
 }
 
 // Words that scroll: those with more below say so.
-const WORDS = ".prompt, .texts, .edit-body, .compare, .rank";
+const WORDS = ".prompt, .texts, .edit-body, .compare, .rank, .questions";
 const signal = (words) => words.classList.toggle("more", words.scrollHeight - words.scrollTop > words.clientHeight + 4);
 
 // Sizes, set on the desk and on the screen's own cards.
 function size(desk, screen) {
   const cards = screen.querySelector(".cards");
-  if (!cards) return (desk.dataset.layout = "words");
+  const own = screen.querySelector(".declared");
+  if (!cards || own) desk.dataset.layout = "words";
+  if (!cards) return;
+  if (own) {
+    own.querySelectorAll(".cards").forEach(within);
+    return anew(screen, cards, roomy.matches ? "words" : tall.matches ? "phone" : "low");
+  }
   const pictures = cards.querySelectorAll("img");
   const aspect = pictures[0].getAttribute("width") / pictures[0].getAttribute("height") || 1;
   const cells = { count: pictures.length, aspect };
@@ -53,6 +59,18 @@ function size(desk, screen) {
   anew(screen, cards, roomy.matches ? desk.dataset.layout : "phone");
   const words = screen.querySelector("h1");
   words.tabIndex = [words, words.parentElement].some((one) => one.scrollHeight > one.clientHeight + 1) ? 0 : -1; // it scrolls by key
+}
+
+// Where the style says how much room the pictures have, they take it.
+function within(cards) {
+  const pictures = cards.querySelectorAll("img");
+  const aspect = pictures[0].getAttribute("width") / pictures[0].getAttribute("height") || 1;
+  const { width, height } = cards.parentElement.getBoundingClientRect();
+  const { cols, rows } = tall.matches && width ? best({ count: pictures.length, aspect }, width, height) : {};
+  for (const [name, value] of Object.entries({ aspect, cols, rows })) {
+    if (value) cards.style.setProperty(`--${name}`, value);
+    else cards.style.removeProperty(`--${name}`);
+  }
 }
 
 // Put in again where the layout is another than before: Chromium leaves out the pictures that stood there.

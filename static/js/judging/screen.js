@@ -32,9 +32,10 @@ export function restore(screen) {
 
 // What an answer is called when it is read out.
 export function nameOf(radio) {
-  const label = radio.closest("label");
-  if (radio.dataset.keys) return label.querySelector("span").lastChild.textContent.trim();
-  return label.querySelector("img")?.alt ?? format(gettext("Sentence %(number)s"), { number: radio.value });
+  const label = radio.closest("label").cloneNode(true);
+  if (label.matches(".text-option")) return format(gettext("Sentence %(number)s"), { number: radio.dataset.keys ?? radio.value });
+  label.querySelectorAll("kbd").forEach((one) => one.remove());
+  return label.querySelector("img")?.alt ?? label.textContent.replace(/\s+/g, " ").trim();
 }
 
 export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });

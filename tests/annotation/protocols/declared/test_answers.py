@@ -9,6 +9,7 @@ from annotation.protocols.base import Answer, InvalidAnswer
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.schema import ProtocolFile
 from tests.annotation.protocols.declared.files import changed, problems, read
+from tests.annotation.protocols.phrases import in_english
 
 SHOWN = ("caption-negative-0", "caption-positive-0")
 TEXTS = {
@@ -64,8 +65,9 @@ def fields(kind: str) -> list[dict[str, str]]:
             return [{"a-1": one, "a-2": other} for one in ("yes", "no") for other in ("yes", "no")]
         case "words":
             marks = ("wrong", "unsure")
-            two = [{"a": f"1:{one},3:{other}"} for one in marks for other in marks]
-            return [{"a": "fits"}, *({"a": f"{place}:{mark}"} for place in (1, 2, 3) for mark in marks), *two]
+            one = [{f"a-{place}": mark} for place in (1, 2, 3) for mark in marks]
+            two = [{"a-1": mark, "a-3": other} for mark in marks for other in marks]
+            return [{"a": "fits", **marked} for marked in ({}, *one, *two)]
         case "text":
             return [{"a": "A cup.\nRed."}, {"a": "cup"}]
     return [{"a": "a red cup"}, {"a": "a red mug"}]
@@ -91,8 +93,9 @@ def test_every_answer_comes_back_as_it_was_given(kind):
         ("many", {}), ("many", {"a-4": "1"}), ("scale", {"a": "2"}), ("scale", {"a": "0.50"}), ("scale", {"a": "nan"}),
         ("rank", {"a-1": "1"}), ("rank", {"a-1": "1", "a-2": "3"}), ("strict", {"a-1": "1", "a-2": "1"}),
         ("pair", {"a": "both"}), ("check", {"a-same": "yes"}), ("check", {"a-same": "yes", "a-reads": "maybe"}),
-        ("listed", {"a-1": "yes", "a-2": "unsure"}), ("words", {"a": "4:wrong"}), ("words", {"a": "0:wrong"}),
-        ("words", {"a": "1:right"}), ("words", {"a": "x"}), ("text", {"a": "ab"}), ("text", {"a": "x" * 21}),
+        ("listed", {"a-1": "yes", "a-2": "unsure"}), ("words", {"a-4": "wrong"}), ("words", {"a-0": "wrong"}),
+        ("words", {"a-1": "right"}), ("words", {"a": "x"}),
+        ("words", {"a-": "wrong"}), ("words", {"a-١": "wrong"}), ("text", {"a": "ab"}), ("text", {"a": "x" * 21}),
         ("text", {"a": " \0 "}), ("edit", {"a": "x" * 21}), ("edit", {}),
     ],
 )  # fmt: skip
@@ -112,7 +115,8 @@ def test_what_need_not_be_answered_may_stay_empty(kind):
         ("pick", {"a": "2"}, "positive"), ("many", {"a-1": "1", "a-none": "1"}, "negative,none"),
         ("rank", {"a-1": "2", "a-2": "2"}, "positive=negative"),
         ("rank", {"a-1": "1", "a-2": "2"}, "negative>positive"), ("text", {"a": "cup"}, "written"),
-        ("words", {"a": "3:wrong,1:unsure"}, "3;1:unsure,3:wrong"), ("words", {"a": "fits"}, "3;"),
+        ("words", {"a-3": "wrong", "a-1": "unsure"}, "3;1:unsure,3:wrong"),
+        ("words", {"a": "fits", "a-2": ""}, "3;"),
         ("edit", {"a": "a red  cup"}, "unchanged"), ("edit", {"a": "a red mug"}, "edited"),
     ],
 )  # fmt: skip
@@ -129,6 +133,25 @@ def test_an_answer_is_stored_by_what_was_picked_and_not_by_its_place(kind, sent,
 )  # fmt: skip
 def test_answers_as_numbers(kind, label, number):
     assert answers.number(protocol(kind).answers[0], label) == number
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "words"),
+    [
+        ("pick", {"a": "1"}, "Which? “a blue cup”"), ("pick", {"a": "both"}, "Which? Both"),
+        ("many", {"a-2": "1", "a-none": "1"}, "Which? None Which? “a red cup”"), ("scale", {"a": "0.5"}, "Which? 0.5"),
+        ("rank", {"a-1": "2", "a-2": "1"}, "Your order: “a red cup” > “a blue cup”"),
+        ("pair", {"a": "tie"}, "Which? Tie"),
+        ("check", {"a-same": "yes", "a-reads": "unsure"}, "Same Yes Reads well Not sure"),
+        ("listed", {"a-1": "yes", "a-2": "no"}, "1. Yes 2. No"), ("text", {"a": "A mug."}, "Which? “A mug.”"),
+        ("words", {"a": "fits", "a-2": "wrong"}, "Marked words: 2 (Wrong)"),
+        ("words", {"a": "fits"}, "Marked words: –"),
+    ],
+)  # fmt: skip
+def test_an_answer_in_its_annotators_words(kind, sent, words):
+    of = protocol(kind, ask="Which?")
+    fields = answers.fill(of, answers.parse(of, sent, SHOWN, TEXTS), SHOWN)
+    assert in_english(answers.fields_in_words(of, fields, [TEXTS[one] for one in SHOWN], SHOWN)) == words
 
 
 FOLLOWED = changed(("decide", []))

@@ -109,7 +109,7 @@ def _tasks(protocol, record) -> list:
 
 
 def test_rankings_are_right_where_they_were():
-    view = library.shipped("hard-positive-rank").measure["order"].views["both above the negative"]
+    view = library.shipped("hard-positive-rank").measure["step"].views["both above the negative"]
     theirs = PROTOCOLS["hard-positive-rank"].projections["both above the negative"]
     orders = [
         "positive>second_positive>negative",

@@ -1,0 +1,168 @@
+// The screens of protocol files. What is answered one after the other is a unit (data-unit): a question, a statement of a
+// check, or a thing to be ranked. Keys go to the marked one. A question with data-when comes after certain answers.
+
+import { diff, inWords, mark as markChanges } from "./diff.js";
+import { one as oneLine, readOut, write } from "./edit-words.js";
+import { kinds } from "./forms.js";
+import { digit } from "./keys.js";
+import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
+import { rank, ranksReady, ranksShow } from "./rank-rows.js";
+import { format, say } from "./say.js";
+import { nameOf } from "./screen.js";
+
+const $$ = (node, css) => [...node.querySelectorAll(css)];
+// In the order of the file: those that are pictures stand before the others on the page.
+const questions = (node) => $$(node, ".asked").sort((one, other) => one.dataset.place - other.dataset.place);
+const units = (node) =>
+  questions(node).filter(({ hidden }) => !hidden).flatMap((asked) => (asked.matches("[data-unit]") ? [asked] : $$(asked, "[data-unit]").sort(inSight)));
+const inSight = (one, other) => (one.style.order || 99) - (other.style.order || 99);
+const marked = (node) => node.querySelector("[data-unit][aria-current]");
+const asked = (unit) => unit.closest(".asked");
+const typedIn = (unit) => unit.querySelector("textarea");
+
+function done(unit) {
+  if (unit.dataset.kind === "words") return true;
+  const field = unit.querySelector("select, textarea");
+  if (field) return field.matches("select") ? Boolean(field.value) : [...field.value.trim()].length >= (field.dataset.least || 1);
+  return Boolean(unit.querySelector("input:checked"));
+}
+
+function ready({ node }) {
+  node.addEventListener("filled", () => start(node));
+  node.addEventListener("input", ({ target }) => target.matches("textarea") && changed(target));
+  node.addEventListener("change", () => show(node));
+  for (const type of ["focusin", "pointerdown"]) node.addEventListener(type, ({ target }) => markAt(node, target));
+  node.addEventListener("click", ({ target, detail }) => {
+    if (!detail || !target.matches("input[data-keys]")) return; // the arrow keys' own
+    node.querySelector("h1").focus({ preventScroll: true }); // where keys go on
+    if (target.type === "radio") mark(node, next(node, target.closest("[data-unit]")));
+  });
+  $$(node, ".below .back").forEach((button) => {
+    const field = typedIn(asked(button));
+    button.addEventListener("click", () => (put(field, field.dataset.was), write(field)));
+  });
+  wordsReady(node);
+  ranksReady(node);
+  start(node);
+}
+
+function start(node) {
+  show(node);
+  mark(node, units(node).find((one) => !done(one)) ?? units(node)[0], false);
+}
+
+// What follows from the answers: which questions come, and what stands beside texts, words and ranks.
+function show(node) {
+  for (const one of questions(node)) if (one.dataset.when) one.hidden = !comes(node, JSON.parse(one.dataset.when));
+  if (marked(node)?.closest("[hidden]")) mark(node, units(node)[0], false);
+  $$(node, ".asked textarea").forEach(changed);
+  wordsShow(node);
+  ranksShow(node);
+}
+
+function comes(node, { all = {}, any = {} }) {
+  const met = ([address, wanted]) => wanted.includes(given(node, address));
+  return Object.entries(all).every(met) && (!Object.keys(any).length || Object.entries(any).some(met));
+}
+
+// The value of an answer, or of one statement of it: "holds.same". "" where it is not asked or not given.
+function given(node, address) {
+  const [name] = address.split(".");
+  const { hidden } = questions(node).find((one) => one.dataset.name === name);
+  return hidden ? "" : (node.querySelector(`[name="${address.replace(".", "-")}"]:checked`)?.value ?? "");
+}
+
+function changed(field) {
+  const below = field.nextElementSibling;
+  const typed = below.querySelector(".typed");
+  typed.textContent = `${[...field.value.trim()].length} / ${typed.dataset.most}`;
+  const { was } = field.dataset;
+  if (was === undefined) return;
+  const parts = diff(oneLine(was), oneLine(field.value));
+  markChanges(below.querySelector(".diff"), oneLine(was) === oneLine(field.value) ? [] : parts);
+  below.querySelector(".back").hidden = field.value === was;
+  if (field === document.activeElement) readOut(() => inWords(parts));
+}
+
+function put(field, value) {
+  field.value = value;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function mark(node, unit, follow = true) {
+  for (const one of $$(node, "[data-unit]")) one.removeAttribute("aria-current");
+  unit?.setAttribute("aria-current", "true");
+  if (follow) unit?.scrollIntoView({ block: "nearest" });
+}
+
+function markAt(node, target) {
+  const unit = target.closest("[data-unit]");
+  if (unit && unit !== marked(node)) mark(node, unit, false);
+}
+
+// The next after it that is not answered, else the next, if any.
+function next(node, unit) {
+  const all = units(node);
+  const after = [...all.slice(all.indexOf(unit) + 1), ...all.slice(0, all.indexOf(unit))];
+  return after.find((one) => !done(one)) ?? (all[all.indexOf(unit) + 1] || unit);
+}
+
+function key(event, { node }) {
+  const place = digit(event);
+  const pressed = place ?? event.key.toLowerCase();
+  const unit = marked(node);
+  if (wordKey(event, pressed, unit)) return true;
+  if ((event.shiftKey && place === null) || !unit) return false;
+  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (by) return !event.target.closest("input") && !node.closest(".zoomed") && step(node, unit, by);
+  if (unit.matches(".row")) return place > 0 && rank(unit, place) && told(node, unit, `${called(unit)}: ${place}`);
+  const input = pressed.trim() && unit.querySelector(`[data-keys~="${CSS.escape(pressed)}"]`);
+  if (!input) return false;
+  if (input.matches("textarea")) return write(input), true;
+  input.checked = input.type === "radio" || !input.checked;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  if (input.type === "checkbox" && !input.checked) return say(format(gettext("Not ticked: %(problem)s"), { problem: nameOf(input) }), true), true;
+  return told(node, unit, nameOf(input));
+}
+
+// Marks the unit above or below, and says which it is; the focus goes along where that is on one.
+function step(node, unit, by) {
+  const all = units(node);
+  if (all.length < 2) return false;
+  const there = all[(all.indexOf(unit) + by + all.length) % all.length];
+  const focused = document.activeElement.closest("[data-unit]");
+  mark(node, there);
+  const target = there.querySelector("input:checked, textarea, select, .token [tabindex='0']") ?? there.querySelector("input");
+  if (focused && !typedIn(there)) target.focus();
+  const input = there.querySelector("input:checked");
+  const answer = input ? nameOf(input) : there.querySelector("select")?.value;
+  say(`${called(there)} ${answer ? format(gettext("Answered: %(answer)s."), { answer }) : gettext("Not answered yet.")}`, true);
+  return true;
+}
+
+const called = (unit) => unit.getAttribute("aria-label") ?? unit.querySelector("legend")?.textContent ?? unit.querySelector("select").ariaLabel;
+
+// Says what was answered and what comes next; after one of several boxes, its question stays marked.
+function told(node, unit, answer) {
+  const stays = unit.querySelector("input[type=checkbox]");
+  const all = units(node);
+  const there = stays ? unit : next(node, unit);
+  const focused = document.activeElement.closest("[data-unit]");
+  mark(node, there);
+  if (focused && there !== unit) node.querySelector("h1").focus({ preventScroll: true });
+  const open = all.find((one) => !done(one));
+  const then = stays ? "" : open ? called(there) : gettext("Everything is answered. Press Enter to submit.");
+  say(`${called(unit)} ${answer}. ${then}`.trim(), true);
+  return true;
+}
+
+function lacks({ node }) {
+  const open = units(node).find((one) => asked(one).matches("[data-required]") && !done(one));
+  if (!open) return "";
+  mark(node, open);
+  const field = typedIn(open);
+  if (field?.value.trim()) return format(gettext("Write at least %(characters)s characters."), { characters: field.dataset.least });
+  return format(gettext("Answer this question: %(question)s"), { question: called(open) });
+}
+
+kinds.declared = { ready, key, lacks };
