@@ -32,7 +32,7 @@ def trial_leases(stage: Stage, seed: int, wanted: int) -> list[Lease]:
 
 def leases_under(protocol: Protocol, items: Iterable[Item], seed: int, wanted: int) -> list[Lease]:
     """Leases of tasks that the items would make under a protocol of no stage; none of items that do not suit it."""
-    return [_lease(task, seed) for task in tasks_of_items(protocol, items, {}, seed)[:wanted]]
+    return [lease_of(task, seed) for task in tasks_of_items(protocol, items, {}, seed)[:wanted]]
 
 
 def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, seed: int) -> list[Task]:
