@@ -33,7 +33,7 @@ class Sitting:
 
     @property
     def lease(self) -> str:
-        return self.page.locator("#place fieldset").get_attribute("data-lease")
+        return self.page.locator("#place fieldset.screen").get_attribute("data-lease")
 
     def says(self, chip: str) -> "Sitting":
         expect(self.page.locator("#chip")).to_have_text(chip)

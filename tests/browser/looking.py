@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page
 from tests.browser.conftest import Sitting
 
 ANOTHER_SCREEN = """before => {
-  const there = document.querySelector('#place fieldset');
+  const there = document.querySelector('#place fieldset.screen');
   return there ? there.dataset.lease !== before : !document.getElementById('place');
 }"""
 
