@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 from random import Random
 
 import pytest
-from django.db import connection
 
 from annotation.models import Judgment, Lease, Stage, Study
 from annotation.protocols.base import Answer, Protocol
@@ -20,7 +19,7 @@ from annotation.screens import trial
 from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens
 from benchmarks import queries
-from benchmarks.models import ItemImage
+from benchmarks.models import Caption, ItemImage
 from tests.annotation.screens.test_screens import JSON, WORDS, held, home
 from tests.builders import declared, studies
 
@@ -59,17 +58,6 @@ class Filled(HTMLParser):
             self.fields[self.area] = data.strip()
 
 
-@pytest.fixture
-def open_roles():
-    """Items in roles of the files' own."""
-    with connection.cursor() as cursor:
-        for table, name in (
-            ("benchmarks_caption", "caption_role_known"),
-            ("benchmarks_itemimage", "item_image_role_known"),
-        ):
-            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}")
-
-
 def answered(protocol: Protocol, lease: Lease) -> dict[str, str]:
     """The fields of some answer to it."""
     if protocol.form:
@@ -85,12 +73,13 @@ def tells(file: ProtocolFile, screen: Filled) -> set[str]:
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, open_roles, name):
+def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
     study = declared.study(name)
     study.name = "A study"
     study.save()
     study.benchmark.items.update(subtype="canary", meta={"note": "CANARY"}, truth={"note": ["CANARY"]})
-    ItemImage.objects.update(source_name="CANARY.jpg")
+    ItemImage.objects.update(source_name="CANARY.jpg", attributes={"model": "CANARY"})
+    Caption.objects.update(attributes={"parents": "CANARY"})
     who, file = studies.annotator(study), library.shipped(name)
     protocol = protocol_named(study.stages.get().protocol)
     page = client.get(home(who)).text

@@ -81,6 +81,8 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("answers.1.when", {"fit": ["bth"]}), "UNKNOWN_VALUE", "answers.1.when.all.fit", "both"),
     (("answers.1.when", {"sure": ["1"]}), "CYCLE", "answers.1.when.all.sure", "later"),
     (("answers.0.when", {"sure": ["1"]}), "CYCLE", "answers.0.when.all.sure", "later"),
+    (("answers.1.when", {"fit": ["positive"]}), "NOT_BLIND", "answers.1.when.all.fit", "positive, negative"),
+    (("answers.1.name", "reason"), "NAME_TAKEN", "answers.1.name", "page"),
     (("answers.1.when", {"all": {}}), "UNREACHABLE_ANSWER", "answers.1.when", "which answers"),
     (("decide.0.answer", "fitt"), "UNKNOWN_ANSWER", "decide.0.answer", "fit, sure"),
     (("decide.0.drop", {"negative": "foil"}), "DROP_NOT_TOTAL", "decide.0.drop", "both"),

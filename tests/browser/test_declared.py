@@ -1,0 +1,104 @@
+"""The screens of protocol files in a real Chromium: each is judged by keyboard alone, at both sizes."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.models import Annotator, Judgment
+from annotation.protocols.declared import library
+from tests.browser.looking import fits, in_windows
+from tests.builders import declared, pictures, studies
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+DIFFERENT = ["image-questions", "rank-images", "revise", "visible-or-not", "word-by-word"]
+EVERY = [pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly]) for name in library.names()]
+FIELDS = """() => Object.fromEntries([...document.querySelectorAll('#place [name]:not([name=lease])')]
+  .filter(one => !['radio', 'checkbox'].includes(one.type) || one.checked).map(one => [one.name, one.value])
+  .map(([name, value]) => [name, value.trim()]).filter(([_, value]) => value))"""
+SMALL = """() => [...document.querySelectorAll('#place :is(label:has(input), select, textarea, button)')]
+  .filter(one => one.checkVisibility()).map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
+  .filter(([_, box]) => Math.min(box.width, box.height) < 43.5).map(([one]) => one)"""
+
+
+def somebody(name: str) -> Annotator:
+    return studies.annotator(pictures.paint(declared.study(name, items=2)))
+
+
+# What to press for an answer to what is marked; nothing where it is answered.
+KEYS = """() => {
+  const unit = document.querySelector('MARKED') ?? document.querySelector('#place');
+  const ranked = [...document.querySelectorAll('.row select')].filter(one => one.value).length;
+  if (unit.querySelector('input:checked')) return [];
+  if (unit.matches('.row')) return unit.querySelector('select').value ? [] : [`${ranked + 1}`];
+  const field = unit.querySelector('textarea');
+  if (field?.dataset.typed) return [];
+  if (field) return (field.dataset.typed = 1, ['e', ...'Some words, '.repeat(20), 'Escape']);
+  const mark = unit.querySelector('.marks [data-keys]');
+  if (mark) return unit.querySelector('.token [aria-label*=": "]') ? [] : [mark.dataset.keys.trim().split(' ')[0]];
+  const input = unit.querySelector('.put') ?? unit.querySelector('input[type=radio], input[type=checkbox]');
+  return [(input.dataset.keys || input.value || '1').split(' ')[0]];
+}""".replace("MARKED", "#place [aria-current]")
+
+
+def answer_by_keys(desk) -> None:
+    for _ in range(200):
+        keys = desk.page.evaluate(KEYS)
+        if not keys:
+            return
+        desk.press(*keys)
+    raise AssertionError("There is always another question.")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_file_is_judged_by_keyboard_at_both_sizes(sit, axe_violations, name):
+    desk = sit(annotator=somebody(name))
+    answer_by_keys(desk)
+    for window in in_windows(desk.page):
+        assert axe_violations(desk.page) == [], window
+        assert fits(desk.page), window
+        assert window[0] > 390 or desk.page.evaluate(SMALL) == []
+    given = desk.page.evaluate(FIELDS)
+    desk.press("Enter").counts(1).says("saved")
+    desk.press("u").told("Undone")
+    assert desk.page.evaluate(FIELDS) == given
+    assert Judgment.objects.filter(withdrawn=False).exists() and desk.page.errors == []
+
+
+def test_words_are_marked_by_clicks_and_stay_over_a_reload(sit):
+    desk = sit(annotator=somebody("word-by-word"))
+    words = desk.page.locator(".token button")
+    words.nth(1).click()
+    words.nth(2).dblclick()
+    expect(words.nth(1)).to_have_accessible_name(re.compile("Not shown$"))
+    desk.page.reload()
+    desk.at_desk()
+    expect(words.nth(2)).to_have_accessible_name(re.compile("Cannot tell$"))
+    desk.press("ArrowDown", "ArrowRight", "n", "ArrowRight", "n", "Enter").counts(1).says("saved")
+    assert Judgment.objects.get().answer.partition(";")[2] == "3:not_shown"
+
+
+def test_a_picture_is_dragged_to_its_rank_and_the_others_make_room(sit):
+    desk = sit(annotator=somebody("rank-images"))
+    desk.press(*"123456789")
+    ranks = "() => [...document.querySelectorAll('.row select')].map(one => one.value).join('')"
+    assert desk.page.evaluate(ranks) == "123456789"
+    desk.page.locator(".row").nth(2).drag_to(desk.page.locator(".row").nth(0), target_position={"x": 60, "y": 3})
+    assert desk.page.evaluate(ranks) == "231456789"
+    desk.page.locator(".row select").nth(0).select_option("9")  # its rank was 2
+    assert desk.page.evaluate(ranks) == "931456782" and desk.page.errors == []
+
+
+def test_without_script_all_questions_are_there_and_what_was_not_asked_is_ignored(open_page, site):
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{site}/judge/{somebody('visible-or-not').token}/")
+    for name, value in (("label", "visibly_true"), ("confidence", "0.5"), ("limit", "gaze")):
+        page.locator(f"input[name={name}][value='{value}']").check()
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
+    page.goto(f"{site}/judge/{somebody('word-by-word').token}/")
+    page.locator(".token select").nth(3).select_option("Cannot tell")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("#done")).to_have_text("1")
+    answers = [answer.partition(";")[2] or answer for answer in Judgment.objects.values_list("answer", flat=True)]
+    assert answers == ["visibly_true/0.5//", "4:cannot_tell"]
