@@ -1,8 +1,8 @@
 """How many judgments a second one machine takes, and whether any is lost or too many: gunicorn under full load.
 
-    python -m bench.throughput [--seconds 20] [--annotators 16]
+    python -m bench.throughput [--seconds 20] [--annotators 16] [--file prompt-fit]
 
-Starts servers and gunicorn of its own on 127.0.0.1, with BiVLC's 7,512 tasks at overlap 2 (rows of images, no files:
+Starts servers and gunicorn of its own on 127.0.0.1, with BiVLC's 7,512 items at overlap 2 (rows of images, no files:
 no picture is fetched). Annotators answer without thinking, from processes of their own, each over one connection, by
 the requests that the judging page sends. Then the database is asked what it has.
 """
@@ -73,9 +73,14 @@ def client_process(port: int, seconds: float, tokens: list[str]) -> None:
 # The server
 
 
-def fill():
-    """A study with its items' captions and candidates."""
+ROLES = {"captions.negative": 1, "images.candidate": CANDIDATES}
+
+
+def fill(file: str):
+    """A study with its items' texts and images: of bivlc-choose, or of the library's protocol file of that name."""
     from annotation.designs.plan import StagePlan
+    from annotation.protocol_files.publish import publish
+    from annotation.protocols.declared import library, schema
     from annotation.studies.lifecycle import create_study
     from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 
@@ -84,14 +89,25 @@ def fill():
     images = Image.objects.bulk_create([Image(sha256=f"{number:064x}", **sized) for number in range(IMAGES)])
     items = Item.objects.bulk_create([Item(benchmark=benchmark, key=str(n), position=n) for n in range(TASKS)])
     text = "A red vase is to the right of a green lamp, with a purple bird in the sky, number {}."
-    Caption.objects.bulk_create([Caption(item=i, role="negative", text=text.format(i.key)) for i in items])
-    uses = [
-        ItemImage(item=item, image=images[(item.position + place) % IMAGES], role="candidate", position=place)
-        for item in items
-        for place in range(CANDIDATES)
+    roles, protocol = ROLES, "bivlc-choose"
+    if file:
+        counts = {role: schema.bounds(count) for role, count in library.shipped(file).roles.items()}
+        roles = {role: min(most or CANDIDATES, max(least, CANDIDATES)) for role, (least, most) in counts.items()}
+        protocol = str(publish(text=library.text_of(file), by="measure"))
+    shown = [(item, *role.split("."), place) for item in items for role in roles for place in range(roles[role])]
+    captions = [
+        Caption(item=item, role=role, position=place, text=text.format(item.key))
+        for item, kind, role, place in shown
+        if kind != "images"
     ]
+    uses = [
+        ItemImage(item=item, image=images[(item.position + place) % IMAGES], role=role, position=place)
+        for item, kind, role, place in shown
+        if kind == "images"
+    ]
+    Caption.objects.bulk_create(captions, batch_size=5000)
     ItemImage.objects.bulk_create(uses, batch_size=5000)
-    stage = StagePlan("bivlc-choose", settings={"overlap": OVERLAP})
+    stage = StagePlan(protocol, settings={"overlap": OVERLAP})
     return create_study(name="Throughput", benchmark=benchmark, stages=[stage], by="measure")
 
 
@@ -154,12 +170,12 @@ def report(clients: list[dict], seconds: float) -> str:
     return f"{rate}; p50 {part[49]:.1f} ms, p95 {part[94]:.1f} ms, p99 {part[98]:.1f} ms, longest {times[-1]:.1f} ms"
 
 
-def measure(seconds: float, count: int) -> bool:
+def measure(seconds: float, count: int, file: str) -> bool:
     with scratch.winnow() as var:
         from config import preparation, supervisor
 
         preparation.collect_static()
-        tokens = annotators(fill(), count)
+        tokens = annotators(fill(file), count)
         listener = supervisor.listen("127.0.0.1", 0)
         web = serve(listener, var)
         try:
@@ -178,13 +194,14 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--annotators", type=int, default=16)
+    options.add_argument("--file", default="", help="a protocol file of the library whose answer is one pick")
     options.add_argument("--client", type=int, help=argparse.SUPPRESS)
     options.add_argument("--tokens", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.client:
         client_process(given.client, given.seconds, given.tokens.split(","))
         return 0
-    return 0 if measure(given.seconds, given.annotators) else 1
+    return 0 if measure(given.seconds, given.annotators, given.file) else 1
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ EVERY = [pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nigh
 FIELDS = """() => Object.fromEntries([...document.querySelectorAll('#place [name]:not([name=lease])')]
   .filter(one => !['radio', 'checkbox'].includes(one.type) || one.checked).map(one => [one.name, one.value])
   .map(([name, value]) => [name, value.trim()]).filter(([_, value]) => value))"""
-SMALL = """() => [...document.querySelectorAll('#place :is(label:has(input), select, textarea, button)')]
+SMALL = """() => [...document.querySelectorAll('.declared :is(label:has(input), select, textarea, button)')]
   .filter(one => one.checkVisibility()).map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
   .filter(([_, box]) => Math.min(box.width, box.height) < 43.5).map(([one]) => one)"""
 

@@ -115,7 +115,7 @@ function key(event, { node }) {
   if ((event.shiftKey && place === null) || !unit) return false;
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (by) return !event.target.closest("input") && !node.closest(".zoomed") && step(node, unit, by);
-  if (unit.matches(".row")) return place > 0 && rank(unit, place) && told(node, unit, `${called(unit)}: ${place}`);
+  if (unit.matches(".row")) return place > 0 && rank(unit, place) && told(node, unit, place);
   const input = pressed.trim() && unit.querySelector(`[data-keys~="${CSS.escape(pressed)}"]`);
   if (!input) return false;
   if (input.matches("textarea")) return write(input), true;

@@ -65,12 +65,15 @@ function size(desk, screen) {
 function within(cards) {
   const pictures = cards.querySelectorAll("img");
   const aspect = pictures[0].getAttribute("width") / pictures[0].getAttribute("height") || 1;
-  const { width, height } = cards.parentElement.getBoundingClientRect();
-  const { cols, rows } = tall.matches && width ? best({ count: pictures.length, aspect }, width, height) : {};
+  const place = cards.parentElement;
+  place.style.maxHeight = "";
+  const { width, height } = place.getBoundingClientRect();
+  const { cols, rows, field } = tall.matches && width ? best({ count: pictures.length, aspect }, width, height) : {};
   for (const [name, value] of Object.entries({ aspect, cols, rows })) {
     if (value) cards.style.setProperty(`--${name}`, value);
     else cards.style.removeProperty(`--${name}`);
   }
+  if (cols && !roomy.matches) place.style.maxHeight = `${Math.ceil(((field + GAP) / cols - GAP) * rows / aspect + (rows - 1) * GAP)}px`;
 }
 
 // Put in again where the layout is another than before: Chromium leaves out the pictures that stood there.
