@@ -57,9 +57,9 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
         phrases = form.describe_fields(fields, words, judgment.lease.shown)
         return {"words": " ".join(_translated(*phrase) for phrase in phrases)}
     place = fields["answer"]
-    if not place.isdecimal():
-        fixed = protocol_named(judgment.lease.task.stage.protocol).fixed
-        return {"words": gettext(next(choice.label for choice in fixed if choice.identity == place))}
+    labels = {choice.identity: choice.label for choice in protocol_named(judgment.lease.task.stage.protocol).fixed}
+    if place in labels:
+        return {"words": gettext(labels[place])}
     picked = options[int(place) - 1]
     if "url" in picked:
         return {"words": gettext("Picture %(place)s") % {"place": place}, "picture": picked}

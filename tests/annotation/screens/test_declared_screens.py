@@ -15,7 +15,7 @@ from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.declared import library
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import PROTOCOLS, protocol_named
-from annotation.screens import trial
+from annotation.screens import read_answer, trial
 from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens
 from benchmarks import queries
@@ -58,11 +58,13 @@ class Filled(HTMLParser):
             self.fields[self.area] = data.strip()
 
 
-def answered(protocol: Protocol, lease: Lease) -> dict[str, str]:
+def answered(protocol: Protocol, lease: Lease, seed: int = 0) -> dict[str, str]:
     """The fields of some answer to it."""
     if protocol.form:
-        return protocol.form.simulate(Random(1), lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
-    return {"answer": "1" if lease.shown else protocol.fixed[0].identity}
+        texts = texts_of(lease.task, lease.shown)
+        return protocol.form.simulate(Random(seed), lease.shown, texts, lease.task.question)
+    places = [*map(str, range(1, len(lease.shown) + 1)), *(one.identity for one in protocol.fixed)]
+    return {"answer": places[seed % len(places)]}
 
 
 def tells(file: ProtocolFile, screen: Filled) -> set[str]:
@@ -70,6 +72,18 @@ def tells(file: ProtocolFile, screen: Filled) -> set[str]:
     roles = {reference.partition(".")[2] for reference in file.roles} - {one.name for one in file.answers}
     words = {word for value in screen.named for word in re.split(r"[^\w-]+|-(?=\d)", value)}
     return words & roles
+
+
+def in_two_tabs(client, who, protocol: Protocol, lease: Lease) -> str:
+    """What the server asks when the same screen gets another answer, if there is one."""
+    stored = Judgment.objects.get().answer
+    for seed in range(1, 20):
+        sent = answered(protocol, lease, seed)
+        if read_answer.parse_answer(lease, protocol.name, sent).label != stored:
+            asked = client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4(), **sent}, **JSON)
+            assert (asked.status_code, Judgment.objects.count()) == (409, 1) and "<dd" in asked.json()["html"]
+            return asked.text
+    return ""
 
 
 @pytest.mark.parametrize("name", library.names())
@@ -89,6 +103,7 @@ def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
     assert "refused" in got[-1] and not Judgment.objects.exists()
     got.append(client.post(home(who) + "submit/", sent, **JSON).text)
     [judgment] = Judgment.objects.all()
+    got.append(in_two_tabs(client, who, protocol, lease))
     got += [client.get(home(who) + path).text for path in ("?rules", "history/")]
     again = client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json()["again"]["html"]
     filled = {field: value for field, value in Filled(again).fields.items() if value and field != "lease"}
