@@ -105,16 +105,13 @@ def _point(answer: schema.Scale, place: int) -> base.Choice:
 
 
 def _picks(file: ProtocolFile) -> tuple[str, str]:
-    answer = file.answers[0]
-    if not is_plain(file):
-        return "", ""
-    options = _options(answer, file)
+    options = _options(file.answers[0], file) if is_plain(file) else []
     if not options:
         return "", ""
-    most = sum(bounds(file.roles[role])[1] or schema.MOST_KEYS for role in options) if answer.of != "pair" else 2
-    return "1 2" if most == 2 else f"1 – {most}", (
-        _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
-    )
+    pair = isinstance(file.answers[0], schema.Pair)
+    most = 2 if pair else sum(bounds(file.roles[role])[1] or schema.MOST_KEYS for role in options)
+    does = _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
+    return "1 2" if most == 2 else f"1 – {most}", does
 
 
 def _template(file: ProtocolFile) -> str:
@@ -137,7 +134,7 @@ def _template(file: ProtocolFile) -> str:
 def _like(file: ProtocolFile) -> base.Protocol | None:
     """The protocol in Python whose form the file's is, if any: then its template, script and keys are taken."""
     match file.screen, file.answers:
-        case [schema.Picture(label=None)], [schema.Rank(ties=True) as answer]:
+        case [schema.Picture(label=None)], [schema.Rank(ties=True, required=True) as answer]:
             counts = [file.roles[role] for role in answer.of]
             three = all(least == most for least, most in map(bounds, counts)) and sum(map(int, counts)) == 3
             if three and not any(role.startswith("images.") for role in answer.of):
