@@ -23,7 +23,8 @@ from annotation.models import ProtocolDraft, Stage, Study
 from annotation.protocol_files import drafts
 from annotation.protocol_files.consequences import consequences_of
 from annotation.protocol_files.views import draft_for
-from annotation.protocols.base import UnsuitableItem
+from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem
+from annotation.protocols.declared.compile import is_plain
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.screens.trial import leases_under, random_items
 from annotation.studies import markdown
@@ -61,10 +62,11 @@ class DraftTrial(Trial):
         return {"rules": markdown.to_html(words, level=3), "written": language, "protocol": self.protocol}
 
     def rows(self) -> list[dict]:
-        """Of each answer: its item, the answer in words, and what follows from it."""
-        return [
-            {**row, "follows": consequences_of(self.file, row["label"])} for row in super().rows() if "label" in row
-        ]
+        """Of each answer: its item, the answer in words where it has more than a value, and what follows from it."""
+        given = [row for row in super().rows() if "label" in row]
+        if is_plain(self.file):
+            given = [row if row["label"] == CANNOT_JUDGE else {**row, "words": ""} for row in given]
+        return [{**row, "follows": consequences_of(self.file, row["label"])} for row in given]
 
 
 def _home(draft: ProtocolDraft, seed: int) -> str:

@@ -122,8 +122,12 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
                 tuple(dice.choices(known, k=len(asked))) for _ in range(_FEW)
             )  # fmt: skip
             return [{f"{name}-{one}": value for one, value in zip(asked, of, strict=True)} for of in said], whole
-    text = answers.text_of(file, answer, screen.texts, screen.question) if not isinstance(answer, schema.Text) else ""
-    return [{name: one} for one in _written(answer, text) if one], False
+        case schema.Words() | schema.Edit():
+            text = answers.text_of(file, answer, screen.texts, screen.question)
+            return (_marked if isinstance(answer, schema.Words) else _edited)(answer, text), False
+    shortest, lines = max(answer.shortest, 1), "One line.\nAnother: 一句话."
+    written = ["x" * shortest, "x" * answer.longest, *([lines] if shortest <= len(lines) <= answer.longest else [])]
+    return [{name: one} for one in dict.fromkeys(written)], False
 
 
 def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
@@ -142,18 +146,14 @@ def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Ran
     ], whole  # fmt: skip
 
 
-def _written(answer: schema.Words | schema.Text | schema.Edit, text: str) -> list[str]:
-    """Some marks, or some texts: the shortest, the longest, several lines."""
-    if isinstance(answer, schema.Words):
-        places = range(1, len(text.split()) + 1)
-        one_each = [f"{place}:{mark}" for place in places for mark in answer.marks][:_FEW]
-        all_words = [",".join(f"{place}:{mark}" for place in places) for mark in answer.marks]
-        return list(dict.fromkeys([answer.unmarked, *one_each, *all_words]))
-    if isinstance(answer, schema.Edit):
-        return list(
-            dict.fromkeys([text[: answer.longest], "x" * answer.longest, "Ein Wort, 一句话."[: answer.longest]])
-        )
-    shortest = max(answer.shortest, 1)
-    long = "x" * answer.longest
-    lines = "One line.\nAnother: 一句话."
-    return list(dict.fromkeys(["x" * shortest, long, *([lines] if shortest <= len(lines) <= answer.longest else [])]))
+def _marked(answer: schema.Words, text: str) -> list[Fields]:
+    """No word marked, single words, and all."""
+    places = [f"{answer.name}-{place}" for place in range(1, len(text.split()) + 1)]
+    marked = [{}, *({place: mark} for place in places for mark in answer.marks)][:_FEW]
+    return [{answer.name: answer.unmarked, **of} for of in [*marked, *(dict.fromkeys(places, m) for m in answer.marks)]]
+
+
+def _edited(answer: schema.Edit, text: str) -> list[Fields]:
+    """Unchanged, as long as it may be, and changed."""
+    found = [text[: answer.longest], "x" * answer.longest, "Ein Wort, 一句话."[: answer.longest]]
+    return [{answer.name: one} for one in dict.fromkeys(found) if one]

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.protocol_files import rehearsal
 from annotation.protocols.declared import answers, library
+from benchmarks.models import Caption, ItemImage
 from tests.builders import declared, studies
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +73,8 @@ def test_items_that_do_not_suit_are_a_problem(tmp_path):
 
 def test_an_attribute_that_no_item_has_is_a_problem():
     benchmark = declared.benchmark(library.shipped("preference"), items=2)
+    for parts in (Caption, ItemImage):
+        parts.objects.update(attributes={})
     found, ended = tried("preference", "--benchmark", benchmark.name, "--items", "2")
     assert ended == "1 problem." and found["problems"][0]["code"] == "NO_ATTRIBUTE"
     assert "model" in found["problems"][0]["advice"]

@@ -1,13 +1,22 @@
 """The pages of protocol files: what to start from, the editor, published versions."""
 
+import json
 import re
+from html import unescape
+from io import StringIO
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.management import call_command
 
 from annotation.models import ProtocolDraft, ProtocolVersion, Study
 from annotation.protocol_files import drafts
 from annotation.protocols.declared import library
+from annotation.protocols.declared.tasks import tasks_of
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Event
 from tests.builders import declared, studies
 
@@ -78,6 +87,13 @@ def test_a_text_that_cannot_be_saved_stays_on_the_page(client, draft):
     assert ProtocolDraft.objects.get().text == TEXT
 
 
+@pytest.mark.parametrize("text", ["winnow: protocol/1\n", "\n\n  a: <b>\n\n", " a", ""])
+def test_the_text_in_the_editor_is_that_of_the_draft(client, draft, text):
+    save(client, draft, text)
+    [shown] = re.findall(r"<textarea id=\"id_text\"[^>]*>(.*?)</textarea>", client.get(home(draft)).text, re.S)
+    assert unescape(shown).removeprefix("\n") == text, "a browser leaves out the first line end"
+
+
 def test_html_in_a_draft_stays_text(client, draft):
     save(client, draft, "title: <script>alert(1)</script>\n</textarea><script>alert(2)</script>")
     for url in (home(draft), NEW):
@@ -145,3 +161,26 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
     stage = Study.objects.get().stages.get()
     assert (stage.protocol, stage.overlap, stage.rule) == ("image-caption-foil@1", 3, "majority")
     assert "Published questions" in client.get("/studies/new/", {"benchmark": benchmark.pk}).text
+
+
+GUIDE = Path(settings.BASE_DIR, "docs/guide/own-protocol.md").read_text()
+
+
+def test_the_guides_file_passes_and_its_script_makes_a_manifest(tmp_path, monkeypatch):
+    """Of a sample in VALSE's layout, one item of which has no image."""
+    [file], [script] = (re.findall(rf"```{kind}\n(.*?)```", GUIDE, re.S) for kind in ("yaml", "python"))
+    assert len(file.splitlines()) <= 60
+    (tmp_path / "mine.yaml").write_text(file)
+    call_command("try_protocol", str(tmp_path / "mine.yaml"), "--items", "2", stdout=StringIO())
+    sample = {f"{n}": {"image_file": f"{n}.jpg", "caption": "A cup.", "foil": "Two cups."} for n in range(2)}
+    for name in ("plurals", "relations"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({f"{name}:{key}": of for key, of in sample.items()}))
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images/1.jpg").touch()
+    monkeypatch.chdir(tmp_path)
+    exec(script, {})
+    log = ProblemLog()
+    records = list(FORMATS["jsonl"].read(tmp_path / "sample.jsonl", log))
+    assert log.problems == [] and [record.key for record in records] == ["plurals:1", "relations:1"]
+    of = library.read_stored(file, "mine")
+    assert [len(tasks_of(of, record, {})) for record in records] == [1, 1]
