@@ -32,7 +32,7 @@ class ProtocolVersion(models.Model):
 
 
 class ProtocolDraft(models.Model):
-    """A file that is being written; only its author sees it. It may have mistakes."""
+    """A file that is being written; only its author and superusers see it. It may have mistakes."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="protocol_drafts")
     # On whose items it is tried

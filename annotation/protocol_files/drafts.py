@@ -1,5 +1,6 @@
 """Drafts: files that somebody is writing. They are saved with their mistakes."""
 
+import hashlib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,10 @@ class CannotSave(ValueError):
     """The draft cannot be saved; the message says why."""
 
 
+class ChangedElsewhere(CannotSave):
+    """Another page has saved another text since."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a text says: the protocol, or its problems in the order of their lines."""
@@ -53,7 +58,7 @@ def reading_of(text: str) -> Reading:
 
 
 def drafts_of(user: User) -> QuerySet[ProtocolDraft]:
-    """One's own, newest first; a superuser can open everybody's."""
+    """One's own, newest first; superusers can open everybody's."""
     return ProtocolDraft.objects.all() if user.is_superuser else ProtocolDraft.objects.filter(owner=user)
 
 
@@ -82,12 +87,21 @@ def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None 
     return draft
 
 
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 @transaction.atomic
-def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None) -> None:
-    """Keep the text as it is, with or without mistakes. Raises CannotSave if it is far too long."""
+def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, seen: str = "") -> None:
+    """Keep the text as it is, with or without mistakes. `seen` is the digest of the text that its page showed or saved
+    last. Raises CannotSave if it is far too long, and ChangedElsewhere.
+    """
     text = text.replace("\r\n", "\n").replace("\0", "")
     if len(text) > MOST:
         raise CannotSave(f"This text has {len(text):,} characters. Shorten it to {MOST:,}; it has not been saved.")
+    draft.text = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
+    if seen and draft.text != text and digest_of(draft.text) != seen:
+        raise ChangedElsewhere("This draft has been changed in another window since. This text has not been saved.")
     if (draft.text, draft.benchmark) != (text, benchmark):
         draft.text, draft.benchmark = text, benchmark
         draft.save(update_fields=["text", "benchmark", "changed_at"])

@@ -87,15 +87,18 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
         return redirect("protocol-list")
     benchmark = _benchmark(request.POST.get("benchmark"), list(Benchmark.objects.all()))
     text = request.POST.get("text", draft.text)
+    seen = "" if do == "overwrite" else request.POST.get("seen", "")
     try:
-        drafts.save_draft(draft=draft, text=text, benchmark=benchmark or draft.benchmark)
+        drafts.save_draft(draft=draft, text=text, benchmark=benchmark or draft.benchmark, seen=seen)
         if do == "publish":
             version = drafts.publish_draft(draft=draft, user=request.user, by=by)
             messages.success(request, f"{version} was published. Studies can use it now.")
             return redirect("protocol-version", version)
     except drafts.CannotSave as refusal:
-        draft.text = text  # as it was typed
-        return _state(request, draft, str(refusal)) if request.htmx else _editor(request, draft, str(refusal))
+        draft.text = text.replace("\r\n", "\n")  # as it was typed
+        conflict = isinstance(refusal, drafts.ChangedElsewhere)
+        shown = _state if request.htmx else _editor
+        return shown(request, draft, str(refusal), seen, conflict)
     except Unreadable:
         return _editor(request, draft, "It was not published. First correct its problems; the draft is saved.")
     except NameTaken as refusal:
@@ -105,24 +108,32 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
     return redirect(f"{reverse('protocol-draft', args=[pk])}#state")
 
 
-def _editor(request: StaffRequest, draft: ProtocolDraft, refusal: str = "") -> HttpResponse:
-    """With `refusal`, what the page says about a request that was not carried out."""
+def _editor(
+    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: bool = False
+) -> HttpResponse:
+    """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`."""
     seed = whole_number(request.GET.get("seed"), 9)
     context = {
-        **_context(draft, refusal), "section": "studies", "benchmarks": Benchmark.objects.order_by("name"),
-        "rows": ROWS, "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
+        **_context(draft, refusal, seen, conflict), "section": "studies", "rows": ROWS,
+        "benchmarks": Benchmark.objects.order_by("name"),
+        "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
         "other": secrets.randbits(29),
     }  # fmt: skip
     return render(request, "protocol_files/draft.html", context, status=UNFIT if refusal else 200)
 
 
-def _state(request: StaffRequest, draft: ProtocolDraft, refusal: str = "") -> HttpResponse:
-    return render(request, "protocol_files/_state.html", _context(draft, refusal))
+def _state(
+    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: bool = False
+) -> HttpResponse:
+    return render(request, "protocol_files/_state.html", _context(draft, refusal, seen, conflict))
 
 
-def _context(draft: ProtocolDraft, refusal: str) -> dict[str, Any]:
+def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: bool) -> dict[str, Any]:
     reading = drafts.reading_of(draft.text)
-    found: dict[str, Any] = {"draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal}
+    found: dict[str, Any] = {
+        "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal, "conflict": conflict,
+        "seen": seen or drafts.digest_of(draft.text),
+    }  # fmt: skip
     if reading.file:
         found["rules"] = rules_in_words(reading.file)
         found["lacks"] = offers.lacks(reading.file, _first_item(draft.benchmark))

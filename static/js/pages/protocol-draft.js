@@ -5,6 +5,8 @@ const numbers = document.getElementById("numbers");
 const state = document.getElementById("state");
 const frame = document.getElementById("preview");
 const answers = document.getElementById("answers");
+let dirty = false; // there is something that is not saved
+let sent = false;
 let leaving = false; // Esc was pressed: Tab leaves the text
 
 for (const one of document.querySelectorAll(".needs-script")) one.hidden = false;
@@ -37,6 +39,7 @@ function show(line) {
 
 text.addEventListener("scroll", () => (numbers.scrollTop = text.scrollTop));
 text.addEventListener("input", () => {
+  dirty = true;
   number();
   changed();
 });
@@ -68,12 +71,20 @@ const unsaved = document.getElementById("unsaved");
 const say = document.getElementById("say");
 document.body.addEventListener("htmx:afterRequest", (event) => (unsaved.hidden = event.detail.successful));
 document.body.addEventListener("htmx:afterSwap", () => {
+  dirty = "refused" in document.getElementById("problems").dataset;
   number();
   const count = Number(document.getElementById("problems").dataset.count);
   text.setAttribute("aria-invalid", String(count > 0));
   const words = count ? `${say.dataset.some} ${count}` : say.dataset.none;
   if (say.textContent !== words) say.textContent = words;
 });
+
+document.getElementById("draft").addEventListener("submit", (event) => {
+  if (sent) event.preventDefault(); // a second click
+  sent = true;
+});
+window.addEventListener("pageshow", () => (sent = false));
+window.addEventListener("beforeunload", (event) => dirty && !sent && event.preventDefault());
 
 // The preview: at a desktop's or a phone's width, scaled to the place that there is
 

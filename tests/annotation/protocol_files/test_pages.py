@@ -87,6 +87,23 @@ def test_a_text_that_cannot_be_saved_stays_on_the_page(client, draft):
     assert ProtocolDraft.objects.get().text == TEXT
 
 
+@pytest.mark.parametrize("htmx", [True, False])
+def test_a_text_from_another_window_is_not_overwritten_unseen(client, draft, htmx):
+    page = client.get(home(draft)).text
+    [seen] = re.findall(r'name="seen" value="(\w+)"', page)
+    other = save(client, draft, "winnow: protocol/1 # other\n", seen=seen).text
+    refused = save(client, draft, "# mine\n", htmx, seen=seen)
+    assert "changed in another window" in refused.text and "Save this text all the same" in refused.text
+    assert htmx or "# mine" in refused.text
+    draft.refresh_from_db()
+    assert draft.text == "winnow: protocol/1 # other\n"
+    [now] = re.findall(r'name="seen" value="(\w+)"', refused.text)
+    assert now == seen != re.findall(r'name="seen" value="(\w+)"', other)[0]
+    save(client, draft, "# mine\n", htmx=False, seen=seen, do="overwrite")
+    draft.refresh_from_db()
+    assert draft.text == "# mine\n"
+
+
 @pytest.mark.parametrize("text", ["winnow: protocol/1\n", "\n\n  a: <b>\n\n", " a", ""])
 def test_the_text_in_the_editor_is_that_of_the_draft(client, draft, text):
     save(client, draft, text)
