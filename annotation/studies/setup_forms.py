@@ -48,7 +48,7 @@ PROMOTIONS = {
 
 LANGUAGES = dict(settings.LANGUAGES)
 IN = "instructions_"  # and a language: the field of a translation
-OVERLAP_OF_FILE = "By different annotators, as the protocol file says. To change it, publish another version."
+OVERLAP_OF_FILE = "Set by the protocol file. To change it, publish another version."
 NO_IMAGES = "Leave out the image “{name}”. You can add images to the instructions once the study exists."
 FIELDS = {field.name: field for field in Stage._meta.concrete_fields}
 

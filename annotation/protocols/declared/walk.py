@@ -122,9 +122,10 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
                 tuple(dice.choices(known, k=len(asked))) for _ in range(_FEW)
             )  # fmt: skip
             return [{f"{name}-{one}": value for one, value in zip(asked, of, strict=True)} for of in said], whole
-        case schema.Words() | schema.Edit():
-            text = answers.text_of(file, answer, screen.texts, screen.question)
-            return (_marked if isinstance(answer, schema.Words) else _edited)(answer, text), False
+        case schema.Words():
+            return _marked(answer, answers.text_of(file, answer, screen.texts, screen.question)), False
+        case schema.Edit():
+            return _edited(answer, answers.text_of(file, answer, screen.texts, screen.question)), False
     shortest, lines = max(answer.shortest, 1), "One line.\nAnother: 一句话."
     written = ["x" * shortest, "x" * answer.longest, *([lines] if shortest <= len(lines) <= answer.longest else [])]
     return [{name: one} for one in dict.fromkeys(written)], False

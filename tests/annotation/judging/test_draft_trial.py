@@ -61,7 +61,7 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         end = client.get(home(draft)).text
     assert [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")] == []
     alone, together, measured = (
-        "Decision on this answer alone", "If all 3 annotators answer the same", "Measured as fit",
+        "Decision on this answer alone", "If all 3 annotators answer the same", "Value for fit",
     )  # fmt: skip
     assert [(one[alone], one[together]) for one in found] == [
         ("Open: 2 more judgments needed.", "Kept."), ("Open: 2 more judgments needed.", "Dropped: both fit.")
@@ -101,4 +101,4 @@ def test_items_that_do_not_suit_are_named(client, manager):
     drafts.save_draft(draft=draft, text=draft.text, benchmark=studies.benchmark(items=1, candidates=3))
     drafts.save_draft(draft=draft, text=library.text_of("word-by-word"), benchmark=draft.benchmark)
     page = client.get(home(draft)).text
-    assert "No item drawn suits this file" in page and "word-by-word needs" in page
+    assert "None of the sampled items suits this file" in page and "word-by-word needs" in page

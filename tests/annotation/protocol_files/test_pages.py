@@ -93,7 +93,7 @@ def test_a_text_from_another_window_is_not_overwritten_unseen(client, draft, htm
     [seen] = re.findall(r'name="seen" value="(\w+)"', page)
     other = save(client, draft, "winnow: protocol/1 # other\n", seen=seen).text
     refused = save(client, draft, "# mine\n", htmx, seen=seen)
-    assert "changed in another window" in refused.text and "Save this text all the same" in refused.text
+    assert "changed in another window" in refused.text and "Save this text anyway" in refused.text
     assert htmx or "# mine" in refused.text
     draft.refresh_from_db()
     assert draft.text == "winnow: protocol/1 # other\n"
