@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.annotation.test_rights import ROUTES, address, clients, expected, world  # noqa: F401
+from tests.annotation.test_rights import ROUTES, address, clients, expected, sessions, world  # noqa: F401
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("savepoint")]
 WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
