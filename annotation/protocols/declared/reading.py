@@ -83,7 +83,7 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         data = _build(node, (), lines, file, log)
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
-        advice = f"This is no YAML: {error.problem or error.context}. Check indentation, colons and quotes."
+        advice = _yaml_advice(str(error.problem or error.context))
         log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
         raise Unreadable from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -151,13 +151,48 @@ _CODES = {
     "too_long": "TOO_LONG",
 }
 _WANTED = {
-    "a valid dictionary": "keys with values",
-    "a valid list": "a list",
+    "a valid dictionary": "keys with values, such as {key: value},",
+    "a valid list": "a list, such as [one, two],",
     "a valid string": "a text",
     "a valid integer": "a whole number",
     "a valid number": "a number",
     "a valid boolean": "true or false",
 }
+_EXAMPLES = {  # of keys that a file cannot do without
+    "name": "name: my-question",
+    "title": "title: My question",
+    "ask": "ask: Is the sentence true of the picture?",
+    "instructions": "instructions: | with the text below it, indented by two spaces",
+    "item": "item: {images: {picture: 1}, captions: {sentence: 1}}",
+    "answers": "answers: with a list below it, - {name: fit, kind: scale, points: 5}",
+    "answer": "answer: fit",
+    "answers.name": "name: fit",
+    "answers.points": "points: 5",
+    "answers.marks": "marks: {wrong: Not in the picture}",
+    "m": "m: 2",
+    "at_least": "at_least: 3.5",
+    "below": "below: too_low",
+    "over": "over: model",
+}
+_YAML = {  # what the parser says → what to do
+    "found character '\\t'": "Replace the tab in this line with spaces.",
+    "mapping values are not allowed": "Put the text in quotes if it has a colon. Otherwise correct the indentation.",
+    "could not find expected ':'": "Write a colon and a space after the key, in this line or the one before.",
+    "expected <block end>": "Indent this line like the ones that it belongs with.",
+    "expected ',' or": "Close the bracket or brace that was opened before this line.",
+    "expected alphabetic or numeric character": "Put the text in quotes: its first character has a meaning of its own.",
+    "found undefined alias": "Put the text in quotes: * at its beginning has a meaning of its own.",
+    "found unexpected end of stream": "Close the quotes that were opened before.",
+    "found unknown escape": "Put the text in single quotes, or write \\\\ for one \\.",
+    "cannot start any token": "Put the text in quotes: its first character has a meaning of its own.",
+}
+
+
+def _yaml_advice(problem: str) -> str:
+    known = next((advice for says, advice in _YAML.items() if says in problem), "Check indentation, colons and quotes.")
+    return f"{known} (YAML: {problem}.)"
+
+
 _PATTERNS = {
     r"^[a-z][a-z0-9_]*$": "Use small letters, digits and _, beginning with a letter.",
     r"^[a-z][a-z0-9-]*$": "Use small letters, digits and -, beginning with a letter.",
@@ -176,7 +211,9 @@ def _advice(error: ErrorDetails) -> str:
             near = nearest(str(error["loc"][-1]), known)
             return "There is no such key here. " + (f"Did you mean “{near}”?" if near else f"Use {', '.join(known)}.")
         case "missing":
-            return "Add this key."
+            in_answer = error["loc"][0] == "answers" and len(error["loc"]) > 1
+            example = _EXAMPLES.get(f"answers.{error['loc'][-1]}" if in_answer else str(error["loc"][-1]))
+            return f"Add this key, for example {example}" if example else "Add this key."
         case "union_tag_not_found":
             by = str(context["discriminator"]).strip("'")
             keys = f"one of the keys {', '.join(_keys_at(error['loc']))}" if "(" in by else f"the key {by}"

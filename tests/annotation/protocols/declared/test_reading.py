@@ -29,6 +29,8 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("scren", []), "UNKNOWN_KEY", "scren", "“screen”"),
     (("answers.0.fixd", {}), "UNKNOWN_KEY", "answers.0.fixd", "“fixed”"),
     (("title", None), "MISSING_KEY", "title", "Add"),
+    (("answers.0.name", None), "MISSING_KEY", "answers.0.name", "name: fit"),
+    (("answers.1.points", None), "MISSING_KEY", "answers.1.points", "points: 5"),
     (("answers.0.kind", None), "MISSING_KEY", "answers.0", "kind"),
     (("answers.0.kind", "pik"), "WRONG_VALUE", "answers.0.kind", "pick, scale"),
     (("screen.0", {"picure": "scene"}), "MISSING_KEY", "screen.0", "picture, pictures"),
@@ -139,7 +141,12 @@ def test_a_mistake_is_named_at_its_line(change, code, path, word):
     one = found[code, path]
     assert word in one.advice and one.file == "p.yaml"
     keys = [key for key in keys_to(path) if f'"{key}":' in text]
-    assert not keys or path.endswith((".0", ".1", ".2")) or f'"{keys[-1]}":' in text.splitlines()[one.row - 1], one.row
+    assert (
+        not keys
+        or code == "MISSING_KEY"
+        or path.endswith((".0", ".1", ".2"))
+        or f'"{keys[-1]}":' in text.splitlines()[one.row - 1]
+    ), one.row
 
 
 @pytest.mark.parametrize(
@@ -159,6 +166,27 @@ def test_a_mistake_is_named_at_its_line(change, code, path, word):
 )
 def test_what_is_no_protocol_is_refused(text, code, line):
     assert [(one.code, one.row) for one in problems(text)] == [(code, line)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "advice"),
+    [
+        ("- picture: scene", "\t- picture: scene", "Replace the tab"),
+        ("title: Which fits", "title: Choose: which fits", "in quotes if it has a colon"),
+        ("judgments: 3", "judgments 3", "a colon and a space after the key, in this line or the one before"),
+        ("  kind: pick", "   kind: pick", "correct the indentation"),
+        ("- picture: scene", "- {picture: scene", "Close the bracket or brace"),
+        ("title: Which fits", "title: *Which* fits", "Put the text in quotes"),
+        ("title: Which fits", "title: *which", "Put the text in quotes"),
+        ("title: Which fits", 'title: "Which fits', "Close the quotes"),
+        ("title: Which fits", "title: @Which", "Put the text in quotes"),
+    ],
+)
+def test_yaml_that_cannot_be_read_gets_advice_in_words(before, after, advice):
+    text = yaml.safe_dump(PICK, sort_keys=False)
+    assert before in text
+    [found] = problems(text.replace(before, after, 1))
+    assert found.code == "NOT_YAML" and advice in found.advice and found.row
 
 
 def test_yes_and_no_are_words_and_numbers_may_be_values():
