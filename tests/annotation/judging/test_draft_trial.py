@@ -67,7 +67,7 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         ("Open: 2 more judgments needed.", "Kept."), ("Open: 2 more judgments needed.", "Dropped: both fit.")
     ]  # fmt: skip
     assert [re.sub(r" +", " ", one[measured]) for one in found] == [
-        "positive (nominal); valid or not: valid ; score 1", "both (nominal); valid or not: not ; score 0"
+        "positive (nominal) · valid or not: valid · score 1", "both (nominal) · valid or not: not · score 0"
     ]  # fmt: skip
     assert "Nothing was stored." in end and len(follows(end)) == 3 and "Dropped: cannot judge." in end
     assert not Lease.objects.exists() and not Judgment.objects.exists()
