@@ -99,7 +99,7 @@ def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, car
     labels, contents, *outcome = rest
     there, worded = parts(item, json.loads(carried)), protocol.form is not None
     given = [Answer(label, json.loads(content)) for label, content in zip(labels, contents, strict=True)]
-    named = options if worded and protocol.measures else []  # such answers contain roles, not words
+    named = options if worded and (protocol.measures or protocol.file) else []  # such answers have roles, not words
     sides = _sides(protocol, there, given, drawn_order(task, options))
     stands = _stands(protocol, len(given), overlap, *outcome)
     return Seen(task, item, parts_named(there, [*shows, *named]), sides, worded, entropy, stands)

@@ -18,13 +18,14 @@ from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study,
 from annotation.permissions import whole_number
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
-from annotation.pipeline.outcomes import counted_answers
+from annotation.pipeline.outcomes import counted_answers, rule_of
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, verdict
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
+from annotation.wording import readable_label
 from benchmarks import audit, queries
 from benchmarks.models import Event, Item
 
@@ -82,6 +83,7 @@ class Answer:
     count: int  # annotators who gave it, whose judgments count
     part: Part | None = None
     keys: str = ""
+    decides: str = ""  # what it makes of the item, in words, where that gives nothing away
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
     said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
     counts = Counter(answer.label for answer in said)
-    options = _given(task, protocol, said) if protocol.form else _options(task, there, counts)
+    options = _given(task, stage, protocol, said) if protocol.form else _options(task, there, counts)
     fixed = [
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in protocols_answers.fixed_choices(protocol)
@@ -168,7 +170,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
 
 def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
     """The annotators' comments; if answers are more than a choice of option, their reasons for dropping the item."""
-    if protocol.form is None:
+    if protocol.form is None or protocol.file:
         return [judgment.reason for judgment in judgments if judgment.reason]
     dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
     return [
@@ -181,10 +183,10 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
     """The outcome's answer as labelled here."""
     if protocol.form:
         said = base.Answer(outcome.outcome, outcome.content)
-        return protocols_answers.answer_in_words(protocol, said) if said.label else ""
+        return protocols_answers.outcome_in_words(protocol, said) if said.label else ""
     identities = [*options_in_order(task), *protocols_answers.fixed_labels(protocol)]
     labels = {identity: one.label for identity, one in zip(identities, answers, strict=True)}
-    return labels.get(outcome.outcome, "")
+    return labels.get(outcome.outcome, outcome.outcome if protocol.file else "")  # a mean is the label of no answer
 
 
 def options_in_order(task: Task) -> list[str]:
@@ -219,7 +221,7 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
-def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
+def _given(task: Task, stage: Stage, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
     """The answers given, without fixed ones, each once as first given."""
     fixed = protocols_answers.fixed_labels(protocol)
     counts: Counter[str] = Counter()
@@ -231,9 +233,20 @@ def _given(task: Task, protocol: Protocol, said: Sequence[base.Answer]) -> list[
             first.setdefault(token, answer)
     order = sorted(first, key=lambda token: task_creation.random_rank("adjudicate", task.pk, token))
     return [
-        Answer(token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place))
+        Answer(
+            token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place),
+            decides=_decides(stage, protocol, first[token]),
+        )
         for place, token in enumerate(order, 1)
-    ]
+    ]  # fmt: skip
+
+
+def _decides(stage: Stage, protocol: Protocol, answer: base.Answer) -> str:
+    """What the rules of a protocol file make of the answer; "" where nothing is dropped."""
+    if protocol.file is None or protocol.measures:
+        return ""
+    decision = rule_of(stage).adjudicated(answer)
+    return f"dropped: {readable_label(decision.reason)}" if decision.reason else "kept"
 
 
 def _words(

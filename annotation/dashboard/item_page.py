@@ -110,13 +110,17 @@ def _asked(item: Item, stage: Stage, task: Task, edits: Edits) -> Asked:
 
 def _decided(protocol: Protocol, stage: Stage, outcome: Outcome, edits: Edits) -> Decided:
     by = _person(outcome) if outcome.by == ADJUDICATOR else "the decision rule"
-    said = _words(protocol, Answer(outcome.outcome, outcome.content), edits) if outcome.outcome else ""
+    said = _outcome_words(protocol, Answer(outcome.outcome, outcome.content), edits) if outcome.outcome else ""
     state = item_list.in_words(stage, outcome.state, outcome.reason)
     return Decided(f"{state} ({said})" if said else state, by, outcome.decided_at, outcome.note)
 
 
 def _person(outcome: Outcome) -> str:
     return outcome.adjudicator.get_username() if outcome.adjudicator else "an adjudicator"
+
+
+def _outcome_words(protocol: Protocol, outcome: Answer, edits: Edits) -> str:
+    return _words(protocol, outcome, edits) if outcome.label in edits else answers.outcome_in_words(protocol, outcome)
 
 
 def _words(protocol: Protocol, answer: Answer, edits: Edits) -> str:

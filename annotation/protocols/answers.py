@@ -2,6 +2,7 @@
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
 from annotation.protocols.decision_rule import verdict
+from annotation.protocols.declared.answers import PARTING
 from annotation.wording import readable_label
 
 
@@ -20,10 +21,19 @@ def answer_in_words(protocol: Protocol, answer: Answer) -> str:
     return protocol.form.describe(answer)
 
 
+def outcome_in_words(protocol: Protocol, outcome: Answer) -> str:
+    """What was decided. Under a protocol file with several answers, judgments decide a value and not a whole answer."""
+    decides_value = protocol.file and len(protocol.file.answers) > 1 and PARTING not in outcome.label
+    return readable_label(outcome.label) if decides_value else answer_in_words(protocol, outcome)
+
+
 def fixed_choices(protocol: Protocol) -> list[Choice]:
-    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge."""
+    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge.
+
+    The rules of a protocol file drop items by values, of which an answer has several.
+    """
     found = list(protocol.fixed)
-    if protocol.form:
+    if protocol.form and not protocol.file:
         drops = {label: why for label, why in protocol.drops.items() if label != CANNOT_JUDGE}
         found += [Choice(label, f"Drop: {readable_label(why)}", (label[0],)) for label, why in drops.items()]
     return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]

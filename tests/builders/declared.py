@@ -57,13 +57,13 @@ def published(name: str) -> str:
     return str(publish(text=library.text_of(name), by="test"))
 
 
-def texts_and_edits() -> Study:
+def texts_and_edits(items: int = 12) -> Study:
     """A stage that asks MIXED, and one that asks the library's image-caption-foil about what it kept."""
     name = str(publish(text=MIXED, by="test"))
     (first,) = presets.single_stage(name).stages
     (second,) = presets.single_stage(published("image-caption-foil")).stages
     stages = [replace(first, name="first"), replace(second, name="second", source="first")]
-    return studies.study(benchmark=benchmark(protocol_named(name).file, 12), stages=stages)
+    return studies.study(benchmark=benchmark(protocol_named(name).file, items), stages=stages)
 
 
 def adjudicate_first(study: Study) -> None:

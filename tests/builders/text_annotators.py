@@ -16,6 +16,7 @@ from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
 from annotation.pipeline import outcomes
+from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from benchmarks.models import Benchmark, Caption
@@ -119,7 +120,11 @@ def made_up(lease: Lease, stage: Stage, dice: random.Random) -> Fields:
         return takes_edit(lease, {})
     if dice.random() < 0.05:
         return {"answer": "cannot_judge", "reason": "I do not know the word."}
-    protocol = protocol_named(stage.protocol)
+    return of_protocol(lease, protocol_named(stage.protocol), dice)
+
+
+def of_protocol(lease: Lease, protocol: Protocol, dice: random.Random) -> Fields:
+    """An answer to the screen; seven in ten are right where a pick has a right answer."""
     if protocol.form is None:
         right = protocol.right_answer(lease.task.question, lease.shown)
         if right in lease.shown and dice.random() < 0.7:

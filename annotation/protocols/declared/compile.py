@@ -223,7 +223,7 @@ def _drops(file: ProtocolFile) -> dict[str, str]:
         for value, why in _dropped_by(file, rule).items():
             for label in _labels_of(file, value) if plain else [f"{rule.answer} {value}"]:
                 found.setdefault(label, why)
-    if plain and file.decide:
+    if file.decide:
         found.setdefault(base.CANNOT_JUDGE, base.CANNOT_JUDGE)
     return found
 
