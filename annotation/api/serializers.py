@@ -50,6 +50,22 @@ class StageDetailData(StageData):
     )
 
 
+class ProtocolData(serializers.Serializer):
+    """What a stage asks, and the protocol file that says so."""
+
+    protocol = CharField(help_text="`verify`, or of a protocol file its name and version: `prompt-fit@2`.")
+    title = CharField()
+    question = CharField()
+    answers = _words("A sentence for each answer of a protocol file; empty for other protocols.")
+    decision_rule = CharField(help_text="In words.")
+    agreement = _words("A sentence for each answer of a protocol file on which agreement is computed.")
+    file = DictField(
+        allow_null=True,
+        help_text="Of a protocol file its `name`, `version`, `title`, `sha256`, its `path` in exports, and its `text` "
+        "as it was published. Null for other protocols.",
+    )
+
+
 class StudyData(serializers.ModelSerializer):
     benchmark = CharField(source="benchmark.name")
     role = serializers.ChoiceField(Role.choices, help_text="Your role in it.")
@@ -108,6 +124,9 @@ class TaskData(OfTaskData):
     reason = CharField(allow_null=True, help_text="Why it was dropped.")
     decided_by = CharField(allow_null=True)
     posterior = FloatField(allow_null=True, help_text="Probability of the winning answer, if an estimate decided.")
+    names = JSONField(
+        required=False, help_text="Identity → what the protocol file calls it. Only if a stage of the study asks one."
+    )
 
 
 class JudgmentData(OfTaskData):
@@ -126,6 +145,9 @@ class JudgmentData(OfTaskData):
     revision = IntegerField()
     answer = CharField(allow_null=True, help_text="Null if the answer was withdrawn.")
     content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
+    answers = JSONField(
+        required=False, help_text="By name, in the words of the protocol file. Only if a stage of the study asks one."
+    )
     place = IntegerField(allow_null=True, help_text="The answer's place in `shown`, from 1; null for a fixed answer.")
     shown = _words("The options in the order on the screen.")
     created_at = DateTimeField()

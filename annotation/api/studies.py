@@ -12,12 +12,22 @@ from rest_framework.response import Response
 from annotation import permissions
 from annotation.api import figures
 from annotation.api.filters import AgreementFilters, StageFilters, StudyFilters
-from annotation.api.serializers import AgreementData, StageData, StageDetailData, StudyData, StudyDetailData
-from annotation.exports.readme import settings_of
+from annotation.api.serializers import (
+    AgreementData,
+    ProtocolData,
+    StageData,
+    StageDetailData,
+    StudyData,
+    StudyDetailData,
+)
+from annotation.exports.protocol_files import describe_file, text_of
+from annotation.exports.readme import describe, settings_of
 from annotation.figures import agreement
 from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Stage, Study
 from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.declared import in_words
+from annotation.protocols.registry import protocol_named
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
 
 HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
@@ -89,6 +99,28 @@ class StageDetail(StudyEndpoint):
         (row,) = [row for row in self.rows if row.position == position]
         settings = settings_of(stage) | ({} if self.study.may.manage else HIDDEN)
         return Response({**StageData(row).data, "settings": settings})
+
+
+class StageProtocol(StudyEndpoint):
+    """What a stage asks, what can be answered and how answers decide; the protocol file if it asks one."""
+
+    operation, serializer_class = "stage_protocol", ProtocolData
+
+    def get(self, request: Request, pk: int, position: int) -> Response:
+        stage = get_object_or_404(self.filter_queryset(self.study.stages.all()), position=position)
+        protocol = protocol_named(stage.protocol)
+        found: dict[str, object] = {
+            "protocol": protocol.name,
+            "title": protocol.title,
+            "question": protocol.question,
+            "answers": in_words.answers_in_words(protocol.file) if protocol.file else [],
+            "decision_rule": describe(stage),
+            "agreement": in_words.measures_in_words(protocol.file) if protocol.file else [],
+            "file": None,
+        }
+        if protocol.file:
+            found["file"] = {**describe_file(protocol.name), "text": text_of(protocol.name)}
+        return Response(ProtocolData(found).data)
 
 
 class StudyFiguresData(StudyEndpoint):

@@ -9,6 +9,9 @@ urlpatterns = [
     path("studies/<int:pk>/", studies.StudyDetail.as_view(), name="api-study-detail"),
     path("studies/<int:pk>/stages/", studies.StageList.as_view(), name="api-stage-list"),
     path("studies/<int:pk>/stages/<int:position>/", studies.StageDetail.as_view(), name="api-stage-detail"),
+    path(
+        "studies/<int:pk>/stages/<int:position>/protocol/", studies.StageProtocol.as_view(), name="api-stage-protocol"
+    ),
     path("studies/<int:pk>/figures/", studies.StudyFiguresData.as_view(), name="api-study-figures"),
     path("studies/<int:pk>/agreement/", studies.StudyAgreement.as_view(), name="api-study-agreement"),
     path("studies/<int:pk>/tasks/", rows.TaskList.as_view(), name="api-task-list"),

@@ -32,6 +32,11 @@ def describe_file(protocol: str) -> dict:
     }
 
 
+def text_of(protocol: str) -> str:
+    """The file as it was published."""
+    return _version(protocol).text
+
+
 def files_of(stages: Iterable[Stage]) -> Mapping[str, ProtocolFile]:
     """By the stage's name, of those stages that ask a published file."""
     found = {stage.name: protocol_named(stage.protocol).file for stage in stages}

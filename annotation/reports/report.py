@@ -21,6 +21,7 @@ from django.db.models import Count, Sum
 
 from annotation.checks import attention_checks, qualification
 from annotation.exports import readme, setup_wording
+from annotation.exports.protocol_files import describe_file
 from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import PROMPT, stage_agreement
 from annotation.figures.cache import Reckoned
@@ -31,6 +32,7 @@ from annotation.measures.counts import ratio
 from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Slot, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import Protocol
+from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent
@@ -195,7 +197,7 @@ def _stage(stage: Stage, versions: list[dict], step: Callable[[], None]) -> dict
     found = {
         "settings": {name: value for name, value in settings.items() if name not in CUT},
         "in_words": setup_wording.in_words(settings),
-        "protocol": _protocol(protocol),
+        "protocol": _protocol(protocol) | _of_file(protocol),
         "instructions": versions,
         "before": _before(stage),
         "checks": _checks(stage),
@@ -224,6 +226,17 @@ def _protocol(protocol: Protocol) -> dict:
         "measures": protocol.measures,
         "edits": list(protocol.edits),
         "views": ["answer", *protocol.projections],
+    }
+
+
+def _of_file(protocol: Protocol) -> dict:
+    """What a protocol file says more; nothing for other protocols."""
+    if protocol.file is None:
+        return {}
+    return {
+        "says": in_words.answers_in_words(protocol.file),
+        "agreement": in_words.measures_in_words(protocol.file),
+        "file": describe_file(protocol.name),
     }
 
 

@@ -37,7 +37,7 @@ NO_ROWS = {
     "home", "health", "login", "logout", "first-password", "account", "api-token", "image", "small-image", "thumbnail",
     "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline",
     "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
-    "job-detail", "api-benchmark-detail", "api-job-detail",
+    "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
     "help", "help-page", "help-picture", "upload-detail",
     "protocol-try", "protocol-try-answers", "protocol-try-history",
