@@ -58,7 +58,7 @@ class ProtocolData(serializers.Serializer):
     question = CharField()
     answers = _words("A sentence for each answer of a protocol file; empty for other protocols.")
     decision_rule = CharField(help_text="In words.")
-    agreement = _words("A sentence for each answer of a protocol file on which agreement is computed.")
+    measures = _words("Sentences of a protocol file: agreement, scores, right answers, groups. Empty for others.")
     file = DictField(
         allow_null=True,
         help_text="Of a protocol file its `name`, `version`, `title`, `sha256`, its `path` in exports, and its `text` "

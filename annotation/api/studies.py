@@ -115,7 +115,7 @@ class StageProtocol(StudyEndpoint):
             "question": protocol.question,
             "answers": in_words.answers_in_words(protocol.file) if protocol.file else [],
             "decision_rule": describe(stage),
-            "agreement": in_words.measures_in_words(protocol.file) if protocol.file else [],
+            "measures": in_words.measures_in_words(protocol.file) if protocol.file else [],
             "file": None,
         }
         if protocol.file:

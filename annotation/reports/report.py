@@ -235,7 +235,7 @@ def _of_file(protocol: Protocol) -> dict:
         return {}
     return {
         "says": in_words.answers_in_words(protocol.file),
-        "agreement": in_words.measures_in_words(protocol.file),
+        "measured": in_words.measures_in_words(protocol.file),
         "file": describe_file(protocol.name),
     }
 

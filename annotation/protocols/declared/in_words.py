@@ -103,8 +103,9 @@ def _decided(rule: schema.Decision) -> str:
             return f"{name} by the value that all gave"
         case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
             return f"kept if the {rule.rule} of {name} is at least {bound:g}"
-        case schema.MeanRank(tie=tie):
-            return f"{name} by the best mean rank, {_TIES[tie]}"
+        case schema.MeanRank(tie=tie, over=over):
+            more = f"; the mean rank of each {over} is computed over all items" if over else ""
+            return f"{name} by the best mean rank, {_TIES[tie]}{more}"
         case schema.BradleyTerry(over=over):
             return f"the strength of each {over} by the Bradley–Terry model of {name}; nothing is dropped"
     return f"{name} by the text that was given last"
@@ -119,8 +120,26 @@ def _dropped(rule: schema.Decision) -> str:
 
 
 def measures_in_words(file: ProtocolFile) -> list[str]:
-    """A sentence for each answer on which agreement is computed: its scale, views and score."""
-    return [words for one in file.answers for words in _measured(file, one.name)]
+    """Sentences: for each answer on which agreement is computed its scale, views and score; combined scores, right
+    answers, and groups of tasks.
+    """
+    found = [words for one in file.answers for words in _measured(file, one.name)]
+    for name, score in file.scores.items():
+        found.append(f"The score {name} is the geometric mean of {' and '.join(score.geometric_mean)}.")
+    for name, right in file.right.items():
+        said = right if isinstance(right, str) else ", ".join(f"{value} for {task}" for task, value in right.items())
+        found.append(f"The right answer to {name} is {said}.")
+    return [*found, *(f"Group {name}: {_grouped(file, group)}." for name, group in file.group.items())]
+
+
+def _grouped(file: ProtocolFile, group: schema.Group) -> str:
+    if isinstance(group, schema.Comparison):
+        same = f"among the tasks with the same {' and '.join(group.within)}"
+        return f"right if more annotators gave {group.compare} where it is right than elsewhere, {same}"
+    if isinstance(file.tasks, schema.Rows) and group:
+        return f"right if the tasks {' and '.join(group)} all are"
+    same = f" with the same {' and '.join(group)}" if group else ""
+    return f"right if all tasks of an item{same} are"
 
 
 def _measured(file: ProtocolFile, name: str) -> Iterator[str]:

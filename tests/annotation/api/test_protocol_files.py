@@ -54,8 +54,8 @@ def test_lines_are_those_of_the_export(client, manager, study):
 
 def test_the_report_says_what_was_asked_answered_and_decided(client, manager, study):
     (stage,) = report.report(study)["stages"]
-    assert stage["protocol"]["file"]["name"] == NAME and len(stage["protocol"]["agreement"]) == 1
+    assert stage["protocol"]["file"]["name"] == NAME and len(stage["protocol"]["measured"]) == 2
     page = client.get(reverse("study-report", args=[study.pk])).content.decode()
-    for words in (*stage["protocol"]["says"], *stage["protocol"]["agreement"], stage["protocol"]["file"]["sha256"]):
+    for words in (*stage["protocol"]["says"], *stage["protocol"]["measured"], stage["protocol"]["file"]["sha256"]):
         assert words in page
     assert "Kept if at least 2 gave fit as positive" in page or "kept if at least 2 gave fit as positive" in page

@@ -32,7 +32,7 @@ CONTENT = {  # of each release, which is never made again
     "2/ratings-1.0": "747fd16b5cde98b27c89d4d6d4b3a75b80515db49bd8bc5035ec5b6c2392c7c9",
     "2/texts-1.0": "578c49697d3a56d68a0277fc74cd9b183fba8894543c4a8cca5a0a4c0c18e26b",
     "3/own-1.0": "c010893edbb7c2ff2ac337c5bcd1f4e2fc979b8fd5b1d609f6d26c3af277f8d0",
-    "4/protocols-1.0": "49ba5d10c82a3a88d6a911dde65d71169ea7ed7895e3a5726afc2a1fe4049eee",
+    "4/protocols-1.0": "f9b8ecc037a62a1c27750d7bcb92f4cf54c9de502bf6c56178702e1fdfdd59df",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
