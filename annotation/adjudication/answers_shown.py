@@ -102,7 +102,7 @@ def _disagreed(protocol: Protocol, item: Item, task: int, _, shows, options, car
     named = options if worded and (protocol.measures or protocol.file) else []  # such answers have roles, not words
     sides = _sides(protocol, there, given, drawn_order(task, options))
     stands = _stands(protocol, len(given), overlap, *outcome)
-    return Seen(task, item, parts_named(there, [*shows, *named]), sides, worded, entropy, stands)
+    return Seen(task, item, parts_named(there, dict.fromkeys([*shows, *named])), sides, worded, entropy, stands)
 
 
 def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Part]:

@@ -101,7 +101,7 @@ def _asked(item: Item, stage: Stage, task: Task, edits: Edits) -> Asked:
     outcome = getattr(task, "decided", None)
     return Asked(
         task, KINDS.get(Kind(task.kind), ""), answers_shown.parts_named(there, task.shows),
-        answers_shown.parts_named(there, task.options),
+        answers_shown.parts_named(there, [one for one in task.options if one not in task.shows]),
         " or ".join(_words(protocol, Answer(label), edits) for label in task.gold),
         _decided(protocol, stage, outcome, edits) if outcome else None,
         sum(slot.judgment_id is None for slot in task.slots.all()) if task.live and task.kind == Kind.JUDGE else 0,

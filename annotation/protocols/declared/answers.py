@@ -389,7 +389,7 @@ def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
 def _value_in_words(answer: schema.Answer, value: str) -> str:
     match answer:
         case schema.Rank():
-            return value.replace("_", " ").replace("=", " and ").replace(">", ", then ")
+            return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in tiers(value))
         case schema.Check(statements=statements) if statements:
             said = zip(statements, value.split(","), strict=True)
             return ", ".join(f"{statement} {one}" for statement, one in said)

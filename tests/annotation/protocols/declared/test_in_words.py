@@ -1,0 +1,49 @@
+"""A protocol file in sentences."""
+
+import pytest
+
+from annotation.protocols.base import Answer
+from annotation.protocols.declared import answers, in_words, library
+
+ANSWERS = {
+    "prompt-fit": ["fit: a point: 1 (Not at all), 2 (A little), 3 (Partly), 4 (Almost completely), 5 (Completely)."],
+    "bivlc-choose": ["image: one of the candidate images, “None of them”."],
+    "image-questions": ["questions: yes or no to each of the question texts."],
+    "preference": ["better: the better of the picture images, “Tie”, “Both bad”."],
+    "revise": ["description: the description text, changed or as it is."],
+}
+RULES = {
+    "prompt-fit": "nothing is dropped, answers are scored",
+    "image-caption-foil": "kept if at least 2 gave fit as positive; otherwise the most frequent value decides; dropped "
+    "are negative (foil_fits), both (both_fit), neither (neither_fits), others (no_agreement)",
+    "verify": "holds by majority, a tie drops the item; dropped are no (does_not_hold), cannot_tell (cannot_tell)",
+    "revise": "description by the text that was given last",
+}
+MEASURES = {
+    "prompt-fit": ["Agreement on fit is ordinal, by the order of the values; the score is the mean."],
+    "two-scores": ["The score overall is the geometric mean of content and quality."],
+    "bivlc-t2i": ["The right answer to image is positive for positive, negative for negative.",
+                  "Group t2i: right if all tasks of an item are."],
+    "winoground-pairs": ["Group text: right if more annotators gave yes where it is right than elsewhere, among the "
+                         "tasks with the same image."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_protocol_says_what_is_asked_and_what_decides(name):
+    file = library.shipped(name)
+    said = [*in_words.answers_in_words(file), in_words.rules_in_words(file), *in_words.measures_in_words(file)]
+    assert len(said) > len(file.answers) and all(one.isprintable() and "None" not in one for one in said[1:])
+    assert in_words.answers_in_words(file) == ANSWERS.get(name, in_words.answers_in_words(file))
+    assert in_words.rules_in_words(file) == RULES.get(name, in_words.rules_in_words(file))
+    assert {*MEASURES.get(name, [])} <= {*in_words.measures_in_words(file)}
+
+
+def test_a_question_that_depends_on_another_says_on_what():
+    found = in_words.answers_in_words(library.shipped("visible-or-not"))
+    assert found[1].endswith("1 (Certain); asked if label is visibly_true or visibly_false.")
+
+
+def test_a_ranking_counts_options_from_one():
+    said = answers.in_words(library.shipped("rank-images"), Answer("picture-1>picture-0=picture-2"))
+    assert said == "picture 2, then picture 1 and picture 3"
