@@ -100,6 +100,8 @@ class Place:
         """Of a stage in the manifest that asks one. Raises OSError or ValueError."""
         path = stage["protocol_file"]["path"]
         if path not in self._protocols:
+            if path not in self.names:  # nor is anything read outside the folder
+                raise Wrong(f"{path} is missing")
             log = ProblemLog()
             try:
                 self._protocols[path] = read_protocol((self.folder / path).read_text(encoding="utf-8"), path, log)

@@ -23,7 +23,7 @@ from annotation.measures.papers.base import CountedJudgment
 from annotation.protocols.base import CAPTION_PREFIX, Answer, AnswerContent, Choice, Guideline
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.declared.compile import as_protocol
-from annotation.protocols.registry import protocol_named
+from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.schemas import key_of
@@ -184,7 +184,7 @@ def rule_of(settings: Mapping, place: Place) -> Rule:
     if settings["protocol_file"]:
         protocol = as_protocol(place.protocol_file(settings), settings["protocol"])
         return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
-    there = protocol_named(settings["protocol"])
+    there = PROTOCOLS[settings["protocol"]]  # never one that is published on this server
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )

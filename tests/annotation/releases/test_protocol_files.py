@@ -115,6 +115,12 @@ def setting(folder: Path) -> None:
         change_json(folder / name, lambda found: found["stages"][1]["drops"].update(both="unclear"))
 
 
+def unnamed(folder: Path) -> None:
+    """A published file of this server is not asked for."""
+    for name in ("manifest.json", "release.json"):
+        change_json(folder / name, lambda found: found["stages"][1].update(protocol_file=None))
+
+
 def of_judgment(**values):
     def change(folder: Path) -> None:
         def answered(rows):
@@ -152,6 +158,7 @@ CHANGES = {  # what somebody does → the file that has to be named, and words o
     "rule and hash": (rule_with_its_hash, "tasks.jsonl", "by the protocol file"),
     "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
     "missing": (missing, PATH, "it is missing; the stage 'first' asks it"),
+    "unnamed": (unnamed, "figures.json", "image-caption-foil@1' is missing"),
     "another": (another, "protocols/other@1.yaml", "no format or split"),
     "setting": (setting, SECOND, "has drops"),
     "label": (of_label, "judgments.parquet", "does not allow"),
