@@ -17,6 +17,8 @@ from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Answer
+from annotation.protocols.declared import answers as declared_answers
+from annotation.protocols.declared import schema
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 
@@ -112,22 +114,16 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     pairs = {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
-    in_order = asked.level in (base.ORDINAL, base.INTERVAL)
     return {
         "figures": data,
         **measured(data["whole"], rows, measures_of(asked.level)),
-        "aside": _aside(stage, data),
+        "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],
         "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        "pooled": _confusion(stage, data["labels"], _mirrored(data["whole"]["confusion"]), in_order),
-        "confused": _confusion(stage, data["labels"], chosen["confusion"], in_order) if chosen else None,
+        "pooled": _confusion(stage, asked, data["labels"], _mirrored(data["whole"]["confusion"])),
+        "confused": _confusion(stage, asked, data["labels"], chosen["confusion"]) if chosen else None,
     }
-
-
-def _aside(stage: Stage, data: Mapping) -> list[tuple[str, int]]:
-    """The answers that have no place on the scale, in words, with how often they were given."""
-    return [(_in_words(stage, label), n) for label, n in data.get("aside", {}).items()]
 
 
 def measured(whole: Mapping, rows: Iterable[Mapping], words_of: Mapping = MEASURES) -> dict:
@@ -181,7 +177,7 @@ def _mirrored(cells: Cells) -> list[list[int]]:
     return [list(cell) for cell in cells] + [[other, one, n] for one, other, n in cells if one != other]
 
 
-def _confusion(stage: Stage, labels: Sequence[str], cells: Cells, in_order: bool = False) -> dict:
+def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells) -> dict:
     """A square of the most frequent labels, by name, and how many labels were `left_out`; of a scale, the whole scale
     in its order.
     """
@@ -190,17 +186,22 @@ def _confusion(stage: Stage, labels: Sequence[str], cells: Cells, in_order: bool
         times[one] += n
         times[other] += n
     most = sorted(sorted(times, key=lambda label: (-times[label], label))[:LABELS])
-    if in_order and times:
+    if asked.level in (base.ORDINAL, base.INTERVAL) and times:
         most = list(range(len(labels)))
     counts = {(one, other): n for one, other, n in cells}
-    names = {label: _in_words(stage, labels[label]) for label in most}
+    names = {label: _in_words(stage, labels[label], asked.view) for label in most}
     rows = [{"name": names[one], "cells": [(counts.get((one, of), 0), one == of) for of in most]} for one in most]
     return {"heads": list(names.values()), "rows": rows, "left_out": max(0, len(times) - len(most))}
 
 
-def _in_words(stage: Stage, label: str) -> str:
-    """An answer is put into words, as elsewhere; a projection's labels are words already."""
+def _in_words(stage: Stage, label: str, view: str) -> str:
+    """An answer is put into words, as elsewhere; a projection's labels are words already, and those of one answer of
+    several are said as that answer's.
+    """
     protocol = protocol_named(stage.protocol)
+    answer = next((one for one in protocol.file.answers if one.name == view), None) if protocol.file else None
+    if isinstance(answer, schema.Scale | schema.Pick | schema.Pair | schema.Rank):
+        return declared_answers.value_in_words(answer, label)
     try:
         return protocols_answers.answer_in_words(protocol, Answer(label))
     except (ValueError, KeyError, IndexError):

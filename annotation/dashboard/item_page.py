@@ -14,12 +14,13 @@ from annotation.adjudication import answers_shown, cases
 from annotation.adjudication.answers_shown import Part
 from annotation.dashboard import item_list
 from annotation.figures.edit_names import Edits, edits_of, name_of_edit
+from annotation.measures.scores import task_scores
 from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Outcome, Stage, Study, Task
 from annotation.protocols import answers
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
-from benchmarks import audit
+from benchmarks import audit, queries
 from benchmarks.models import Event, Item
 
 KINDS = {Kind.CHECK: "attention check", Kind.TRAINING: "practice"}
@@ -63,6 +64,7 @@ class Asked:
     given: list[Given] = field(default_factory=list)
     steps: list[Decided] = field(default_factory=list)
     flags: list[Flag] = field(default_factory=list)
+    scores: Mapping[str, tuple[float, int]] = field(default_factory=dict)  # by answer: the mean, and of how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,11 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
     }
     rows = Judgment.objects.filter(lease__in=leases).select_related("counted_on").order_by("created_at", "pk")
     latest = {row.lease_id: row.pk for row in sorted(rows, key=lambda row: row.revision)}
+    counted: dict[int, list[str]] = defaultdict(list)
     for row in rows:
         lease = leases[row.lease_id]
+        if getattr(row, "counted_on", None):
+            counted[lease.task_id].append(row.answer)
         task = found[lease.task_id].task
         protocol = protocol_named(stages[task.stage_id].protocol)
         part = answers_shown.parts(item, task.carried).get(row.answer)
@@ -155,6 +160,9 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
             found[lease.task_id].given.append(Given(lease.annotator, lease.granted_at, "", "skipped"))
     for asked in found.values():
         asked.given.sort(key=lambda one: one.at)
+    for pk, labels in counted.items():
+        if file := protocol_named(stages[found[pk].task.stage_id].protocol).file:
+            found[pk].scores = task_scores(file, labels, queries.record_of(item).attributes())
 
 
 def _fate(row: Judgment, who: Annotator, latest: bool) -> str:

@@ -75,9 +75,14 @@ def _said(file: ProtocolFile, address: str, rows: Iterable[JudgmentRow]) -> list
     for row in rows:
         if row.answer == CANNOT_JUDGE:
             found.append(Said(row, CANNOT_JUDGE))
-        elif value := value_of(file, row.answer) if is_plain(file) else answers.given(row.answer, address, file):
+        elif value := _value(file, address, row.answer):
             found.append(Said(row, value))
     return found
+
+
+def _value(file: ProtocolFile, address: str, label: str) -> str:
+    """What a stored answer, not *cannot judge*, says to one question, in the file's words; "" if it was not asked."""
+    return value_of(file, label) if is_plain(file) else answers.given(label, address, file)
 
 
 # Scores
@@ -88,8 +93,8 @@ def _answer(file: ProtocolFile, address: str, said: Sequence[Said], attributes: 
     found: Figures = {"answer": address, "ask": _asked(file, address), "cannot_judge": 0, "no_value": 0}
     found["cannot_judge"] = sum(one.value == CANNOT_JUDGE for one in said)
     if measure and measure.score:
-        number = _number(file, address, measure.score, attributes)
-        scored = [(one, number(one)) for one in said if one.value != CANNOT_JUDGE]
+        number = _number(file, address, measure.score)
+        scored = [(one, number(one.value, _of(attributes, one))) for one in said if one.value != CANNOT_JUDGE]
         found["no_value"] = sum(value is None for _, value in scored)
         rows = [_scored(one, value) for one, value in scored if value is not None]
         ends = _ends(answer) if measure.score == _MEAN else (0.0, 1.0)
@@ -115,13 +120,16 @@ def _combination(
     by_answer = {
         one: {(one_of.row.task, one_of.row.annotator): one_of for one_of in _said(file, one, rows)} for one in names
     }
-    numbers = {one: _number(file, one, _MEAN, attributes) for one in names}
+    numbers = {one: _number(file, one, _MEAN) for one in names}
     judged, unable, without = [], 0, 0
     for key, first in by_answer[names[0]].items():
         if first.value == CANNOT_JUDGE:
             unable += 1
             continue
-        given = [numbers[one](by_answer[one][key]) if key in by_answer[one] else None for one in names]
+        given = [
+            numbers[one](by_answer[one][key].value, _of(attributes, first)) if key in by_answer[one] else None
+            for one in names
+        ]
         parts = [part for part in given if part is not None]
         if len(parts) < len(names) or min(parts) < 0:
             without += 1
@@ -143,26 +151,27 @@ def _asked(file: ProtocolFile, address: str) -> str:
     return answer.statements[statement] if statement else answer.ask or file.ask
 
 
+def _of(attributes: Mapping[int, Attributes], one: Said) -> Attributes:
+    return attributes.get(one.row.task[0], {})
+
+
 def _scored(one: Said, value: float) -> Scored:
     position, question, _ = one.row.task
     return Scored(position, one.row.type, one.row.subtype, question, value)
 
 
-def _number(
-    file: ProtocolFile, address: str, score: str, attributes: Mapping[int, Attributes]
-) -> Callable[[Said], float | None]:
-    """What an answer counts: its number, or 1 where it has the value that is counted, itself or through a view."""
+def _number(file: ProtocolFile, address: str, score: str) -> Callable[[str, Attributes], float | None]:
+    """What a value counts in an item with these attributes: its number, or 1 where it has the value that is counted,
+    itself or through a view.
+    """
     answer = file.answer(address.partition(".")[0])
     if score == _MEAN:
-        return lambda one: answers.number(answer, one.value, parents_of(answer, attributes.get(one.row.task[0], {})))
-    views = file.measure[address].views.values()
-    through = [view for view in views if score in view.values()]
+        return lambda value, of_item: answers.number(answer, value, parents_of(answer, of_item))
+    through = [view for view in file.measure[address].views.values() if score in view.values()]
 
-    def counts(one: Said) -> float:
-        return float(
-            values.in_table(one.value, [score]) == score
-            or any(seen_through(view, one.value) == score for view in through)
-        )
+    def counts(value: str, of_item: Attributes) -> float:
+        named = values.in_table(value, [score]) == score
+        return float(named or any(seen_through(view, value) == score for view in through))
 
     return counts
 
@@ -178,18 +187,16 @@ def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
     return [[int(one) for one in (said if isinstance(said, list) else [said])] for said in found]
 
 
-def item_scores(
-    file: ProtocolFile, rows: Sequence[JudgmentRow], attributes: Mapping[int, Attributes]
-) -> dict[str, dict[TaskKey, float]]:
-    """Answer with a score → task → the mean of its judgments."""
-    found: dict[str, dict[TaskKey, float]] = {}
+def task_scores(file: ProtocolFile, labels: Iterable[str], of_item: Attributes) -> dict[str, tuple[float, int]]:
+    """Answer with a score → the mean of a task's counted judgments, by their labels, and their number."""
+    found, given = {}, [label for label in labels if label != CANNOT_JUDGE]
     for address, measure in file.measure.items():
         if measure.score:
-            number, of_task = _number(file, address, measure.score, attributes), defaultdict(list)
-            for one in _said(file, address, rows):
-                if one.value != CANNOT_JUDGE and (value := number(one)) is not None:
-                    of_task[one.row.task].append(value)
-            found[address] = {task: math.fsum(given) / len(given) for task, given in of_task.items()}
+            number = _number(file, address, measure.score)
+            said = [value for label in given if (value := _value(file, address, label))]
+            numbers = [one for value in said if (one := number(value, of_item)) is not None]
+            if numbers:
+                found[address] = math.fsum(numbers) / len(numbers), len(numbers)
     return found
 
 

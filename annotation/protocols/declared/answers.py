@@ -381,12 +381,13 @@ def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
     said = []
     for name, value in parts_of(answer.label, protocol).items():
         if value:
-            words = f"“{answer.texts[name]}”" if name in answer.texts else _value_in_words(protocol.answer(name), value)
+            words = f"“{answer.texts[name]}”" if name in answer.texts else value_in_words(protocol.answer(name), value)
             said.append(f"{name}: {words}" if len(protocol.answers) > 1 else words)
     return "; ".join(said)
 
 
-def _value_in_words(answer: schema.Answer, value: str) -> str:
+def value_in_words(answer: schema.Answer, value: str) -> str:
+    """One answer, as managers read it."""
     match answer:
         case schema.Rank():
             return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in tiers(value))

@@ -96,6 +96,8 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert "Mean weighted κ" in one and "Near the others" in one
+    item = client.get(reverse("study-item", args=[stage.study_id, 3])).content.decode()
+    assert re.search(rf"fit\s+<b><data value=\"{float(np.mean(values[3]))!r}\"", item)
 
 
 def test_rankings_agree_by_tau(client, manager):
@@ -133,6 +135,8 @@ def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_stateme
     expected = krippendorff.alpha(fits.T, level_of_measurement="ordinal", value_domain=POINTS)
     assert by_view["fit"]["alpha"]["value"] == pytest.approx(expected)
     assert agreement.stage_agreement(stage, "holds")["whole"]["n_items"] == 2 * ITEMS
+    asked = agreement_page.Query.from_address(stage, QueryDict("view=fit"))
+    assert agreement_page.contents(stage, asked, "test")["pooled"]["heads"][0] == "1 (Not at all)"
 
 
 def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):

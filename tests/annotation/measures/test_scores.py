@@ -6,7 +6,7 @@ import pytest
 
 from annotation.measures.bradley_terry import Compared, bradley_terry
 from annotation.measures.counts import JudgmentRow, TaskRow
-from annotation.measures.scores import item_scores, parents_of, scores
+from annotation.measures.scores import parents_of, scores, task_scores
 from annotation.protocols.declared import library
 from benchmarks.metrics.base import wilson
 from tests.annotation.protocols.declared.files import changed, read
@@ -48,7 +48,7 @@ def test_a_mean_score_by_type_and_by_model_with_what_has_no_part_counted_aside()
     deviations = [(9 - 3 * 2), (1 - 3), (5 - 3 * 2)]  # each item's sum less what the mean would give it
     error = math.sqrt(sum(value**2 for value in deviations) * 3 / 2) / 5
     assert one["whole"]["low"] == pytest.approx(max(1, 3 - 4.302652729911275 * error))
-    assert item_scores(library.shipped("prompt-fit"), rows(said), {})["fit"][(0, "", 1)] == 4.5
+    assert task_scores(library.shipped("prompt-fit"), ["5", "4", "cannot_judge"], {}) == {"fit": (4.5, 2)}
 
 
 def test_a_share_has_the_interval_of_as_many_answers_as_carry_its_information():
