@@ -126,7 +126,7 @@ def _items(count: int) -> str:
 def type_plot(figures: Figures, of: Subject) -> Plot:
     """Alpha of each type and subtype, from figures.stage.study_figures, on the stage's main projection."""
     on = figures["by_type_on"]
-    level = next(one.get("level", "") for one in figures["agreement"] if one["on"] == on)
+    level = next((one.get("level", "") for one in figures.get("agreement", ()) if one["on"] == on), "")
     symbol, name_of = (
         ("τ-b", "Kendall’s τ-b") if level == RANK else ("α", f"Krippendorff’s {level} α".replace("  ", " "))
     )
