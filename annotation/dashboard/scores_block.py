@@ -32,8 +32,8 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
     """The value that is counted, or the ends of the scale with their anchors."""
     if "score" not in one:
         return {}
-    answer = file.answer(one["answer"].partition(".")[0])
-    anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
+    asked = [answer for answer in file.answers if answer.name == one["answer"]]
+    anchors = asked[0].anchors if asked and isinstance(asked[0], schema.Scale) else {}
 
     def end(value: float) -> str:
         point = f"{value:g}"

@@ -176,7 +176,7 @@ def _cohen(pairs: AnnotatorPairs, weight: int, work: _Progress) -> Figures:
         work.add(weight)
         return {**_measure(None, None, 0, ONE_LABEL if len(kappas) else NO_SHARED_ITEMS), "left_out": left_out}
     span = basic_interval(defined.mean(), pairs.resampled(work.cohen, SEED, lambda share: work.add(share * weight)))
-    thin = THIN_NOTE if shared.mean() < _THIN else ""
+    thin = THIN_NOTE if pairs.is_kappa and shared.mean() < _THIN else ""
     found = _measure(float(defined.mean()), span, len(defined), thin if span else FEW_ITEMS)
     return {**found, "left_out": left_out}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.measures.agreement import RESAMPLES, RatingTable, scale_kappas, scale_terms
 from annotation.measures.types import Array
-from annotation.protocols.base import NOMINAL
+from annotation.protocols.base import NOMINAL, RANK
 
 _MANY = 200_000  # pairs of judgments in a stage, above which the mean of the pairs is resampled less often
 _FEWER_RESAMPLES = 200
@@ -56,6 +56,7 @@ class AnnotatorPairs:
         codes, pair = np.unique(table.annotator[first] * people + table.annotator[second], return_inverse=True)
         self.count, pattern = len(codes), pattern_of[table.item[first]]
         self.terms: list[_GroupSums] = []
+        self.is_kappa = table.scale.level != RANK  # and not tau-b
         if table.scale.level != NOMINAL:
             self.n, self.size = _GroupSums(pattern, pair), len(pair)
             self.terms = [_GroupSums(pattern, pair, term) for term in scale_terms(table, one, other)]

@@ -117,11 +117,12 @@ def test_rankings_agree_by_tau(client, manager):
     assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "Mean τ-b" in one
 
 
-def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_statement():
+def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_statement(client, manager):
     said = [[f"{RNG.choice(['yes', 'no'])},{RNG.choice(['yes', 'no'])}/{RNG.integers(1, 6)}" for _ in range(3)]
             for _ in range(ITEMS)]  # fmt: skip
     said[0][0] = "cannot_judge"
-    stage, figures = told("two", [CHECK, FIT], 3, said)
+    overall = {"scores": {"overall": {"geometric_mean": ["holds", "fit"]}}}
+    stage, figures = told("two", [CHECK, FIT], 3, said, **overall)
     by_view = {found["on"]: found for found in figures["agreement"]}
     assert list(by_view) == ["answer", "holds", "fit"] and figures["by_type_on"] == "holds"
     parts = np.array([
@@ -137,6 +138,8 @@ def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_stateme
     assert agreement.stage_agreement(stage, "holds")["whole"]["n_items"] == 2 * ITEMS
     asked = agreement_page.Query.from_address(stage, QueryDict("view=fit"))
     assert agreement_page.contents(stage, asked, "test")["pooled"]["heads"][0] == "1 (Not at all)"
+    report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()
+    assert all("The geometric mean of holds and fit." in page for page in (texts_of(client, stage)[0], report))
 
 
 def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):
