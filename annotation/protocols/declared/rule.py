@@ -72,14 +72,34 @@ class DeclaredRule(Rule):
         return replace(decision, outcome=self._stored(decision.outcome, labels, named))
 
     def is_split(self, labels: Sequence[str]) -> bool:
-        """Whether annotators are on both sides of a bound; else whether no answer has more than half."""
+        """Whether annotators are on both sides of a bound; where nothing is decided by votes, whether they are more
+        than a step apart on a scale, or no option is first in more than half of the rankings; else whether no answer
+        has more than half.
+        """
         bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
         answer = self.file.answer(bound.answer) if bound else None
         if bound is None or not isinstance(answer, schema.Scale):
-            return super().is_split(labels)
+            said = [one for one in labels if one != CANNOT_JUDGE]
+            votes = (
+                any(
+                    isinstance(one, schema.Majority | schema.DawidSkene | schema.AtLeast | schema.Unanimous)
+                    for one in self.file.decide
+                )
+                or len(self.file.answers) > 1
+            )
+            return super().is_split(labels) if votes else self._differ(self.file.answers[0], said, labels)
         said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
         numbers = [float(one) for one in said if one in values.points(answer)]
         return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
+
+    def _differ(self, answer: schema.Answer, said: Sequence[str], labels: Sequence[str]) -> bool:
+        if isinstance(answer, schema.Scale):
+            order = values.points(answer)
+            places = [order.index(one) for one in said if one in order]
+            return bool(places) and max(places) - min(places) > 1
+        if isinstance(answer, schema.Rank):
+            return super().is_split(["=".join(sorted(answers.tiers(one)[0])) for one in said])
+        return super().is_split(labels)
 
     def projections(self) -> dict[str, Projection]:
         """Each view with its scale (measuring.views)."""

@@ -8,10 +8,10 @@ import {
 
 const ROOM = 30; // pixels of a field, for its number
 
-function pairSays({ data: { row } }) {
-  const kappa = row.kappa === null ? "no κ" : `κ ${decimal(row.kappa)}`;
+const pairSays = (symbol) => ({ data: { row } }) => {
+  const kappa = row.kappa === null ? `no ${symbol}` : `${symbol} ${decimal(row.kappa)}`;
   return `${row.first} and ${row.second}: ${kappa}\n${count(row.n)} shared items${row.note && `\n${row.note}`}`;
-}
+};
 
 function bothWays(rows, names) {
   const place = (name) => names.indexOf(name);
@@ -21,7 +21,8 @@ function bothWays(rows, names) {
     })));
 }
 
-export function matrix({ rows }, look, width) {
+export function matrix({ columns, rows }, look, width) {
+  const symbol = columns.find(({ key }) => key === "kappa").words.trim(); // κ, or τ-b of rankings
   const names = [...new Set(rows.flatMap(({ first, second }) => [first, second]))];
   names.sort((one, other) => one.localeCompare(other, "en", { numeric: true }));
   const left = 14 + widest(names);
@@ -42,14 +43,14 @@ export function matrix({ rows }, look, width) {
   };
   const scale = {
     type: "continuous", seriesIndex: 0, dimension: 2, min: 0, max: 1, calculable: false, orient: "horizontal",
-    left, bottom: 4, itemWidth: 12, itemHeight: 130, text: ["κ 1", "0 and below"], textStyle: label(look),
+    left, bottom: 4, itemWidth: 12, itemHeight: 130, text: [`${symbol} 1`, "0 and below"], textStyle: label(look),
     inRange: { color: [look.low, look.high] },
   };
   return {
     height: side * names.length + left + 60,
     textStyle: text(look),
     grid: { left, right: Math.max(14, width - left - side * names.length), top: 4, bottom: left + 56 },
-    tooltip: tip(look, pairSays),
+    tooltip: tip(look, pairSays(symbol)),
     visualMap: scale,
     xAxis: { ...axis, axisLabel: { ...axis.axisLabel, rotate: 90 } },
     yAxis: { ...axis, inverse: true },

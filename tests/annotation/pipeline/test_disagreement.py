@@ -71,6 +71,23 @@ def test_answers_on_a_scale_differ_by_their_distance(name, given, bits):
     assert spread(rule_for(protocol, len(given), "drop"), dict(enumerate(map(Answer, given)))).entropy == bits
 
 
+@pytest.mark.parametrize(
+    "name, given, split",
+    [
+        ("prompt-fit", ["3", "4", "4"], False),
+        ("prompt-fit", ["1", "1", "5"], True),
+        ("prompt-fit", ["3", "4", "cannot_judge"], False),
+        ("rank-images", ["picture-0>picture-1>picture-2", "picture-0>picture-2>picture-1"], False),
+        ("rank-images", ["picture-0>picture-1>picture-2", "picture-1>picture-0>picture-2"], True),
+        ("preference", ["picture-0", "picture-1"], True),
+        ("verify", ["yes", "yes", "no"], False),
+    ],
+)
+def test_one_more_judgment_is_asked_for_where_answers_on_a_scale_are_far_apart(name, given, split):
+    protocol = compile.as_protocol(library.shipped(name), f"{name}@1")
+    assert rule_for(protocol, len(given), "drop").is_split(given) == split
+
+
 def writes(stage, answer: str) -> int:
     with CaptureQueriesContext(
         connection,
