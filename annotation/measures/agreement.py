@@ -19,7 +19,7 @@ import numpy as np
 from annotation.measures import coefficients
 from annotation.measures.rank_agreement import tau_b
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, ORDINAL, RANK, Projection, Scale, View
+from annotation.protocols.base import NOMINAL, ORDINAL, RANK, Projection, Scale, View
 from annotation.protocols.declared.decisions import mean_ranks
 from annotation.protocols.declared.measuring import ranks_of
 
@@ -121,7 +121,7 @@ class RatingTable:
     def _on_scale(self, view: View) -> "RatingTable":
         other, scale = copy.copy(self), view.scale
         said = [view(label) for label in self.labels]
-        parts = [parts_on_scale(view, one) for one in said]
+        parts = [view.on_scale(one) for one in said]
         other.scale, other.aside, other.unit = scale, Counter(), view.unit
         times = np.bincount(self.label, minlength=len(said)).tolist()
         for one, of_label, count in zip(said, parts, times, strict=True):
@@ -184,15 +184,6 @@ def _codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
     distinct = sorted(set(values))
     places = {value: place for place, value in enumerate(distinct)}
     return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
-
-
-def parts_on_scale(view: View, said: str) -> Sequence[str]:
-    """What an answer counts for under a view; nothing where it is off the scale."""
-    if not said or (view.scale.order and said not in view.scale.order):
-        return ()
-    if said == CANNOT_JUDGE and view.scale.level == RANK:
-        return ()
-    return view.parts(said) if view.parts else (said,)
 
 
 def percent_agreement(table: RatingTable) -> Value:

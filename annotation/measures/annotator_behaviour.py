@@ -173,8 +173,8 @@ def agrees(view: Projection, own: str, others: Iterable[str]) -> list[bool]:
     if not isinstance(view, View):
         most = most_frequent(rest)
         return [] if most is None else [said == most]
-    mine = agreement.parts_on_scale(view, said)
-    theirs = [parts for one in rest if (parts := agreement.parts_on_scale(view, one))]
+    mine = view.on_scale(said)
+    theirs = [parts for one in rest if (parts := view.on_scale(one))]
     found: list[bool | None] = []
     for place, one in enumerate(mine):
         compared = [parts[place] for parts in theirs if place < len(parts)]

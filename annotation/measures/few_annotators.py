@@ -62,7 +62,7 @@ def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
     answers: dict[TaskKey, dict[int, str]] = defaultdict(dict)
     for row in counted:
         said = view(row.answer)
-        if not isinstance(view, View) or agreement.parts_on_scale(view, said):
+        if not isinstance(view, View) or view.on_scale(said):
             answers[row.task][row.annotator] = said
     near = _near(view)
     found = [*_low_agreement(answers, sorted(judged), near), *_fast(counted)]

@@ -11,7 +11,6 @@ from math import log2
 from statistics import fmean
 from typing import Any
 
-from annotation.measures.agreement import parts_on_scale
 from annotation.models import Task
 from annotation.protocols.answers import agreement_key
 from annotation.protocols.base import RANK, Answer, Scale, View
@@ -65,7 +64,7 @@ def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
 
 def _of_view(view: View, said: Sequence[str]) -> float:
     """Whether an answer is on the scale, and then where: the entropies of both steps add up."""
-    placed = [(one, tuple(parts_on_scale(view, one))) for one in said]
+    placed = [(one, tuple(view.on_scale(one))) for one in said]
     on = [parts for _, parts in placed if parts]
     first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
     columns = zip(*on, strict=True) if len(set(map(len, on))) == 1 else [on]

@@ -244,6 +244,14 @@ class View:
     def __call__(self, label: str) -> str:
         return self.project(label)
 
+    def on_scale(self, said: str) -> Sequence[str]:
+        """What a projected label counts for; nothing where it is off the scale."""
+        if not said or (self.scale.order and said not in self.scale.order):
+            return ()
+        if said == CANNOT_JUDGE and self.scale.level == RANK:
+            return ()
+        return self.parts(said) if self.parts else (said,)
+
 
 def level_of_view(view: Projection) -> str:
     return view.scale.level if isinstance(view, View) else NOMINAL
