@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
+from typing import Any
 
 from django import template
 from django.utils.html import format_html
@@ -123,6 +124,23 @@ def labels(takes: list[str]) -> str:
 def kappa_name(level: str | None) -> str:
     """The agreement of pairs of annotators on labels of that level; without one, they have no order."""
     return {RANK: "τ-b", ORDINAL: "weighted κ", INTERVAL: "weighted κ"}.get(level or "", "κ")
+
+
+@register.filter
+def headline_name(headline: Mapping[str, Any]) -> str:
+    """What the first figure of agreement is called (measures.counts.headline_agreement)."""
+    named = {"kappa": "mean κ", "alpha": f"{headline.get('level', '')} α".strip(), "tau_b": "Kendall’s τ-b"}
+    return named.get(headline["measure"], "agreement")
+
+
+@register.filter
+def headline_unit(headline: Mapping[str, Any]) -> str:
+    """What its n counts."""
+    one = "" if headline["n"] == 1 else "s"
+    if headline["measure"] == "alpha":
+        return f"{headline.get('unit', 'item')}{one}"
+    what = "rankings" if headline["measure"] == "tau_b" else "judgments"
+    return f"pair{one} of {what}{' of ' + headline['unit'] + 's' if 'unit' in headline else ''}"
 
 
 @register.filter
