@@ -28,13 +28,13 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
                 f"Bradley–Terry strength of each {found['over']} on the logit scale, with mean 0, and its 95 % "
                 "interval; ties count as half a win."
             )
-            parts = _STRENGTH_COLUMNS, _STRENGTH_KEYS
-            yield _plot("strength", found["answer"], found["over"], caption, parts, found["rows"], of)
+            strength = _STRENGTH_COLUMNS, _STRENGTH_KEYS
+            yield _plot("strength", found["answer"], found["over"], caption, strength, found["rows"], of)
     for found in scores["mean_ranks"]:
         if found["rows"]:
             caption = f"Mean rank of each {found['over']} (1 is best), and its 95 % interval over items."
-            parts = _MEAN_COLUMNS, _MEAN_KEYS
-            yield _plot("rank", found["answer"], found["over"], caption, parts, found["rows"], of)
+            means = _MEAN_COLUMNS, _MEAN_KEYS
+            yield _plot("rank", found["answer"], found["over"], caption, means, found["rows"], of)
 
 
 _TITLES = {"score": "Score of {} by {}", "strength": "Strengths in {} by {}", "rank": "Mean rank in {} by {}"}

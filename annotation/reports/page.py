@@ -100,7 +100,7 @@ def _scored(protocol: Protocol, figures: Mapping) -> str:
     """The scores of a declared protocol's answers, with tables instead of plots; "" where it has none."""
     study = figures["study"]
     at = figures["pace"]["last"] or EPOCH.isoformat()
-    block = scores_block(protocol, figures, Subject(0, study["name"], at, study["stage"], study["stage_name"]))
+    block = scores_block(protocol, dict(figures), Subject(0, study["name"], at, study["stage"], study["stage_name"]))
     if not block:
         return ""
     return render_to_string("reports/_scores.html", {**block, "tables": block["score_plots"], "score_plots": []})

@@ -166,8 +166,8 @@ class Simulated:
         lease = leases.get(token=screen.values["lease"])
         task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
         if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
-            screen = declared_answers.Screen(lease.shown, texts_of(task, lease.shown), task.question)
-            return declared_answers.fields(protocol.file, screen, task.item_id, self.rng, self.plan.error_rate)
+            seen = declared_answers.Screen(lease.shown, texts_of(task, lease.shown), task.question)
+            return declared_answers.fields(protocol.file, seen, task.item_id, self.rng, self.plan.error_rate)
         if protocol.form is not None:
             return protocol.form.simulate(self.rng, lease.shown, texts_of(task, lease.shown), task.question)
         return {"answer": self._pick(task, lease.shown)}

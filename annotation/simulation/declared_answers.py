@@ -40,17 +40,20 @@ def fields(file: ProtocolFile, screen: Screen, item: object, rng: Random, error_
             one = _Asked(file, answer, screen, item, rng, error_rate)
             said[answer.name] = one.value()
             if isinstance(answer, schema.Text | schema.Edit):
-                written[answer.name] = one.words()
+                written[answer.name] = one.words(answer)
     if is_plain(file):
         (value,) = said.values()
-        names = list(answers.option_names(file, file.answers[0], screen.shown).values()) if _chooses(file) else []
+        names = _option_names(file, file.answers[0], screen.shown)
         return {"answer": str(names.index(value) + 1) if value in names else value}
     found = base.Answer(answers.PARTING.join(said.values()), base.AnswerContent(texts=written))
     return answers.fill(file, found, screen.shown)
 
 
-def _chooses(file: ProtocolFile) -> bool:
-    return isinstance(file.answers[0], schema.Pick | schema.Pair)
+def _option_names(file: ProtocolFile, answer: schema.Answer, shown: Sequence[str]) -> list[str]:
+    """In the order shown; none where an answer does not choose among options."""
+    if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
+        return []
+    return list(answers.option_names(file, answer, shown).values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +93,14 @@ class _Asked:
                 return self._marks(self.answer)
         return answers.WRITTEN if isinstance(self.answer, schema.Text) else answers.EDITED
 
-    def words(self) -> str:
+    def words(self, answer: schema.Text | schema.Edit) -> str:
         """What they write."""
-        if isinstance(self.answer, schema.Text):
-            return _WORDS[: max(self.answer.shortest, min(60, self.answer.longest))]
-        return edits.simulated_edit(self._text())[: self.answer.longest]
+        if isinstance(answer, schema.Text):
+            return _WORDS[: max(answer.shortest, min(60, answer.longest))]
+        return edits.simulated_edit(self._text())[: answer.longest]
 
     def _names(self) -> list[str]:
-        return sorted(answers.option_names(self.file, self.answer, self.screen.shown).values())
+        return sorted(_option_names(self.file, self.answer, self.screen.shown))
 
     def _right(self, known: Sequence[str]) -> list[str]:
         """The values that are right by construction."""

@@ -89,7 +89,7 @@ def test_tasks_with_the_same_part_can_be_a_group_of_their_own():
 
 
 def test_shares_of_annotators_are_compared_within_each_part_as_winoground_does():
-    """Votes for yes of ten, for (image, text): the texts of item 0 differ, of 1 the images too, of 2 nothing."""
+    """Of ten votes, those for yes: of item 0 the texts are told apart, of 1 the images too, of 2 nothing."""
     votes = {0: (6, 2, 7, 8), 1: (9, 2, 5, 8), 2: (5, 5, 5, 5)}
     names = ("positive/positive", "positive/negative", "negative/positive", "negative/negative")
     said = [
