@@ -93,7 +93,7 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
         if do == "publish":
             version = drafts.publish_draft(draft=draft, user=request.user, by=by)
             messages.success(request, f"{version} was published. Studies can use it now.")
-            return redirect("protocol-version", version)
+            return redirect(f"{reverse('protocol-version', args=[version])}?benchmark={draft.benchmark_id or ''}")
     except drafts.CannotSave as refusal:
         draft.text = text.replace("\r\n", "\n")  # as it was typed
         conflict = isinstance(refusal, drafts.ChangedElsewhere)
@@ -149,7 +149,8 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)
     file = drafts.reading_of(found.text).file
     context = {
-        "section": "studies", "version": found, "file": file, "rules": rules_in_words(file) if file else [],
+        "section": "studies", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
+        "file": file, "rules": rules_in_words(file) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
         "studies": permissions.studies_for(request.user).filter(stages__protocol=str(found)).distinct(),
     }  # fmt: skip

@@ -127,3 +127,8 @@ if (frame) {
   fit();
 }
 number();
+
+// What was typed before the scripts ran, or was restored by the browser, is saved too.
+document.addEventListener("DOMContentLoaded", () => {
+  if (text.value !== text.defaultValue) text.dispatchEvent(new Event("input", { bubbles: true }));
+});

@@ -119,14 +119,16 @@ def test_html_in_a_draft_stays_text(client, draft):
 
 def test_a_draft_is_published_and_a_study_made_of_it(client, draft):
     answer = save(client, draft, TEXT.replace("judgments: 3", "judgments: 2"), htmx=False, do="publish")
-    assert answer.url == "/protocols/published/verify@1/" and not ProtocolDraft.objects.exists()
+    url, _, query = answer.url.partition("?")
+    assert (url, query) == ("/protocols/published/verify@1/", f"benchmark={draft.benchmark_id}")
     page = client.get(answer.url).text
+    assert not ProtocolDraft.objects.exists()
     version = ProtocolVersion.objects.get()
     assert version.sha256 in page and "by ana" in page and "judgments: 2" in page and "2 judgments per task" in page
-    assert "?protocol=verify@1" in page
+    assert f"?protocol=verify@1&amp;{query}" in page
     study = studies.study(benchmark=studies.benchmark(items=1), protocol="verify@1")
-    assert study.name in client.get(answer.url).text
-    assert f'href="{answer.url}"' in client.get(f"/studies/{study.pk}/").text
+    assert study.name in client.get(url).text
+    assert f'href="{url}"' in client.get(f"/studies/{study.pk}/").text
 
 
 def test_a_version_shows_ones_own_studies_alone(client, manager):
