@@ -213,15 +213,16 @@ class Test:
     speaks: bool = False
 
 
-def tests(row: Mapping, say: Callable[[str], str]) -> Iterator[Test]:
-    """`say` puts an answer into words."""
+def tests(row: Mapping, say: Callable[[str], str], on_scale: bool = False) -> Iterator[Test]:
+    """`say` puts an answer into words; on a scale, agreement is being near the others."""
+    agrees = "agreed with the others" if on_scale else "gave the majority’s answer"
     speaks = {sign["kind"] for sign in row["signs"]}
     agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
     if agreement["p"] is None:
-        yield _untested("agreement", "gave the majority’s answer", agreement)
+        yield _untested("agreement", agrees, agreement)
     else:
         yield Test(
-            "agreement", f"gave the majority’s answer ({agreement['on']})", agreement["n"], agreement["share"],
+            "agreement", f"{agrees} ({agreement['on']})", agreement["n"], agreement["share"],
             agreement["others_share"], agreement["p"], "binomial, one-sided, × views", speaks="agreement" in speaks,
         )  # fmt: skip
     if answers["p"] is None:

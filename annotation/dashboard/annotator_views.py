@@ -132,7 +132,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
-        "tests": list(annotator_page.tests(row, readable_label)), "show": show,
+        "tests": list(annotator_page.tests(row, readable_label, "level" in there)), "show": show,
         "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_page.charts(row, there, picks),

@@ -38,6 +38,7 @@ from annotation.models import (
 from annotation.pipeline import dawid_skene
 from annotation.protocols.base import Answer, Protocol, PublishedAgreement
 from annotation.protocols.declared import in_words
+from annotation.protocols.declared.compile import is_plain
 from annotation.protocols.registry import protocol_named
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page
@@ -183,11 +184,20 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "closing": _closing(stage, stages, whole),
         "next_step": _next_step(stage, stages, data),
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
-        "outcome_bars": list(bars.outcome_bars(figures["outcomes"], measures(stage))),
+        "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
         "plots": _plotted(stage, figures, whole),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
+
+
+def _outcomes(protocol: Protocol, figures: dict) -> dict:
+    """The counts of outcomes; of answers on a scale, and of several, most annotators need not say the same."""
+    outcomes = figures["outcomes"]
+    if protocol.file is None or (is_plain(protocol.file) and not any("level" in one for one in figures["agreement"])):
+        return outcomes
+    decided = {by: n for by, n in outcomes["decided_by"].items() if by != "no_majority"}
+    return {**outcomes, "decided_by": decided}
 
 
 def _published(stage: Stage, view: str) -> PublishedAgreement | None:
