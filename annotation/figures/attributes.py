@@ -3,8 +3,8 @@
 import json
 from collections import defaultdict
 
-from annotation.measures.scores import Attributes
 from annotation.models import Stage
+from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 

@@ -13,15 +13,14 @@ from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_ter
 from annotation.measures.counts import JudgmentRow, TaskKey, TaskRow
 from annotation.measures.exact_tests import student_t_95
 from annotation.measures.types import Figures
-from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX
+from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import mean_ranks
-from annotation.protocols.declared.measuring import seen_through
+from annotation.protocols.declared.measuring import Attributes, parents_of, seen_through
 from annotation.protocols.declared.schema import ProtocolFile
 from benchmarks.metrics.base import wilson
 
-Attributes = Mapping[str, Mapping[str, Any]]  # of an item, by the identity of its parts: {"picture-0": {"model": "sd"}}
 NO_ATTRIBUTE = "no item has this attribute"
 _MEAN = "mean"
 
@@ -174,17 +173,6 @@ def _number(file: ProtocolFile, address: str, score: str) -> Callable[[str, Attr
         return float(named or any(seen_through(view, value) == score for view in through))
 
     return counts
-
-
-def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
-    """For each text of a checked list, the places (from 1) of those that must hold for it to count."""
-    if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
-        return []
-    start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
-    named = {int(one.removeprefix(start)): of.get(answer.parents, []) for one, of in of_item.items()
-             if one.startswith(start)}  # fmt: skip
-    found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
-    return [[int(one) for one in (said if isinstance(said, list) else [said])] for said in found]
 
 
 def task_scores(file: ProtocolFile, labels: Iterable[str], of_item: Attributes) -> dict[str, tuple[float, int]]:

@@ -11,9 +11,10 @@ from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
-from annotation.measures.scores import Attributes, scores
+from annotation.measures.scores import scores
 from annotation.protocols import base
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.declared.measuring import Attributes
 
 SETTINGS = (
     "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",

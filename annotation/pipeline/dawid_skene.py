@@ -96,7 +96,7 @@ def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
 def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
     """Write these tasks' outcomes, skipping tasks whose answers have changed since the fit."""
     did: Counter[str] = Counter()
-    rule, feeds = outcomes.rule_of(stage), stage.takers.exists()
+    feeds = stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
     now = counted_answers(stage, list(found))
     standing = {row.task_id: row for row in Outcome.objects.filter(task__in=found)}
@@ -104,6 +104,7 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
         if now.get(task.pk) != found[task.pk]:
             did["passed_over"] += 1
             continue
+        rule = outcomes.rule_about(stage, task.item_id)
         decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
         did["open" if decision.state == OPEN else "decided"] += 1
         before = standing.get(task.pk)

@@ -17,6 +17,7 @@ from annotation.protocols.decision_rule import (
     Decision,
     Rule,
 )
+from annotation.protocols.declared.rule import DeclaredRule
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import rule_for
 from annotation.sql import fetch
@@ -38,6 +39,10 @@ WHERE outcome.by <> %(adjudicator)s
       (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by, excluded.posterior)
 RETURNING task_id
 """
+ATTRIBUTES = """
+SELECT 'caption-' || role || '-' || position, attributes::text FROM benchmarks_caption
+WHERE item_id = %(item)s AND attributes <> '{}'
+"""
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
@@ -46,6 +51,14 @@ Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 def rule_of(stage: Stage) -> Rule:
     return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
+
+
+def rule_about(stage: Stage, item: int) -> Rule:
+    """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
+    rule = rule_of(stage)
+    if not isinstance(rule, DeclaredRule) or rule.check is None:
+        return rule
+    return rule.about({identity: json.loads(said) for identity, said in fetch(ATTRIBUTES, item=item)})
 
 
 def settle(
@@ -72,7 +85,7 @@ def settle(
         answers = _confirming(task, stage, found, asked)
     elif answers is None:
         answers = list(found.values())
-    decision = rule_of(stage).settle(answers, task.overlap)
+    decision = rule_about(stage, task.item_id).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage, given_out)
         decision = Decision(OPEN)

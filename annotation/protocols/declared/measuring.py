@@ -1,13 +1,16 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, Projection, Scale, View
+from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
 from annotation.protocols.declared import schema
 from annotation.protocols.declared.answers import tiers
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.values import ELSE, in_table, points
 
+# What the parts of an item say of themselves, by identity: {"picture-0": {"model": "sd-3"}}
+Attributes = Mapping[str, Mapping[str, Any]]
 _BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
 
@@ -79,3 +82,14 @@ def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
         if not (one < other if sign == ">" else one == other if sign == "=" else one <= other):
             return False
     return True
+
+
+def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
+    """For each text of a checked list, the places (from 1) of those that must hold for it to count."""
+    if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
+        return []
+    start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
+    named = {int(one.removeprefix(start)): of.get(answer.parents, []) for one, of in of_item.items()
+             if one.startswith(start)}  # fmt: skip
+    found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
+    return [[int(one) for one in (said if isinstance(said, list) else [said])] for said in found]

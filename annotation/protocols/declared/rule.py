@@ -8,12 +8,14 @@ from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN,
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import views
+from annotation.protocols.declared.measuring import Attributes, parents_of, views
 from annotation.protocols.declared.schema import ProtocolFile
 
 
 class DeclaredRule(Rule):
     """What the file says decides; of the stage's settings only the overlap counts."""
+
+    parents: Sequence[Sequence[int]] = ()  # of the texts that the item's check is about
 
     @property
     def file(self) -> ProtocolFile:
@@ -68,8 +70,21 @@ class DeclaredRule(Rule):
         named = self._named(labels)
         estimated = next((one.answer for one in self.file.decide if isinstance(one, schema.DawidSkene)), "")
         posteriors = {estimated: posterior} if posterior is not None else {}
-        decision = decide_item(self.file, named, overlap or self.overlap, posteriors)
+        decision = decide_item(self.file, named, overlap or self.overlap, posteriors, self.parents)
         return replace(decision, outcome=self._stored(decision.outcome, labels, named))
+
+    @property
+    def check(self) -> schema.Check | None:
+        """The check with `parents` by whose number an item is decided, if there is one."""
+        bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
+        found = [self.file.answer(rule.answer) for rule in bounds]
+        return next((one for one in found if isinstance(one, schema.Check) and one.parents), None)
+
+    def about(self, of_item: Attributes) -> "DeclaredRule":
+        """The rule for an item whose parts say this of themselves."""
+        found = DeclaredRule(*self)
+        found.parents = parents_of(self.check, of_item) if self.check else ()
+        return found
 
     def is_split(self, labels: Sequence[str]) -> bool:
         """Whether annotators are on both sides of a bound; where nothing is decided by votes, whether they are more

@@ -8,6 +8,7 @@ from annotation.measures.aggregation import dawid_skene
 from annotation.protocols.base import Answer, AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
 from annotation.protocols.declared import in_data, schema
+from annotation.protocols.declared.rule import DeclaredRule
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
 Decided = Sequence[tuple[Mapping, Decision]]  # the live tasks of a stage, as in tasks.jsonl, each with what it comes to
@@ -30,7 +31,10 @@ def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping
         return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
     place = place_of(task)
     answers = [said.answer for said in stage.answers.get(place, ())]
-    return stage.rule.settle(answers, task["overlap"], posteriors.get(place))
+    rule = stage.rule
+    if isinstance(rule, DeclaredRule) and rule.check:
+        rule = rule.about(rows.attributes.get(task["position"], {}))
+    return rule.settle(answers, task["overlap"], posteriors.get(place))
 
 
 def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:

@@ -165,3 +165,16 @@ def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):
     assert ends == [pytest.approx((one.value, one.low, one.high)) for one in expected]
     study = texts_of(client, stage)[0]
     assert "Strengths in better by model" in study and "the strength of each model by the Bradley–Terry model" in study
+
+
+def test_a_rule_by_a_check_counts_a_question_only_where_its_parents_hold():
+    check = {"name": "ok", "kind": "check", "of": "lists.question", "parents": "parents"}
+    rule = {"answer": "ok", "rule": "mean", "at_least": 0.5, "below": "few"}
+    item = {"images": {"positive": 1}, "lists": {"question": "1..4"}, "attributes": ["parents"]}
+    data = FRAME | {"name": "dsg", "item": item, "answers": [check], "decide": [rule], "judgments": 1}
+    stage = declared.of_file(data, 2)
+    first = stage.study.benchmark.items.get(position=0)
+    first.captions.filter(position__gt=0).update(attributes={"parents": [1]})
+    declared.judge(stage, 1, lambda task, who: "no,yes,yes,yes")
+    outcomes = stage.tasks.order_by("item__position").values_list("decided__state", "decided__outcome")
+    assert list(outcomes) == [("dropped", "0"), ("kept", "0.75")]

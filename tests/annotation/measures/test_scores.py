@@ -6,8 +6,9 @@ import pytest
 
 from annotation.measures.bradley_terry import Compared, bradley_terry
 from annotation.measures.counts import JudgmentRow, TaskRow
-from annotation.measures.scores import parents_of, scores, task_scores
+from annotation.measures.scores import scores, task_scores
 from annotation.protocols.declared import library
+from annotation.protocols.declared.measuring import parents_of
 from benchmarks.metrics.base import wilson
 from tests.annotation.protocols.declared.files import changed, read
 
