@@ -53,7 +53,7 @@ def _by_type(scores: Figures) -> list[Figures]:
         if "right" in one:
             rows += [{**row, "what": f"{name}: right", "is_share": True} for row in one["right"]["by_type"]]
     for one in scores["groups"]:
-        what = f"{readable_label(one['group'])}: all right"
+        what = f"{readable_label(one['group'])}: right"
         rows += [{**row, "what": what, "is_share": True} for row in one["by_type"]]
     kinds = {(row["type"], row["subtype"]) for row in rows}
     return sorted(rows, key=lambda row: (row["type"], row["subtype"])) if len(kinds) > 1 else []

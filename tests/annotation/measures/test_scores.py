@@ -101,8 +101,8 @@ def test_shares_of_annotators_are_compared_within_each_part_as_winoground_does()
     ]
     found = scores(library.shipped("winoground-pairs"), rows(said, places=0), tasks(said), {})["groups"]
     values = {one["group"]: one["whole"]["value"] for one in found}
-    assert {name: values[name] for name in ("text", "image", "both")} == {
-        "text": pytest.approx(2 / 3), "image": pytest.approx(1 / 3), "both": pytest.approx(1 / 3)
+    assert {name: values[name] for name in ("text", "image", "group")} == {
+        "text": pytest.approx(2 / 3), "image": pytest.approx(1 / 3), "group": pytest.approx(1 / 3)
     }  # fmt: skip
 
 
