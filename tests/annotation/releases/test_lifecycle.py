@@ -270,6 +270,6 @@ def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch
 
 def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
     with release_lifecycle.open_release(freeze(study)) as files:
-        manifest, settings = files.manifest, json.loads(files.read("release.json"))
+        manifest, settings = files.json("manifest.json"), files.json("release.json")  # as they were written
         assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
         assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

@@ -134,6 +134,8 @@ class Edited(Place):
     def judgments(self, columns=None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         found = self.rows if self.name == JUDGMENTS else parsed(self.folder / JUDGMENTS)
         table = pa.Table.from_pylist(found, schema=pq.read_schema(self.folder / JUDGMENTS))
+        for name in self.schema.lacks.get(JUDGMENTS, {}):  # as the newest version has them
+            table = table.append_column(name, pa.nulls(len(table), pa.string()))
         return iter((table.select(columns) if columns else table).to_batches(rows))
 
 
