@@ -329,8 +329,10 @@ def _stage(a: Mapping, b: Mapping) -> dict:
 
 
 def _settings(stage: Mapping) -> dict:
-    """Of the items that a stage could not ask about their number is enough."""
+    """Of the items that a stage could not ask about their number is enough, and of its protocol file the SHA-256."""
     found = {name: value for name, value in stage.items() if name not in BESIDE}
+    if file := found.get("protocol_file"):
+        found["protocol_file"] = file["sha256"]
     return found | ({"not_suitable": len(found["not_suitable"])} if "not_suitable" in found else {})
 
 

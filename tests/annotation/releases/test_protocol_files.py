@@ -10,6 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.protocols.declared import library
+from annotation.releases.archive_reader import ReleaseFiles
+from annotation.releases.compare import compare
+from annotation.releases.compare_wording import sentences
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import change_json, change_lines, change_table, mend
 from tests.builders.declared import MIXED
@@ -56,6 +59,15 @@ def test_a_release_without_protocol_files_is_written_as_before(whole):
     assert not [name for name in found["files"] if name.startswith("protocols/")]
     assert "answers" not in pq.read_schema(whole("stages") / "judgments.parquet").names
     assert not {"names", "rules"} & json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0]).keys()
+
+
+def test_a_comparison_names_another_file_by_its_hash(released, whole):
+    folder = released("protocol_files")
+    change_json(folder / "manifest.json", lambda found: found["stages"][0]["protocol_file"].update(sha256="f" * 64))
+    with ReleaseFiles(whole("protocol_files")) as before, ReleaseFiles(folder) as after:
+        said = list(sentences(compare(before, after)))
+    digest = hashlib.sha256(MIXED.encode()).hexdigest()
+    assert f"Stage first: protocol_file {digest} → {'f' * 64}." in said
 
 
 def test_one_command_decides_its_judgments_again(exports, whole):
