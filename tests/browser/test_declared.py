@@ -11,8 +11,11 @@ from tests.browser.looking import fits, in_windows
 from tests.builders import declared, pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-DIFFERENT = ["image-questions", "rank-images", "revise", "visible-or-not", "word-by-word"]
-EVERY = [pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly]) for name in library.names()]
+DIFFERENT = ["image-questions", "rank-images", "revise", "unusual", "visible-or-not", "word-by-word"]
+EVERY = [
+    pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly])
+    for name in [*library.names(), "unusual"]
+]
 FIELDS = """() => Object.fromEntries([...document.querySelectorAll('#place [name]:not([name=lease])')]
   .filter(one => !['radio', 'checkbox'].includes(one.type) || one.checked).map(one => [one.name, one.value])
   .map(([name, value]) => [name, value.trim()]).filter(([_, value]) => value))"""
@@ -22,13 +25,15 @@ SMALL = """() => [...document.querySelectorAll('.declared :is(label:has(input), 
 
 
 def somebody(name: str) -> Annotator:
-    return studies.annotator(pictures.paint(declared.study(name, items=2)))
+    return studies.annotator(pictures.paint(declared.asked(name)))
 
 
 # What to press for an answer to what is marked; nothing where it is answered.
 KEYS = """() => {
   const unit = document.querySelector('MARKED') ?? document.querySelector('#place');
   const ranked = [...document.querySelectorAll('.row select')].filter(one => one.value).length;
+  const boxes = unit.querySelector('[type=checkbox]:checked'); // stays marked: there may be more
+  if (boxes && !unit.dataset.left) return (unit.dataset.left = 1, ['ArrowDown']);
   if (unit.querySelector('input:checked')) return [];
   if (unit.matches('.row')) return unit.querySelector('select').value ? [] : [`${ranked + 1}`];
   const field = unit.querySelector('textarea');

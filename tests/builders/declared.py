@@ -113,6 +113,37 @@ def of_file(data: dict, items: int = 2, **settings) -> Stage:
     return studies.study(benchmark=benchmark(file, items), stages=stages).stages.get()
 
 
+# What the library's files do not ask.
+UNUSUAL = {
+    "winnow": "protocol/1", "name": "unusual", "title": "All that is unusual", "ask": "What do you see?",
+    "instructions": "Look, and answer.",
+    "item": {
+        "images": {"candidate": 3, "shot": 1, "hidden": 1}, "captions": {"positive": 1, "negative": 1},
+        "lists": {"fact": 2},
+    },
+    "screen": [{"picture": "shot", "label": "Before"}, {"on_request": "hidden"}, {"list": "fact", "label": "Facts"}],
+    "answers": [
+        {"name": "which", "ask": "Which fit?", "kind": "pick", "of": "images.candidate", "many": True,
+         "fixed": {"none": "None of them"}},
+        {"name": "truer", "ask": "Which is truer?", "kind": "pair", "tie": "Tie", "both_bad": "Both bad",
+         "of": ["captions.positive", "captions.negative"]},
+        {"name": "nicer", "ask": "Which is nicer?", "kind": "pair", "of": ["captions.positive", "captions.negative"]},
+        {"name": "sure", "ask": "How sure are you?", "kind": "scale", "points": 10, "anchors": {1: "Guessing"},
+         "not_applicable": "Does not apply"},
+        {"name": "holds", "ask": "What holds?", "kind": "check", "unsure": True,
+         "statements": {"clear": "It is clear", "whole": "It is complete"}},
+        {"name": "why", "ask": "Why not?", "kind": "text", "required": False, "when": {"holds.clear": "no"}},
+        {"name": "which_nicer", "ask": "Nicer than what?", "kind": "scale", "points": 2,
+         "when": {"any": {"nicer": ["positive", "negative"], "truer": "tie"}}},
+    ],
+}  # fmt: skip
+
+
+def asked(name: str, items: int = 2) -> Study:
+    """A study that asks the library's file of that name, or `unusual`."""
+    return of_file(UNUSUAL, items).study if name == "unusual" else study(name, items)
+
+
 def judge(stage: Stage, people: int, said: Callable[[Task, int], str]) -> Stage:
     """Everybody's counted judgments in bulk: `said(task, who)` is a label, "" for no judgment; people count from 0."""
     crowd = [seats.join(study=stage.study, by="test", simulated=True) for _ in range(people)]

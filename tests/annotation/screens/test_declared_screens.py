@@ -86,16 +86,16 @@ def in_two_tabs(client, who, protocol: Protocol, lease: Lease) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", library.names())
+@pytest.mark.parametrize("name", [*library.names(), "unusual"])
 def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
-    study = declared.study(name)
+    study = declared.asked(name)
     study.name = "A study"
     study.save()
     study.benchmark.items.update(subtype="canary", meta={"note": "CANARY"}, truth={"note": ["CANARY"]})
     ItemImage.objects.update(source_name="CANARY.jpg", attributes={"model": "CANARY"})
     Caption.objects.update(attributes={"parents": "CANARY"})
-    who, file = studies.annotator(study), library.shipped(name)
-    protocol = protocol_named(study.stages.get().protocol)
+    who, protocol = studies.annotator(study), protocol_named(study.stages.get().protocol)
+    file = protocol.file
     page = client.get(home(who)).text
     lease = held(who)
     sent = {"lease": lease.token, "key": uuid.uuid4(), **answered(protocol, lease)}
