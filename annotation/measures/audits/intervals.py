@@ -1,0 +1,100 @@
+"""Intervals for the share of wrong items in a benchmark of N items, of which n were drawn without replacement.
+
+Each function takes arrays of looks: `n` items judged, of which `wrong` are wrong; `size` is N. It returns the low and
+high ends as shares, with the shape of `n`. At n = N both are the truth.
+
+- `by_width`: Wilson's interval (Wilson 1927) on the effective sample n (N − 1) / (N − n), which is the correction of a
+  finite population. Nominal if one stops by the interval's width alone (Chow and Robbins 1965); not if one stops when
+  the rate looks good.
+- `any_look`: the prior-posterior ratio (Waudby-Smith and Ramdas 2020, §3) of a uniform prior on the number K of wrong
+  items. The prior's ratio to the posterior is a martingale under the true K, so by Ville's inequality all K with
+  Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability α at most.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.measures.types import Array
+
+ALPHA = 0.05
+_NORMAL = 1.959963984540054  # of α = 0.05; other levels by `_quantile`
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    low: Array
+    high: Array
+
+    @property
+    def half_width(self) -> Array:
+        return np.asarray((self.high - self.low) / 2)
+
+
+def effective(n: Array, size: int) -> Array:
+    """The sample from an infinite population that says as much as n of N; infinite at n = N."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(n * (size - 1) / np.asarray(size - n, float))
+
+
+def wilson(share: Array, n: Array, normal: float = _NORMAL) -> Bounds:
+    """Wilson's interval for a share of n, which may be infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(np.isinf(n), 0, normal**2 / n)
+        middle = (share + z / 2) / (1 + z)
+        spread = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
+    return Bounds(np.maximum(0, middle - spread), np.minimum(1, middle + spread))
+
+
+def by_width(n: Array, wrong: Array, size: int) -> Bounds:
+    return wilson(wrong / n, effective(n, size))
+
+
+def any_look(n: Array, wrong: Array, size: int, alpha: float = ALPHA) -> Bounds:
+    """Each look alone; `narrowing` takes the looks before it into account."""
+    logs = _log_factorials(size)
+    bound = np.log(alpha / (n + 1))
+    most_likely = np.minimum(np.maximum(wrong, wrong * (size + 1) // n), size - n + wrong)
+
+    def inside(count: Array) -> Array:
+        return _log_hypergeometric(logs, wrong, size, count, n) > bound
+
+    low = _first_inside(inside, wrong, most_likely)
+    high = _first_inside(inside, size - n + wrong, most_likely)
+    return Bounds(low / size, high / size)
+
+
+def narrowing(looks: Bounds) -> Bounds:
+    """What all looks so far leave: valid where the intervals are valid at any look."""
+    return Bounds(np.maximum.accumulate(looks.low), np.minimum.accumulate(looks.high))
+
+
+def _first_inside(inside, outer: Array, inner: Array) -> Array:  # type: ignore[no-untyped-def]
+    """From each `outer` count towards `inner`, which is inside, the first that is, by bisection: the likelihood falls on
+    both sides of its top.
+    """
+    outer, inner = outer.copy(), inner.copy()
+    inner = np.where(inside(outer), outer, inner)
+    while (np.abs(inner - outer) > 1).any():
+        middle = (outer + inner) // 2
+        is_inside = inside(middle)
+        inner, outer = np.where(is_inside, middle, inner), np.where(is_inside, outer, middle)
+    return inner
+
+
+def _log_factorials(size: int) -> Array:
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, size + 1)))])
+
+
+def _log_hypergeometric(logs: Array, wrong: Array, size: int, count: Array, n: Array) -> Array:
+    """The log of the probability that `wrong` of n drawn are among the `count` of N; −inf where they cannot be."""
+    right = n - wrong
+    can = (count >= wrong) & (size - count >= right)
+    count = np.where(can, count, wrong)
+    return np.where(
+        can,
+        logs[count] - logs[wrong] - logs[count - wrong]
+        + logs[size - count] - logs[right] - logs[size - count - right]
+        - (logs[size] - logs[n] - logs[size - n]),
+        -np.inf,
+    )  # fmt: skip
