@@ -12,6 +12,7 @@ from annotation.measures.audits.order import Order, sampling_order
 from annotation.measures.types import Array
 
 SEED = 0
+EVERY = 10  # items: a look by width; with a look at each item it would stop a little too early too often
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,19 @@ def replay(truth: Truth, half_width: float, *, valid_at_any_look: bool, seed: in
     """The first look at which the interval is as narrow as wanted."""
     order = sampling_order(list(truth.wrong), seed, None if valid_at_any_look else truth.strata)
     found = looks(truth, order.keys, valid_at_any_look=valid_at_any_look)
-    stop = first_narrow(found, half_width)
+    stop = first_narrow(found, half_width, 1 if valid_at_any_look else EVERY)
     wrong = np.cumsum([truth.wrong[key] for key in order.keys])
     share = wrong[-1] / len(wrong)
     low, high = float(found.low[stop]), float(found.high[stop])
     return Audited(order, stop + 1, int(wrong[stop]), low, high, bool(low <= share + 1e-12 and share - 1e-12 <= high))
 
 
-def first_narrow(found: Bounds, half_width: float) -> int:
-    """The place of the first look that is narrow enough; the last is, since its ends are the truth."""
+def first_narrow(found: Bounds, half_width: float, every: int = 1) -> int:
+    """The place of the first look that is narrow enough; the last is, since its ends are the truth. `every` so many
+    items there is a look.
+    """
     narrow: Array = found.half_width <= half_width + 1e-12
+    narrow[np.arange(1, len(narrow) + 1) % every != 0] = False
     return int(np.argmax(narrow)) if narrow.any() else len(narrow) - 1
 
 

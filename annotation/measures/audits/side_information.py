@@ -6,12 +6,13 @@ items, so the mean score of the items that are left is known at every draw.
 - `by_width`: the regression estimate of the share (Cochran 1977, §7) with Wilson's interval on the sample that a plain
   estimate would need for the same variance. Nominal if one stops by width alone.
 - `any_look`: bets against every share (Shekhar, Xu and Ramdas 2023) on f − g + mean of g among what is left, where f is
-  1 for a wrong item and g is its probability by a logistic regression of f on the score, fitted to the draws before, ever
-  again. The mean of this is the share among what is left, whatever the scores are worth. Wealth is a
-  martingale under the true share; a share against which it grew beyond 2 / α is left out (Ville). The bets are spread
-  over fixed parts of the largest allowed one. Draws are uniform, not weighted by the scores, so that the same draws also
-  give the prior-posterior ratio: of α, `_FOR_BETS` goes to the bets and the rest to the ratio, and the interval is what
-  both leave. A useless score therefore costs no more than that part of α.
+  1 for a wrong item and g is its probability by a logistic regression of f on the score, fitted to the draws before.
+  The mean of this is the share among what is left, whatever the scores are worth. Under a share, the wealth of somebody
+  who bets on more wrong items, and of somebody who bets on fewer, is a martingale; a share is left out when either has
+  grown beyond 2 / α (Ville). Most of each one's money follows the draws so far (aGRAPA, Waudby-Smith and Ramdas 2024,
+  §B.3), the rest is spread over fixed parts of the largest allowed bet. Draws are uniform, not weighted by the scores,
+  so that the same draws also give the prior-posterior ratio: of α, `_FOR_BETS` goes to the bets and the rest to the
+  ratio, and the interval is what both leave. A useless score therefore costs no more than that part of α.
 """
 
 import numpy as np
@@ -20,8 +21,14 @@ from annotation.measures.audits import intervals
 from annotation.measures.audits.intervals import ALPHA, Bounds
 from annotation.measures.types import Array
 
-_FOR_BETS = 0.25
-_PARTS = np.array([0.2, 0.5, 0.95])
+_FOR_BETS = 0.2
+_PARTS = np.array([0.2, 0.5, 0.95])  # of the largest allowed bet
+_FOLLOWING, _MOST = 0.8, 0.9  # of the money follows the draws, and bets at most this part of the largest allowed bet
+_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = (
+    10,
+    0.1,
+    0.05,
+)  # what the first draws are averaged with: as many draws of this
 _FIRST_FIT, _GROWTH = 16, 1.25  # draws before the first regression, and from one to the next, times so many
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
 _GRID = 250  # shares against which bets are made; ends are rounded outwards to them
@@ -73,32 +80,52 @@ def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPH
 
 
 def _bets(wrong: Array, scores: Array, all_scores: Array, alpha: float) -> Bounds:
-    """The shares against which neither the bets on more nor those on less have grown beyond 2 / α."""
+    """The shares against which neither the bets on more nor those on fewer have grown beyond 2 / α.
+
+    A count of wrong items between two of the grid is bet against as its neighbour is: those who bet on more take the
+    upper one, whose wealth is then the lower. So a count is left out only where its own wealth has grown as much.
+    """
     size, drawn = len(all_scores), len(wrong)
     before = np.concatenate([[0], np.cumsum(wrong)[:-1]])  # wrong ones drawn before
     left = size - np.arange(drawn)
-    guess, lowest, highest = _guesses(wrong, scores, all_scores)
-    value = wrong + guess
+    added, lowest, highest = _guesses(wrong, scores, all_scores)
+    value = wrong + added
+    share, variance = _so_far(value)
     counts = np.unique(np.round(np.linspace(0, size, _GRID + 1)).astype(int))
-    more, less = (np.zeros((len(counts), len(_PARTS))) for _ in range(2))  # log wealth
+    more, fewer = (np.zeros((len(_PARTS) + 1, len(counts))) for _ in range(2))  # log wealth
+    weights = np.log([_FOLLOWING, *[(1 - _FOLLOWING) / len(_PARTS)] * len(_PARTS)])[:, None, None]
     low, high = np.empty(drawn, int), np.empty(drawn, int)
-    bound = np.log(2 / alpha) + np.log(len(_PARTS))
+    bound = np.log(2 / alpha)
     for start in range(0, drawn, _BLOCK):
         block = slice(start, start + _BLOCK)
         mean = np.clip((counts[:, None] - before[None, block]) / left[None, block], 0, 1)
-        apart = value[None, block] - mean
-        up = apart / np.maximum(mean - lowest[None, block], 1e-12)
-        down = -apart / np.maximum(highest[None, block] - mean, 1e-12)
-        grown_more = more[:, :, None] + np.cumsum(np.log1p(_PARTS[None, :, None] * up[:, None, :]), axis=2)
-        grown_less = less[:, :, None] + np.cumsum(np.log1p(_PARTS[None, :, None] * down[:, None, :]), axis=2)
-        more, less = grown_more[:, :, -1], grown_less[:, :, -1]
-        too_few = np.logaddexp.reduce(grown_more, axis=1) > bound  # counts × draws: the truth is more
-        too_many = np.logaddexp.reduce(grown_less, axis=1) > bound
-        # Wealth against a count only falls (rises) with the count: one grid step outwards holds what lies between.
-        first = np.maximum(too_few.sum(axis=0) - 1, 0)
-        last = np.minimum(len(counts) - too_many.sum(axis=0), len(counts) - 1)
-        low[block], high[block] = counts[first], counts[last]
+        apart, ahead = value[None, block] - mean, share[None, block] - mean
+        wanted = ahead / (variance[None, block] + ahead**2)
+        most_up = 1 / np.maximum(mean - lowest[None, block], 1e-12)
+        most_down = 1 / np.maximum(highest[None, block] - mean, 1e-12)
+        grown_more = _grown(more, np.clip(wanted, 0, _MOST * most_up), most_up, apart)
+        grown_fewer = _grown(fewer, np.clip(-wanted, 0, _MOST * most_down), most_down, -apart)
+        more, fewer = grown_more[:, :, -1], grown_fewer[:, :, -1]
+        too_few = np.logaddexp.reduce(grown_more + weights, axis=0) > bound  # counts × draws: the truth is more
+        too_many = np.logaddexp.reduce(grown_fewer + weights, axis=0) > bound
+        first = np.where(too_few.all(axis=0), len(counts) - 1, too_few.argmin(axis=0))
+        last = len(counts) - 1 - np.where(too_many.all(axis=0), len(counts) - 1, too_many[::-1].argmin(axis=0))
+        low[block], high[block] = counts[np.maximum(first - 1, 0)], counts[np.minimum(last + 1, len(counts) - 1)]
     return Bounds(low / size, high / size)
+
+
+def _grown(wealth: Array, following: Array, most: Array, apart: Array) -> Array:
+    """Bets × counts × draws: log wealth after each draw, of the bets that follow the draws and of the fixed parts."""
+    stakes = np.stack([following, *(part * most for part in _PARTS)])
+    return np.asarray(wealth[:, :, None] + np.cumsum(np.log1p(stakes * apart), axis=2))
+
+
+def _so_far(value: Array) -> tuple[Array, Array]:
+    """Mean and variance of the draws before each."""
+    n = np.arange(len(value)) + _BEFORE
+    mean = (_BEFORE * _SHARE_BEFORE + np.cumsum(value) - value) / n
+    apart = (value - mean) ** 2
+    return mean, (_BEFORE * _VARIANCE_BEFORE + np.cumsum(apart) - apart) / n
 
 
 def _guesses(wrong: Array, scores: Array, all_scores: Array) -> tuple[Array, Array, Array]:
