@@ -17,6 +17,7 @@ UNDEFINED_TABLE = "42P01"  # PostgreSQL's code
 SERVES_ITSELF = {"up"}
 NEEDS_NO_SERVER = {
     "help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic", "verify_release",
+    "audit",
 }  # fmt: skip
 
 

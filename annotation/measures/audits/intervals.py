@@ -1,16 +1,17 @@
 """Intervals for the share of wrong items in a benchmark of N items, of which n were drawn without replacement.
 
-Each function takes arrays of looks: `n` items judged, of which `wrong` are wrong; `size` is N. It returns the low and
-high ends as shares, with the shape of `n`. At n = N both are the truth.
+Each function takes arrays of looks: `n` items judged, of which `wrong` are wrong; `size` is N. It returns the estimate
+and the low and high ends as shares, with the shape of `n`. At n = N all three are the truth.
 
 - `by_width`: Wilson's interval (Wilson 1927) on the effective sample n (N − 1) / (N − n), which is the correction of a
-  finite population. Nominal if one stops by the interval's width alone (Chow and Robbins 1965); not if one stops when
-  the rate looks good.
+  finite population (Cochran 1977, §2.6). Nominal if one stops by the interval's width alone (Chow and Robbins 1965);
+  not if one stops when the rate looks good.
 - `any_look`: the prior-posterior ratio (Waudby-Smith and Ramdas 2020, §3) of a uniform prior on the number K of wrong
   items. The prior's ratio to the posterior is a martingale under the true K, so by Ville's inequality all K with
   Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability α at most.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from annotation.measures.types import Array
 
 ALPHA = 0.05
-_NORMAL = 1.959963984540054  # of α = 0.05; other levels by `_quantile`
+_NORMAL = 1.959963984540054  # the 0.975 quantile, of α = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     low: Array
     high: Array
+    estimate: Array
 
     @property
     def half_width(self) -> Array:
@@ -33,17 +35,18 @@ class Bounds:
 
 def effective(n: Array, size: int) -> Array:
     """The sample from an infinite population that says as much as n of N; infinite at n = N."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(n * (size - 1) / np.asarray(size - n, float))
+    left = np.asarray(size - n, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(left > 0, n * (size - 1) / left, np.inf)
 
 
-def wilson(share: Array, n: Array, normal: float = _NORMAL) -> Bounds:
+def wilson(share: Array, n: Array) -> Bounds:
     """Wilson's interval for a share of n, which may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(np.isinf(n), 0, normal**2 / n)
+        z = np.where(np.isinf(n), 0, _NORMAL**2 / n)
         middle = (share + z / 2) / (1 + z)
         spread = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
-    return Bounds(np.maximum(0, middle - spread), np.minimum(1, middle + spread))
+    return Bounds(np.clip(middle - spread, 0, share), np.clip(middle + spread, share, 1), share)  # rounding aside
 
 
 def by_width(n: Array, wrong: Array, size: int) -> Bounds:
@@ -61,17 +64,32 @@ def any_look(n: Array, wrong: Array, size: int, alpha: float = ALPHA) -> Bounds:
 
     low = _first_inside(inside, wrong, most_likely)
     high = _first_inside(inside, size - n + wrong, most_likely)
-    return Bounds(low / size, high / size)
+    return Bounds(low / size, high / size, wrong / n)
 
 
 def narrowing(looks: Bounds) -> Bounds:
-    """What all looks so far leave: valid where the intervals are valid at any look."""
-    return Bounds(np.maximum.accumulate(looks.low), np.minimum.accumulate(looks.high))
+    """What all looks so far leave: valid where the intervals are valid at any look.
+
+    Looks leave nothing only if one of them misses the truth, which happens with probability α at most. From there on
+    each look counts alone, so that there is always an interval.
+    """
+    low, high = np.maximum.accumulate(looks.low), np.minimum.accumulate(looks.high)
+    empty = low > high
+    low, high = np.where(empty, looks.low, low), np.where(empty, looks.high, high)
+    return Bounds(low, high, np.clip(looks.estimate, low, high))
 
 
-def _first_inside(inside, outer: Array, inner: Array) -> Array:  # type: ignore[no-untyped-def]
-    """From each `outer` count towards `inner`, which is inside, the first that is, by bisection: the likelihood falls on
-    both sides of its top.
+def both(first: Bounds, second: Bounds) -> Bounds:
+    """What two intervals leave at each look; the first alone where they leave nothing."""
+    low, high = np.maximum(first.low, second.low), np.minimum(first.high, second.high)
+    empty = low > high
+    low, high = np.where(empty, first.low, low), np.where(empty, first.high, high)
+    return Bounds(low, high, np.clip(first.estimate, low, high))
+
+
+def _first_inside(inside: Callable[[Array], Array], outer: Array, inner: Array) -> Array:
+    """From each `outer` count towards `inner`, which is inside, the first that is, by bisection: the likelihood falls
+    on both sides of its maximum.
     """
     outer, inner = outer.copy(), inner.copy()
     inner = np.where(inside(outer), outer, inner)

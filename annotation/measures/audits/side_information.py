@@ -4,15 +4,16 @@ The scores enter as a control variate. They can make the interval narrower, and 
 items, so the mean score of the items that are left is known at every draw.
 
 - `by_width`: the regression estimate of the share (Cochran 1977, §7) with Wilson's interval on the sample that a plain
-  estimate would need for the same variance. Nominal if one stops by width alone.
+  estimate would need for the same variance. Nominal if one stops by width alone. Until five wrong and five right
+  items are drawn it is the plain interval.
 - `any_look`: bets against every share (Shekhar, Xu and Ramdas 2023) on f − g + mean of g among what is left, where f is
   1 for a wrong item and g is its probability by a logistic regression of f on the score, fitted to the draws before.
-  The mean of this is the share among what is left, whatever the scores are worth. Under a share, the wealth of somebody
-  who bets on more wrong items, and of somebody who bets on fewer, is a martingale; a share is left out when either has
-  grown beyond 2 / α (Ville). Most of each one's money follows the draws so far (aGRAPA, Waudby-Smith and Ramdas 2024,
-  §B.3), the rest is spread over fixed parts of the largest allowed bet. Draws are uniform, not weighted by the scores,
-  so that the same draws also give the prior-posterior ratio: of α, `_FOR_BETS` goes to the bets and the rest to the
-  ratio, and the interval is what both leave. A useless score therefore costs no more than that part of α.
+  The mean of this is the share among what is left, whatever the scores are worth. If a share is true, the
+  wealth of a bettor on more wrong items is a martingale, and so is that of a bettor on fewer; a share is left out when
+  either has grown beyond 2 / α (Ville). Most of the money follows the draws so far (aGRAPA, Waudby-Smith and Ramdas
+  2024, §B.3), the rest is spread over fixed parts of the largest allowed bet. Draws are uniform, not weighted by the
+  scores, so that the same draws also give the prior-posterior ratio: of α, `_FOR_BETS` goes to the bets and the rest
+  to the ratio, and the interval is what both leave. A useless score therefore costs no more than that part of α.
 """
 
 import numpy as np
@@ -21,15 +22,12 @@ from annotation.measures.audits import intervals
 from annotation.measures.audits.intervals import ALPHA, Bounds
 from annotation.measures.types import Array
 
-_FOR_BETS = 0.2
+_FOR_BETS = 0.2  # of α
+ALPHA_OF_RATIO = ALPHA * (1 - _FOR_BETS)
 _PARTS = np.array([0.2, 0.5, 0.95])  # of the largest allowed bet
-_FOLLOWING, _MOST = 0.8, 0.9  # of the money follows the draws, and bets at most this part of the largest allowed bet
-_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = (
-    10,
-    0.1,
-    0.05,
-)  # what the first draws are averaged with: as many draws of this
-_FIRST_FIT, _GROWTH = 16, 1.25  # draws before the first regression, and from one to the next, times so many
+_FOLLOWING, _MOST = 0.8, 0.9  # the part of the money that follows the draws, and the part of the largest bet it stakes
+_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 10, 0.1, 0.05  # draws, mean and variance that the first are averaged with
+_FIRST_FIT, _GROWTH = 16, 1.25  # draws before the first regression, and their growth from one to the next
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
 _GRID = 250  # shares against which bets are made; ends are rounded outwards to them
 _BLOCK = 256  # draws at a time
@@ -76,7 +74,7 @@ def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPH
     size, n = len(all_scores), np.arange(1, len(wrong) + 1)
     plain = intervals.any_look(n, np.cumsum(wrong), size, alpha * (1 - _FOR_BETS))
     bets = _bets(wrong, scores, all_scores, alpha * _FOR_BETS)
-    return intervals.narrowing(Bounds(np.maximum(plain.low, bets.low), np.minimum(plain.high, bets.high)))
+    return intervals.narrowing(intervals.both(plain, bets))
 
 
 def _bets(wrong: Array, scores: Array, all_scores: Array, alpha: float) -> Bounds:
@@ -86,6 +84,7 @@ def _bets(wrong: Array, scores: Array, all_scores: Array, alpha: float) -> Bound
     upper one, whose wealth is then the lower. So a count is left out only where its own wealth has grown as much.
     """
     size, drawn = len(all_scores), len(wrong)
+    n = np.arange(1, drawn + 1)
     before = np.concatenate([[0], np.cumsum(wrong)[:-1]])  # wrong ones drawn before
     left = size - np.arange(drawn)
     added, lowest, highest = _guesses(wrong, scores, all_scores)
@@ -111,7 +110,7 @@ def _bets(wrong: Array, scores: Array, all_scores: Array, alpha: float) -> Bound
         first = np.where(too_few.all(axis=0), len(counts) - 1, too_few.argmin(axis=0))
         last = len(counts) - 1 - np.where(too_many.all(axis=0), len(counts) - 1, too_many[::-1].argmin(axis=0))
         low[block], high[block] = counts[np.maximum(first - 1, 0)], counts[np.minimum(last + 1, len(counts) - 1)]
-    return Bounds(low / size, high / size)
+    return Bounds(low / size, high / size, np.cumsum(wrong) / n)
 
 
 def _grown(wealth: Array, following: Array, most: Array, apart: Array) -> Array:
@@ -129,9 +128,7 @@ def _so_far(value: Array) -> tuple[Array, Array]:
 
 
 def _guesses(wrong: Array, scores: Array, all_scores: Array) -> tuple[Array, Array, Array]:
-    """For each draw, from the draws before it alone: what is added to f, and the lowest and the highest that the sum can
-    be.
-    """
+    """For each draw, from the draws before it alone: what is added to f, and the lowest and highest sums."""
     middle, spread = all_scores.mean(), all_scores.std() or 1
     own, everyone = (scores - middle) / spread, (all_scores - middle) / spread
     added, lowest, highest = np.zeros(len(wrong)), np.zeros(len(wrong)), np.ones(len(wrong))

@@ -1,0 +1,104 @@
+"""`manage.py audit --truth FILE.csv --half-width 0.03 --json`: replay an audit of a benchmark whose truth is known."""
+
+import json
+from argparse import ArgumentTypeError
+from dataclasses import replace
+from pathlib import Path
+
+from django.core.management.base import BaseCommand
+
+from annotation.management.commands.agreement import natural
+from annotation.management.ratings_file import read_or_refuse
+from annotation.measures.audits.intervals import ALPHA
+from annotation.measures.audits.plan import Target, plan
+from annotation.measures.audits.replay import SEED, Truth, by_stratum, replay, replays
+from annotation.measures.audits.side_information import ALPHA_OF_RATIO
+from annotation.measures.audits.truth_csv import read_scores, read_truth
+
+GUARANTEES = {
+    False: "nominal 95 %, stopped by the interval's width alone",
+    True: "95 % at any look, whenever one stops",
+}
+
+
+def half_width(given: str) -> float:
+    try:
+        value = float(given)
+    except ValueError:
+        value = 0
+    if not 0 < value < 0.5:
+        raise ArgumentTypeError(f"{given!r} is not a share between 0 and 0.5, such as 0.03.")
+    return value
+
+
+def at_least_one(given: str) -> int:
+    if not natural(given):
+        raise ArgumentTypeError("0 runs give no summary. Give 1 or more.")
+    return int(given)
+
+
+class Command(BaseCommand):
+    help = "Replay an audit of a benchmark whose every item is known, from a CSV file with the columns item, wrong."
+
+    def add_arguments(self, parser):
+        parser.add_argument("--truth", type=Path, required=True, help="the CSV file: item, wrong (0 or 1), stratum")
+        parser.add_argument("--half-width", type=half_width, required=True, help="stop at this half-width: 0.03")
+        parser.add_argument("--any-look", action="store_true", help="intervals that are valid whenever one stops")
+        parser.add_argument("--side-information", type=Path, help="a CSV file with a model's scores: item, score")
+        parser.add_argument("--seed", type=natural, default=SEED, help="seed of the order")
+        parser.add_argument("--runs", type=at_least_one, help="summarise this many orders, of the seeds from --seed on")
+        parser.add_argument("--json", action="store_true", help="print all results as JSON")
+
+    def handle(self, *, truth, half_width, any_look, side_information, seed, runs, **options):
+        known = read_or_refuse(lambda log: read_truth(truth, log), self.stdout)
+        if side_information:
+            scores = read_or_refuse(lambda log: read_scores(side_information, known, log), self.stdout)
+            known = replace(known, scores=scores)
+        target = Target(half_width=half_width, at_any_look=any_look)
+        result = replays(known, target, seed=seed, runs=runs) if runs else audited(known, target, seed)
+        if options["json"]:
+            self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(summarised(result) if runs else written(result))
+
+
+def audited(truth: Truth, target: Target, seed: int) -> dict:
+    found = replay(truth, target, seed)
+    alpha = ALPHA_OF_RATIO if truth.scores is not None else ALPHA
+    return {
+        "items": len(truth.wrong),
+        "truth": truth.share,
+        "seed": seed,
+        "order_sha256": found.order.sha256,
+        "n": found.n,
+        "wrong": found.wrong,
+        "estimate": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "covers": found.covers,
+        "guarantee": GUARANTEES[target.at_any_look],
+        "planned_at_most": plan(len(truth.wrong), target, alpha=alpha).most,
+        "strata": by_stratum(truth, found.order.keys, found.n),
+    }
+
+
+def written(result: dict) -> str:
+    lines = [
+        f"Judged {result['n']:,} of {result['items']:,} items: {result['wrong']:,} wrong.",
+        f"Estimate {result['estimate']:.2%}, interval {result['low']:.2%} to {result['high']:.2%}"
+        f" ({result['guarantee']}).",
+        f"The truth, {result['truth']:.2%}, lies {'inside' if result['covers'] else 'outside'}.",
+        f"Order: seed {result['seed']}, SHA-256 {result['order_sha256']}",
+    ]
+    lines += [
+        f"  {row['stratum']}: {row['wrong']:,} of {row['n']:,} wrong, {row['items']:,} items"
+        for row in result["strata"]
+    ]
+    return "\n".join(lines)
+
+
+def summarised(result: dict) -> str:
+    return (
+        f"{result['items']:,} items, {result['truth']:.2%} wrong. Judged on average {result['mean_n']:,.1f}, at most "
+        f"{result['max_n']:,}. The interval has the truth in {result['coverage']:.1%} of the orders."
+    )

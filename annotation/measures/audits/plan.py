@@ -1,0 +1,82 @@
+"""When an audit stops, and how many items it needs until then."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.measures.audits import intervals
+from annotation.measures.audits.intervals import ALPHA, Bounds
+from annotation.measures.types import Array
+
+EVERY = 10  # items from look to look by width: a look at each item would stop a little too early too often
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Stop when the interval is at most ± `half_width`, or when its upper end is at most `at_most`.
+
+    A bound needs intervals that are valid `at_any_look`: by it one stops when the rate looks good.
+    """
+
+    half_width: float | None = None
+    at_most: float | None = None
+    at_any_look: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.half_width is None) == (self.at_most is None):
+            raise ValueError("Give a half-width or a bound.")
+        if self.at_most is not None and not self.at_any_look:
+            raise ValueError("A bound needs an interval that is valid at any look.")
+
+    def met(self, bounds: Bounds) -> Array:
+        """At which looks the audit may stop."""
+        if self.half_width is not None:
+            return np.asarray(bounds.half_width <= self.half_width + 1e-12)
+        return np.asarray(bounds.high <= (self.at_most or 0) + 1e-12)
+
+    def stop(self, bounds: Bounds, size: int) -> int | None:
+        """After how many items the audit stops, given the bounds after each item so far; None: not yet."""
+        n = np.arange(1, len(bounds.low) + 1)
+        looks = self.met(bounds) & ((n % (1 if self.at_any_look else EVERY) == 0) | (n == size))
+        looks |= n == size
+        return int(np.argmax(looks)) + 1 if looks.any() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Items that an audit needs: `expected` if the guess is right (None without one), `most` whatever it finds."""
+
+    expected: int | None
+    most: int
+
+    def cost(self, per_item: float) -> tuple[float | None, float]:
+        """Expected and at most, with the cost of an item: its judgments times the pay for one."""
+        return None if self.expected is None else self.expected * per_item, self.most * per_item
+
+
+def plan(
+    size: int, target: Target, guess: float | None = None, *, n: int = 0, wrong: int = 0, alpha: float = ALPHA
+) -> Plan:
+    """Items in all for an audit of `size` items, of which `n` are already judged and `wrong` of them wrong.
+
+    `guess` is the share of wrong items among those to come. At most: for a half-width the rate nearest to one half that
+    is still possible, since the interval is widest there; for a bound all items. Strata and side information can only
+    bring fewer, scores at any look with `alpha` = `side_information.ALPHA_OF_RATIO`.
+    """
+    to_come = np.arange(0 if n else 1, size - n + 1)
+    looks = n + to_come
+    expected = None
+    if guess is not None:
+        expected = _first(target, looks, wrong + np.round(to_come * guess).astype(int), size, alpha)
+    if target.at_most is not None:
+        return Plan(expected, size)
+    return Plan(expected, _first(target, looks, np.clip(looks // 2, wrong, wrong + to_come), size, alpha))
+
+
+def _first(target: Target, looks: Array, wrong: Array, size: int, alpha: float) -> int:
+    """Each look alone: what looks before it leave can only be narrower."""
+    if target.at_any_look:
+        met = target.met(intervals.any_look(looks, wrong, size, alpha))
+    else:
+        met = target.met(intervals.by_width(looks, wrong, size)) & (looks % EVERY == 0)
+    return int(looks[np.argmax(met | (looks == size))])

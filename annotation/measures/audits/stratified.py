@@ -1,0 +1,36 @@
+"""Audits in strata, of an order that is proportional in them (`order.sampling_order`), stopped by width.
+
+The estimate is Σ W_h p_h, with W_h the stratum's share of the benchmark and p_h the share of wrong ones among its
+judged items (Cochran 1977, §5). Its interval is Wilson's on the sample that a plain estimate would need for the same
+variance: p (1 − p) / Σ W_h s_h² times as many, and never fewer, with s_h² = p_h (1 − p_h) n_h / (n_h − 1).
+"""
+
+import numpy as np
+
+from annotation.measures.audits import intervals
+from annotation.measures.audits.intervals import Bounds
+from annotation.measures.types import Array
+
+_ENOUGH = 5  # wrong items, and right ones, and two items of each stratum, before strata count
+
+
+def by_width(wrong: Array, strata: Array) -> Bounds:
+    """After each draw of the whole benchmark: `wrong` (0 or 1) and `strata` (numbers from 0), in the order drawn.
+
+    Nominal if one stops by width alone. Until five wrong and five right items and two of each stratum are drawn, it is
+    the plain interval.
+    """
+    size, n = len(wrong), np.arange(1, len(wrong) + 1)
+    member = strata[:, None] == np.arange(strata.max() + 1)
+    drawn, found = np.cumsum(member, axis=0), np.cumsum(member * wrong[:, None], axis=0)
+    weights = member.mean(axis=0)
+    share = np.cumsum(wrong) / n
+    rates = found / np.maximum(drawn, 1)
+    estimate = rates @ weights
+    variance = (rates * (1 - rates) * drawn / np.maximum(drawn - 1, 1)) @ weights
+    gain = np.maximum(1, estimate * (1 - estimate) / np.maximum(variance, 1e-12))
+    seen = np.cumsum(wrong)
+    enough = (np.minimum(seen, n - seen) >= _ENOUGH) & (drawn >= np.minimum(2, member.sum(axis=0))).all(axis=1)
+    return intervals.wilson(
+        np.where(enough | (n == size), estimate, share), intervals.effective(n, size) * np.where(enough, gain, 1)
+    )

@@ -1,0 +1,173 @@
+"""Audits: the order, the intervals and their guarantees, planning, and replays of a known truth."""
+
+import hashlib
+import json
+from math import comb
+
+import numpy as np
+import pytest
+
+from annotation.measures.audits import intervals, side_information, stratified
+from annotation.measures.audits.intervals import Bounds
+from annotation.measures.audits.order import order_hash, sampling_order
+from annotation.measures.audits.plan import Plan, Target, plan
+from annotation.measures.audits.replay import Truth, replay, replays
+from bench.audits import benchmark, simulated
+from benchmarks.metrics.base import wilson
+
+KEYS = [f"i{number}" for number in range(40)]
+WIDTH, ANY_LOOK = Target(half_width=0.02), Target(half_width=0.02, at_any_look=True)
+
+
+def test_the_order_is_a_permutation_of_the_seed_alone():
+    order = sampling_order(KEYS, 1)
+    assert sorted(order.keys) == sorted(KEYS)
+    assert order == sampling_order(KEYS[::-1], 1) != sampling_order(KEYS, 2)
+    assert order.sha256 == hashlib.sha256("".join(f"{key}\n" for key in order.keys).encode()).hexdigest()
+    assert order_hash(order.keys[::-1]) != order.sha256
+
+
+def test_each_beginning_of_the_order_is_proportional_in_the_strata():
+    strata = {key: "few" if number < 10 else "many" for number, key in enumerate(KEYS)}
+    keys = sampling_order(KEYS, 1, strata).keys
+    for n in range(1, len(keys) + 1):
+        assert abs(sum(strata[key] == "few" for key in keys[:n]) - n / 4) <= 1
+
+
+def test_by_width_is_wilson_s_interval_for_few_of_very_many():
+    bounds = intervals.by_width(np.array([50]), np.array([3]), 10**9)
+    assert (bounds.low[0], bounds.high[0]) == pytest.approx(wilson(3, 50), abs=1e-6)
+
+
+def test_at_any_look_is_the_set_of_counts_that_the_ratio_leaves():
+    """By every count, with exact whole numbers, for all looks at a benchmark of 30."""
+    size = 30
+    for n in range(1, size + 1):
+        for wrong in range(n + 1):
+            ways = {
+                count: comb(count, wrong) * comb(size - count, n - wrong)
+                for count in range(wrong, size - n + wrong + 1)
+            }
+            inside = [count for count, of in ways.items() if of * (n + 1) * 20 > comb(size, n)]
+            found = intervals.any_look(np.array([n]), np.array([wrong]), size)
+            assert (found.low[0] * size, found.high[0] * size) == pytest.approx((inside[0], inside[-1]))
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 1])
+def test_all_intervals_are_the_truth_once_all_are_judged(share):
+    wrong = np.random.default_rng(1).permutation(benchmark(60, share))
+    n, scores = np.arange(1, 61), np.random.default_rng(2).standard_normal(60)
+    for bounds in (
+        intervals.by_width(n, np.cumsum(wrong), 60),
+        intervals.narrowing(intervals.any_look(n, np.cumsum(wrong), 60)),
+        stratified.by_width(wrong, n % 3),
+        side_information.by_width(wrong, scores, scores),
+        side_information.any_look(wrong, scores, scores),
+    ):
+        assert (bounds.low[-1], bounds.high[-1], bounds.estimate[-1]) == pytest.approx((share,) * 3)
+        assert (bounds.low <= bounds.estimate).all() and (bounds.estimate <= bounds.high).all()
+
+
+def test_where_the_looks_leave_nothing_the_look_alone_counts():
+    looks = Bounds(np.array([0.1, 0.0, 0.5, 0.4]), np.array([0.9, 0.3, 0.6, 0.5]), np.array([0.5, 0.1, 0.55, 0.45]))
+    found = intervals.narrowing(looks)
+    assert found.low.tolist() == [0.1, 0.1, 0.5, 0.4] and found.high.tolist() == [0.9, 0.3, 0.6, 0.5]
+
+
+def test_strata_that_say_all_make_the_interval_narrow_and_others_never_wider():
+    wrong = np.tile([1, 0, 0, 0], 100)
+    n = np.arange(1, 401)
+    plain = intervals.by_width(n, np.cumsum(wrong), 400)
+    known, useless = stratified.by_width(wrong, 1 - wrong), stratified.by_width(wrong, n // 4 % 2)
+    assert known.half_width[100] < plain.half_width[100] / 10
+    assert useless.half_width[100] == pytest.approx(plain.half_width[100], rel=0.02)
+    assert (useless.half_width <= plain.half_width * 1.02).all()
+
+
+@pytest.mark.parametrize(
+    ("target", "guess", "expected"),
+    [(WIDTH, 0.02, 210), (WIDTH, 0.05, 450), (WIDTH, 0.3, 1590), (ANY_LOOK, 0.02, 666), (ANY_LOOK, 0.1, 2279)],
+)  # fmt: skip
+def test_a_plan_expects_by_the_guess_and_never_needs_more_than_its_worst(target, guess, expected):
+    assert plan(7511, target, guess) == Plan(expected, plan(7511, target).most)
+
+
+def test_a_plan_without_a_guess():
+    assert plan(7511, WIDTH) == Plan(None, 1820)
+    assert plan(7511, WIDTH, 0.05).cost(0.25) == (112.5, 455)
+    assert plan(1, WIDTH) == Plan(None, 1)
+
+
+@pytest.mark.parametrize("at_any_look", [False, True])
+def test_no_rate_needs_more_than_the_plan_says(at_any_look):
+    target = Target(half_width=0.1, at_any_look=at_any_look)
+    most = plan(90, target).most
+    n, wrong = np.full(most + 1, most), np.arange(most + 1)
+    bounds = (intervals.any_look if at_any_look else intervals.by_width)(n, wrong, 90)
+    assert target.met(bounds).all()
+
+
+def test_a_plan_goes_on_from_what_was_judged():
+    bound = Target(at_most=0.05, at_any_look=True)
+    assert plan(7511, bound, 0.0) == Plan(156, 7511)
+    assert plan(7511, bound, 0.02) == Plan(523, 7511)
+    after = plan(7511, WIDTH, 0.0, n=400, wrong=20)
+    assert after.expected < plan(7511, WIDTH, 0.05, n=400, wrong=20).expected < after.most
+
+
+@pytest.mark.parametrize("given", [{}, {"half_width": 0.1, "at_most": 0.1}, {"at_most": 0.1}])
+def test_a_target_is_a_width_or_a_bound_at_any_look(given):
+    with pytest.raises(ValueError, match=r"half-width|any look"):
+        Target(**given)
+
+
+@pytest.mark.parametrize(("share", "about"), [(0.02, 202), (0.05, 432), (0.1, 776), (0.3, 1592)])
+def test_by_width_audits_stop_where_others_computed_and_hold_the_truth(share, about):
+    found = simulated(7511, share, "width", 200)
+    assert found.coverage >= 0.9 and found.mean_n == pytest.approx(about, rel=0.06)
+
+
+def test_at_any_look_even_the_worst_look_holds_the_truth():
+    assert simulated(500, 0.05, "any_look", 100).coverage >= 0.95
+
+
+def test_a_useless_score_costs_little_and_a_good_one_saves_half_of_the_items():
+    plain, useless, good = (
+        simulated(7511, 0.1, method, 60).mean_n for method in ("width", "width-random", "width-good")
+    )
+    assert useless <= 1.05 * plain and good <= plain / 2
+
+
+def test_at_any_look_too():
+    plain, useless, good = (
+        simulated(1500, 0.1, method, 4) for method in ("any_look", "any_look-random", "any_look-good")
+    )
+    assert useless.mean_n <= 1.05 * plain.mean_n and good.mean_n < 0.8 * plain.mean_n
+    assert useless.coverage >= 0.75 and good.coverage >= 0.75
+
+
+@pytest.mark.nightly
+def test_nightly_grid():
+    for size in (500, 2933):
+        for share in (0.005, 0.02, 0.12, 0.3):
+            assert simulated(size, share, "any_look", 500).coverage >= 0.95
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("at_any_look", "runs"), [(False, 60), (True, 6)])
+def test_an_audit_of_valse(real, at_any_look, runs):
+    """The votes of five pieces are the truth: 446 of 4,148 items have fewer than two votes for the caption."""
+    pieces = {path.stem: json.loads(path.read_text()) for path in (real / "data/valse").glob("*.json")}
+    wrong = {key: item["mturk"]["caption"] < 2 for piece in pieces.values() for key, item in piece.items()}
+    truth = Truth(wrong, {key: name for name, piece in pieces.items() for key in piece})
+    found = replays(truth, Target(half_width=0.03, at_any_look=at_any_look), seed=0, runs=runs)
+    assert (found["items"], found["truth"]) == (4148, pytest.approx(0.1075, abs=1e-4))
+    assert found["coverage"] >= 0.9
+    assert found["mean_n"] == pytest.approx(877 if at_any_look else 370, rel=0.2)
+
+
+def test_a_replay_says_which_order_it_took():
+    truth = Truth({key: number % 4 == 0 for number, key in enumerate(KEYS)})
+    found = replay(truth, Target(half_width=0.1), seed=3)
+    assert found.order == sampling_order(KEYS, 3)
+    assert found.n < 40 and found.covers and found.low <= found.estimate <= found.high
