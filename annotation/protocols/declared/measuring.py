@@ -85,11 +85,13 @@ def _hold(orders: str, ranks: Mapping[str, int]) -> bool:
 
 
 def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
-    """For each text of a checked list, the places (from 1) of those that must hold for it to count."""
+    """For each text of a checked list, the places (from 1) of those that must hold for it to count, as its attribute
+    has them: `tasks_of` refuses items in which they are not places of the list.
+    """
     if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
         return []
     start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
     named = {int(one.removeprefix(start)): of.get(answer.parents, []) for one, of in of_item.items()
              if one.startswith(start)}  # fmt: skip
     found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
-    return [[int(one) for one in (said if isinstance(said, list) else [said])] for said in found]
+    return [said if isinstance(said, list) else [said] for said in found]

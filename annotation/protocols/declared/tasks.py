@@ -13,6 +13,7 @@ from random import Random
 from annotation.protocols import base
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.layout import shown_name
+from annotation.protocols.declared.measuring import parents_of
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord
 
@@ -26,6 +27,7 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
     for role, count in protocol.roles.items():
         parts[role] = members(item, carried, role)
         _require(protocol, item, role, len(parts[role]), count)
+    _require_parents(protocol, item, parts)
     found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
     if not found:
         raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
@@ -49,6 +51,18 @@ def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, co
     kind, _, name = role.partition(".")
     lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {_how_many(count)}"
     raise base.UnsuitableItem(lacks, needs_in_words(role, count), there)
+
+
+def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> None:
+    """What the texts of a checked list rest on must be in the list."""
+    checks = [one for one in protocol.answers if isinstance(one, schema.Check) and one.parents]
+    attributes = item.attributes() if checks else {}
+    for one in checks:
+        count = len(parts[str(one.of)])
+        for place, needs in enumerate(parents_of(one, attributes), 1):
+            if wrong := [need for need in needs if not (isinstance(need, int) and 1 <= need <= count)]:
+                lacks = f"item {item.key}: {one.parents} of text {place} of {one.of} has {wrong[0]!r:.40}"
+                raise base.UnsuitableItem(f"{lacks}; it must name places from 1 to {count}")
 
 
 def _how_many(count: str) -> str:

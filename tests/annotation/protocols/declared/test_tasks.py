@@ -8,6 +8,7 @@ import pytest
 from annotation.protocols.base import UnsuitableItem
 from annotation.protocols.declared import library
 from annotation.protocols.declared.tasks import tasks_of
+from benchmarks.records import CaptionRecord
 from tests.annotation.protocols.declared.files import changed, problems, read
 from tests.annotation.protocols.items import item
 
@@ -94,3 +95,11 @@ def test_what_an_earlier_stage_chose_is_the_role_and_later_rounds_replace_earlie
 def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images, words):
     with pytest.raises(UnsuitableItem, match=words):
         made(library.shipped("image-caption-foil"), item(captions, images))
+
+
+@pytest.mark.parametrize("parents", [3, [1, 0], "1", [1.0], None])
+def test_what_a_question_rests_on_must_be_in_its_list(parents):
+    first, second = (CaptionRecord("question", f"Is it {colour}?") for colour in ("red", "blue"))
+    questions = (first, replace(second, attributes={"parents": parents}))
+    with pytest.raises(UnsuitableItem, match="places from 1 to 2"):
+        tasks_of(library.shipped("image-questions"), replace(item([], ["picture"]), captions=questions), {})
