@@ -18,11 +18,11 @@ from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study,
 from annotation.permissions import whole_number
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
-from annotation.pipeline.outcomes import counted_answers, rule_of
+from annotation.pipeline.outcomes import counted_answers, rule_about
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Protocol, caption_identity
-from annotation.protocols.decision_rule import ADJUDICATOR, verdict
+from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import readable_label
@@ -149,7 +149,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
     said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
     counts = Counter(answer.label for answer in said)
-    options = _given(task, stage, protocol, said) if protocol.form else _options(task, there, counts)
+    options = _given(task, rule_about(stage, task.item_id), said) if protocol.form else _options(task, there, counts)
     fixed = [
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in protocols_answers.fixed_choices(protocol)
@@ -221,8 +221,9 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
-def _given(task: Task, stage: Stage, protocol: Protocol, said: Sequence[base.Answer]) -> list[Answer]:
+def _given(task: Task, rule: Rule, said: Sequence[base.Answer]) -> list[Answer]:
     """The answers given, without fixed ones, each once as first given."""
+    protocol = rule.protocol
     fixed = protocols_answers.fixed_labels(protocol)
     counts: Counter[str] = Counter()
     first: dict[str, base.Answer] = {}
@@ -235,17 +236,17 @@ def _given(task: Task, stage: Stage, protocol: Protocol, said: Sequence[base.Ans
     return [
         Answer(
             token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place),
-            decides=_decides(stage, protocol, first[token]),
+            decides=_decides(rule, first[token]),
         )
         for place, token in enumerate(order, 1)
     ]  # fmt: skip
 
 
-def _decides(stage: Stage, protocol: Protocol, answer: base.Answer) -> str:
+def _decides(rule: Rule, answer: base.Answer) -> str:
     """What the rules of a protocol file make of the answer; "" where nothing is dropped."""
-    if protocol.file is None or protocol.measures:
+    if rule.protocol.file is None or rule.protocol.measures:
         return ""
-    decision = rule_of(stage).adjudicated(answer)
+    decision = rule.adjudicated(answer)
     return f"dropped: {readable_label(decision.reason)}" if decision.reason else "kept"
 
 

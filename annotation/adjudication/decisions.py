@@ -131,7 +131,7 @@ def decide(
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
         raise Unfit("Pick one of the answers, or drop the item.")
-    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_of(stage).adjudicated(said)
+    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_about(stage, task.item_id).adjudicated(said)
     found, _ = Outcome.objects.update_or_create(
         task=task,
         defaults={

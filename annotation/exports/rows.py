@@ -10,6 +10,7 @@ from typing import Any
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.protocol_files import files_of
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
+from annotation.figures.attributes import attributes_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Kind, Stage, Study, Task
 from annotation.pipeline import dawid_skene
@@ -140,12 +141,15 @@ def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[
     given = dawid_skene.counted_answers(stage)
     estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
     posteriors = dawid_skene.fit(stage, given).posteriors if stage.rule == DAWID_SKENE else {}
+    attributes = attributes_of(stage)
     columns = "pk", "item__position", "question", "round", "overlap"
     found = {}
     for pk, position, question, round, overlap in Task.objects.filter(pk__in=given).values_list(*columns):
         labels = [answer.label for *_, answer in given[pk]]
         of_answer = {estimated: posteriors[pk]} if pk in posteriors else {}
-        found[position, question, round] = in_data.rules_of(file, labels, overlap, of_answer)
+        found[position, question, round] = in_data.rules_of(
+            file, labels, overlap, of_answer, attributes.get(position, {})
+        )
     return found
 
 

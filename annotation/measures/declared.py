@@ -12,7 +12,7 @@ from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import level_of, parts_of_value, ranks_of, seen_through
+from annotation.protocols.declared.measuring import Attributes, level_of, parts_of_value, ranks_of, seen_through
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.schema import ProtocolFile
 
@@ -82,11 +82,15 @@ def _through(view: Mapping[str, str], said: Iterable[Rating]) -> Iterator[Rating
 
 
 def decided(
-    protocol: ProtocolFile, rows: Sequence[Rated], wanted: Mapping[str, int] = MappingProxyType({})
+    protocol: ProtocolFile,
+    rows: Sequence[Rated],
+    wanted: Mapping[str, int] = MappingProxyType({}),
+    attributes: Mapping[str, Attributes] = MappingProxyType({}),
 ) -> dict[str, Decision]:
     """Item → what the protocol's rules decide from its ratings, in the order of the rows.
 
-    `wanted` has how many ratings an item needs, if not as many as the file says. Annotators' reliability, where a rule
+    `wanted` has how many ratings an item needs, if not as many as the file says, and `attributes` what its parts say of
+    themselves. Annotators' reliability, where a rule
     needs it, is estimated from these ratings alone.
     """
     labels: dict[str, list[str]] = {}
@@ -95,7 +99,11 @@ def decided(
     posteriors = _posteriors(protocol, rows)
     return {
         item: decide_item(
-            protocol, said, wanted.get(item), {name: of[item] for name, of in posteriors.items() if item in of}
+            protocol,
+            said,
+            wanted.get(item),
+            {name: of[item] for name, of in posteriors.items() if item in of},
+            attributes.get(item, {}),
         )
         for item, said in labels.items()
     }

@@ -56,7 +56,7 @@ def rule_of(stage: Stage) -> Rule:
 def rule_about(stage: Stage, item: int) -> Rule:
     """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
     rule = rule_of(stage)
-    if not isinstance(rule, DeclaredRule) or rule.check is None:
+    if not isinstance(rule, DeclaredRule) or not rule.has_parents:
         return rule
     return rule.about({identity: json.loads(said) for identity, said in fetch(ATTRIBUTES, item=item)})
 

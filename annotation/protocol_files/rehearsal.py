@@ -15,6 +15,7 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Posterior
 from annotation.protocols.declared import answers, schema
 from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
 from annotation.protocols.declared.decisions import decide_item, kinds_of
+from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.reading import line_of
 from annotation.protocols.declared.schema import ProtocolFile
@@ -57,23 +58,27 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     """
     found, dice = Rehearsal(), Random(file.name)
     labels: dict[str, None] = {}
-    attributes: set[str] = set()
+    attributes: dict[str, Attributes] = {}  # by task, those of its item's parts
     ratings: list[Rated] = []
     for item, record in _items(file, benchmark, items, found):
         texts = texts_of(record)
         found.items += 1
-        attributes |= {name for of in record.attributes().values() for name in of}
         for place, task in enumerate(tasks_of(file, record, {})):
             found.tasks += 1
             shown = dice.sample(task.options, len(task.options))
             found.screens += bool(_rendered(file, item, task, shown, texts))
             labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
-            ratings += _crowd(file, f"{record.key}#{place}", task, texts, people, dice)
+            name = f"{record.key}#{place}"
+            attributes[name] = record.attributes()
+            ratings += _crowd(file, name, task, texts, people, dice)
     if benchmark and found.items:
-        found.no_attribute = [name for name in file.item.attributes if name not in attributes]
+        there = {name for of_item in attributes.values() for of in of_item.values() for name in of}
+        found.no_attribute = [name for name in file.item.attributes if name not in there]
     found.judgments = len(ratings)
     if ratings:
-        found.decisions.update((one.state, one.reason) for one in decided(file, ratings).values())
+        found.decisions.update(
+            (one.state, one.reason) for one in decided(file, ratings, attributes=attributes).values()
+        )
         found.agreement = agreement(file, [(row.item, row.annotator, row.label) for row in ratings])
         found.unreachable = _unreachable(text, file, [*labels][:_MOST_LABELS], dice)
     return found

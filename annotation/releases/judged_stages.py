@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.reading import read_protocol
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.releases.archive_reader import MANIFEST, Files
+from annotation.releases.export_reader import record
 from benchmarks.formats.base import ProblemLog
 
 _JUDGMENTS = "judgments.parquet"
@@ -20,13 +23,15 @@ _BATCH = 10_000
 @dataclass
 class JudgedStage:
     """`rows` are the counted judgments of live tasks in the order given. A rated `item` is a task: the item's id, and
-    the question where the stage asks several. `wanted` has how many judgments each needs.
+    the question where the stage asks several. `wanted` has how many judgments each needs, and `attributes` what the
+    parts of its item say of themselves, if the item is kept or dropped.
     """
 
     name: str
     file: ProtocolFile
     rows: list[Rated] = field(default_factory=list)
     wanted: dict[str, int] = field(default_factory=dict)
+    attributes: dict[str, Attributes] = field(default_factory=dict)
 
 
 def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
@@ -37,6 +42,9 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
             file = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
             found[stage["name"]] = JudgedStage(stage["name"], file)
     live = {_OF_TASK(task): task["overlap"] for task in files.lines("tasks.jsonl") if _is_live(task)}
+    names = ("items.jsonl", "dropped.jsonl") if any(one.file.item.attributes for one in found.values()) else ()
+    lines = chain.from_iterable(map(files.lines, names))
+    attributes = {line["id"]: said for line in lines if (said := record(line).attributes())}
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
     for row in sorted(given, key=itemgetter("at", "slot")):
         stage, item = found[row["stage"]], f"{row['item']} {row['question']}".rstrip()
@@ -45,6 +53,7 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
             label = value_of(stage.file, label)
         stage.rows.append(Rated(item, row["annotator"], label))
         stage.wanted[item] = live[_OF_TASK(row)]
+        stage.attributes[item] = attributes.get(row["item"], {})
     return list(found.values())
 
 

@@ -44,7 +44,7 @@ class Command(BaseCommand):
             return
         said = read_or_refuse(lambda log: library.named_or_file(protocol, log), self.stdout)
         rows = read_or_refuse(lambda log: read_rated(ratings, said, log), self.stdout)
-        result = _result(said, rows, {}, items)
+        result = _result(said, rows, items)
         self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) if options["json"] else written(result))
 
     def _stages(self, export: Path) -> list[JudgedStage]:
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         return found
 
     def _print_stages(self, stages: Sequence[JudgedStage], items: bool, as_json: bool) -> None:
-        found = {stage.name: _result(stage.file, stage.rows, stage.wanted, items) for stage in stages}
+        found = {stage.name: _result(stage.file, stage.rows, items, stage.wanted, stage.attributes) for stage in stages}
         if as_json:
             self.stdout.write(json.dumps({"stages": found}, ensure_ascii=False, indent=2))
             return
@@ -66,8 +66,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{name} ({result['protocol']})\n{written(result)}")
 
 
-def _result(protocol: ProtocolFile, rows: Sequence[Rated], wanted: Mapping[str, int], items: bool) -> dict[str, Any]:
-    found = decided(protocol, rows, wanted)
+def _result(protocol: ProtocolFile, rows: Sequence[Rated], items: bool, *of_export: Mapping) -> dict[str, Any]:
+    found = decided(protocol, rows, *of_export)
     states = Counter(one.state for one in found.values())
     result: dict[str, Any] = {
         "protocol": protocol.name,

@@ -7,10 +7,12 @@ judgments, an estimate or an adjudicator, the item is open.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
+from types import MappingProxyType
 
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
 from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared.measuring import Attributes, parents_of
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.values import ELSE
 
@@ -23,16 +25,17 @@ def decide_item(
     labels: Sequence[str],
     judgments: int | None = None,
     posteriors: Mapping[str, Posterior] | None = None,
-    parents: Sequence[Sequence[int]] = (),
+    of_item: Attributes = MappingProxyType({}),
 ) -> Decision:
     """The decision from the stored labels of a task, in the order given.
 
     `judgments` is how many the task needs, by default as many as the file says. Dawid and Skene's rule needs
-    `posteriors` (answer → value → probability). `outcome` is that of the first rule.
+    `posteriors` (answer → value → probability), a check with `parents` what the item's texts say of themselves.
+    `outcome` is that of the first rule.
     """
     if len(labels) < (judgments or protocol.judgments):
         return Decision(OPEN)
-    found = by_each_rule(protocol, labels, posteriors, parents)
+    found = by_each_rule(protocol, labels, posteriors, of_item)
     if not found:  # it measures
         return _unanimous_or_not(labels)
     for state in (DROPPED, OPEN):
@@ -46,10 +49,10 @@ def by_each_rule(
     protocol: ProtocolFile,
     labels: Sequence[str],
     posteriors: Mapping[str, Posterior] | None = None,
-    parents: Sequence[Sequence[int]] = (),
+    of_item: Attributes = MappingProxyType({}),
 ) -> list[Decision]:
     """What each rule of the file decides, in its order."""
-    return [_by_rule(protocol, rule, labels, posteriors or {}, parents) for rule in protocol.decide]
+    return [_by_rule(protocol, rule, labels, posteriors or {}, of_item) for rule in protocol.decide]
 
 
 def _unanimous_or_not(labels: Sequence[str]) -> Decision:
@@ -65,7 +68,7 @@ def _by_rule(
     rule: schema.Decision,
     labels: Sequence[str],
     posteriors: Mapping[str, Posterior],
-    parents: Sequence[Sequence[int]],
+    of_item: Attributes,
 ) -> Decision:
     unable = sum(label == CANNOT_JUDGE for label in labels)
     said = [CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, rule.answer, protocol) for label in labels]
@@ -86,7 +89,7 @@ def _by_rule(
     said = [one for one in said if one != CANNOT_JUDGE]
     match rule:
         case schema.Mean() | schema.Median():
-            return _by_bound(protocol, rule, said, parents)
+            return _by_bound(protocol, rule, said, of_item)
         case schema.MeanRank():
             return _by_mean_rank(rule, said)
         case schema.Latest():
@@ -148,9 +151,10 @@ def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> D
 
 
 def _by_bound(
-    protocol: ProtocolFile, rule: schema.Mean | schema.Median, said: Sequence[str], parents: Sequence[Sequence[int]]
+    protocol: ProtocolFile, rule: schema.Mean | schema.Median, said: Sequence[str], of_item: Attributes
 ) -> Decision:
     answer = protocol.answer(rule.answer)
+    parents = parents_of(answer, of_item)
     numbers = [answers.number(answer, one, parents) for one in said]
     there = [one for one in numbers if one is not None]
     if len(there) * 2 <= len(numbers):

@@ -3,12 +3,14 @@ beside stored labels and identities.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent
 from annotation.protocols.decision_rule import OPEN, Posterior
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import by_each_rule
+from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.schema import ProtocolFile
 
 
@@ -37,11 +39,15 @@ def names_of(file: ProtocolFile, shows: Iterable[str], options: Sequence[str]) -
 
 
 def rules_of(
-    file: ProtocolFile, labels: Sequence[str], judgments: int, posteriors: Mapping[str, Posterior] | None = None
+    file: ProtocolFile,
+    labels: Sequence[str],
+    judgments: int,
+    posteriors: Mapping[str, Posterior] | None = None,
+    of_item: Attributes = MappingProxyType({}),
 ) -> list[dict[str, str | None]]:
     """What each rule decides from a task's counted judgments, in the order given; nothing while there are too few.
 
-    An adjudicator's decision does not change it. `posteriors` as in `decide_item`.
+    An adjudicator's decision does not change it. `posteriors` and `of_item` as in `decide_item`.
     """
     if len(labels) < judgments:
         return []
@@ -54,7 +60,7 @@ def rules_of(
             "outcome": one.outcome or None,
             "reason": one.reason or None if one.state != OPEN else None,
         }
-        for rule, one in zip(file.decide, by_each_rule(file, named, posteriors), strict=True)
+        for rule, one in zip(file.decide, by_each_rule(file, named, posteriors, of_item), strict=True)
     ]
 
 

@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain, value_of
 from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import Attributes, parents_of, views
+from annotation.protocols.declared.measuring import Attributes, views
 from annotation.protocols.declared.schema import ProtocolFile
 
 
 class DeclaredRule(Rule):
     """What the file says decides; of the stage's settings only the overlap counts."""
 
-    parents: Sequence[Sequence[int]] = ()  # of the texts that the item's check is about
+    of_item: Attributes = MappingProxyType({})  # what the parts of the item say of themselves
 
     @property
     def file(self) -> ProtocolFile:
@@ -40,7 +41,7 @@ class DeclaredRule(Rule):
             if isinstance(rule, schema.DawidSkene)
         }
         named = self._named([answer.label]) * self.file.judgments
-        decision = decide_item(self.file, named, posteriors=kinds)
+        decision = decide_item(self.file, named, posteriors=kinds, of_item=self.of_item)
         is_dropped = decision.state == DROPPED
         return Decision(
             DROPPED if is_dropped else KEPT, answer.label, decision.reason if is_dropped else "", ADJUDICATOR,
@@ -70,20 +71,19 @@ class DeclaredRule(Rule):
         named = self._named(labels)
         estimated = next((one.answer for one in self.file.decide if isinstance(one, schema.DawidSkene)), "")
         posteriors = {estimated: posterior} if posterior is not None else {}
-        decision = decide_item(self.file, named, overlap or self.overlap, posteriors, self.parents)
+        decision = decide_item(self.file, named, overlap or self.overlap, posteriors, self.of_item)
         return replace(decision, outcome=self._stored(decision.outcome, labels, named))
 
     @property
-    def check(self) -> schema.Check | None:
-        """The check with `parents` by whose number an item is decided, if there is one."""
+    def has_parents(self) -> bool:
+        """Whether an item is decided by the number of a check with `parents`, which its texts name."""
         bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
-        found = [self.file.answer(rule.answer) for rule in bounds]
-        return next((one for one in found if isinstance(one, schema.Check) and one.parents), None)
+        return any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
 
     def about(self, of_item: Attributes) -> "DeclaredRule":
         """The rule for an item whose parts say this of themselves."""
         found = DeclaredRule(*self)
-        found.parents = parents_of(self.check, of_item) if self.check else ()
+        found.of_item = of_item
         return found
 
     def is_split(self, labels: Sequence[str]) -> bool:

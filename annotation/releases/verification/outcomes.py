@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from annotation.measures.aggregation import dawid_skene
 from annotation.protocols.base import Answer, AnswerContent, as_carried
-from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior
+from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import in_data, schema
 from annotation.protocols.declared.rule import DeclaredRule
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
@@ -17,24 +17,37 @@ NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "conten
 
 def decide(rows: Rows) -> dict[str, Decided]:
     """By stage. What an adjudicator decided stands; so does what the judgments say where nobody did. A protocol file
-    says what an adjudicator's answer decides.
+    says what an adjudicator's answer decides. Where that rests on what an open item's texts say of themselves, which is
+    in no file, the outcome stands as it is.
     """
     return {stage.name: [(task, _decide(rows, stage, task, fit)) for task in stage.live_tasks]
             for stage, fit in ((stage, _fit(stage)) for stage in rows.stages)}  # fmt: skip
 
 
 def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
+    rule = _rule_about(rows, stage, task)
+    if rule is None:
+        return _as_listed(task, task["decided_by"])
     if word := rows.adjudicated.get(about(task)):
-        content = word["content"] or AnswerContent()
-        if stage.rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
-            return replace(stage.rule.adjudicated(Answer(word["outcome"])), content=content)
-        return Decision(word["state"], word["outcome"] or "", word["reason"] or "", ADJUDICATOR, content)
+        if rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
+            return replace(rule.adjudicated(Answer(word["outcome"])), content=word["content"] or AnswerContent())
+        return _as_listed(word, ADJUDICATOR)
     place = place_of(task)
     answers = [said.answer for said in stage.answers.get(place, ())]
-    rule = stage.rule
-    if isinstance(rule, DeclaredRule) and rule.check:
-        rule = rule.about(rows.attributes.get(task["position"], {}))
     return rule.settle(answers, task["overlap"], posteriors.get(place))
+
+
+def _as_listed(row: Mapping, by: str | None) -> Decision:
+    content = row["content"] or AnswerContent()
+    return Decision(row["state"] or OPEN, row["outcome"] or "", row["reason"] or "", by or "", content)
+
+
+def _rule_about(rows: Rows, stage: ReleasedStage, task: Mapping) -> Rule | None:
+    """The stage's rule for the task's item; None if it has to know attributes that are in no file."""
+    if not isinstance(stage.rule, DeclaredRule) or not stage.rule.has_parents:
+        return stage.rule
+    of_item = rows.attributes.get(task["position"])
+    return None if of_item is None else stage.rule.about(of_item)
 
 
 def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
@@ -100,7 +113,9 @@ def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
             place = place_of(task)
             labels = [said.answer.label for said in stage.answers.get(place, ())]
             posteriors = {estimated: fit[place]} if place in fit else {}
-            found.append((task, in_data.rules_of(file, labels, task["overlap"], posteriors)))
+            rule = _rule_about(rows, stage, task)
+            if isinstance(rule, DeclaredRule):
+                found.append((task, in_data.rules_of(file, labels, task["overlap"], posteriors, rule.of_item)))
     return found
 
 

@@ -5,7 +5,7 @@ and it took no time: what rests on times is not in the figures of such a release
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,11 +20,12 @@ from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
 from annotation.measures.counts import JudgmentRow, TaskKey
 from annotation.measures.papers.base import CountedJudgment
-from annotation.protocols.base import CAPTION_PREFIX, Answer, AnswerContent, Choice, Guideline
+from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
+from annotation.releases.export_reader import record
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.schemas import key_of
 
@@ -154,22 +155,12 @@ class Rows:
         have no line.
         """
         lines = (line for name in ("items.jsonl", "dropped.jsonl") for line in self.place.lines(name))
-        return {line["position"]: _attributes_of(line) for line in lines}
+        return {line["position"]: record(line).attributes() for line in lines}
 
     @property
     def pay(self) -> float:
         """An hour; 0 where it is not public."""
         return float(self.place.manifest["study"]["pay_per_hour"] or 0)
-
-
-def _attributes_of(line: Mapping) -> dict[str, Mapping]:
-    places: Counter[str] = Counter()
-    found = {one["key"]: one["attributes"] for one in line["images"] if "attributes" in one}
-    for one in line["captions"]:
-        if "attributes" in one:
-            found[f"{CAPTION_PREFIX}{one['role']}-{places[one['role']]}"] = one["attributes"]
-        places[one["role"]] += 1
-    return found
 
 
 def number_of(annotator: str) -> int:

@@ -1,9 +1,12 @@
-"""Scores over an attribute are computed again from a release's items, and another strength is found."""
+"""What rests on the attributes of a release's items, its scores and its decisions, is computed again from them."""
 
 import json
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
+from annotation.adjudication import decisions
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import ONE, exported, release
 from tests.builders import declared
@@ -25,3 +28,36 @@ def test_strengths_are_those_of_the_models_that_the_items_name(tmp_path):
     figures["stages"][0]["scores"]["strengths"][0]["rows"][0]["value"] += 0.01
     (made / "figures.json").write_text(json.dumps(figures))
     assert any("strengths/0/rows/0/value" in str(one) for one in verify(made).problems)
+
+
+CHECKED = {
+    "winnow": "protocol/1", "name": "checked", "title": "Questions", "ask": "What holds?", "instructions": "Look.",
+    "item": {"images": {"picture": 2}, "lists": {"question": 3}, "attributes": ["parents"]},
+    "tasks": {"each": {"shown": "images.picture"}}, "screen": [{"picture": "shown"}], "judgments": 1,
+    "answers": [{"name": "ok", "kind": "check", "of": "lists.question", "parents": "parents"}],
+    "decide": [{"answer": "ok", "rule": "mean", "at_least": 0.3, "below": "few"}],
+    "measure": {"ok": {"score": "mean"}},
+}  # fmt: skip
+NO_YES = "no,yes,yes"
+
+
+def test_decisions_by_a_check_know_what_its_questions_rest_on(tmp_path):
+    """Of an item that is kept, one dropped by its parents alone, one adjudicated and one whose second task is open."""
+    stage = declared.of_file(CHECKED, 4)
+    for item in stage.study.benchmark.items.filter(position__gt=0):
+        item.captions.filter(position__gt=1 if item.position == 3 else 0).update(attributes={"parents": [1]})
+    declared.judge(stage, 1, lambda task, who: "" if task.item.position == 3 and task.question[-1] == "1" else NO_YES)
+    task = stage.tasks.filter(item__position=2).first()
+    decisions.decide(task=task, by="user:1", seen=decisions.seen(task), note="So it is.", answer=NO_YES)
+    folder = exported(with_originals(stage.study), tmp_path)
+    told = [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
+    assert [one["state"] for one in told] == ["kept"] * 2 + ["dropped"] * 4 + ["kept", None]
+    assert [rule["state"] for one in told for rule in one["rules"]] == ["kept"] * 2 + ["dropped"] * 4 + ["kept"]
+    assert told[6]["outcome"] == "0.333333"
+    made = release(folder, tmp_path / "release", splits=ONE)
+    assert verify(made).problems == []
+    for place in (folder, made):
+        call_command("decide", export=place, items=True, json=True, stdout=(out := StringIO()))
+        (found,) = json.loads(out.getvalue())["stages"].values()
+        states = [one["state"] for name, one in found["decisions"].items() if not name.startswith("item-3")]
+        assert states == ["kept"] * 2 + ["dropped"] * 4

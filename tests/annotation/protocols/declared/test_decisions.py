@@ -88,8 +88,9 @@ def test_a_statement_counts_as_no_where_what_it_rests_on_does_not_hold():
     listed = {"name": "holds", "ask": "?", "kind": "check", "of": "captions.more", "parents": "model"}
     half = {"answer": "holds", "rule": "mean", "at_least": 0.5, "below": "broken"}
     of = protocol(half, answers=(listed,), judgments=1)
-    assert told(of, "no,yes,yes", parents=[[], [1], []])[:2] == ("dropped", "0.333333")
-    assert told(of, "yes,yes,no", parents=[[], [1], []])[:2] == ("kept", "0.666667")
+    said = {"caption-more-1": {"model": 1}}
+    assert told(of, "no,yes,yes", of_item=said)[:2] == ("dropped", "0.333333")
+    assert told(of, "yes,yes,no", of_item=said)[:2] == ("kept", "0.666667")
 
 
 @pytest.mark.parametrize(
