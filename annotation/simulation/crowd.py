@@ -31,6 +31,7 @@ from annotation import permissions
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.protocols.declared.walk import Screen
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.simulation import declared_answers
@@ -166,7 +167,7 @@ class Simulated:
         lease = leases.get(token=screen.values["lease"])
         task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
         if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
-            seen = declared_answers.Screen(lease.shown, texts_of(task, lease.shown), task.question)
+            seen = Screen(lease.shown, texts_of(task, lease.shown), task.question)
             return declared_answers.fields(protocol.file, seen, task.item_id, self.rng, self.plan.error_rate)
         if protocol.form is not None:
             return protocol.form.simulate(self.rng, lease.shown, texts_of(task, lease.shown), task.question)

@@ -14,20 +14,12 @@ from annotation.protocols import base, edits
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.walk import Screen
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
 _TIED = 0.15  # qualities this close are a tie, where there is one
 _MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements that hold
 _WORDS = "A simulated annotator wrote this. " * 150
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """What an annotator sees: the options by identity in the order shown, the texts, and the task's question."""
-
-    shown: Sequence[str]
-    texts: base.TextsByIdentity
-    question: str = ""
 
 
 def fields(file: ProtocolFile, screen: Screen, item: object, rng: Random, error_rate: float) -> dict[str, str]:
@@ -97,7 +89,7 @@ class _Asked:
         """What they write."""
         if isinstance(answer, schema.Text):
             return _WORDS[: max(answer.shortest, min(60, answer.longest))]
-        return edits.simulated_edit(self._text())[: answer.longest]
+        return edits.simulated_edit(self._text(answer))[: answer.longest]
 
     def _names(self) -> list[str]:
         return sorted(_option_names(self.file, self.answer, self.screen.shown))
@@ -141,15 +133,16 @@ class _Asked:
         return points[place + step if 0 <= place + step < len(points) else place - step]
 
     def _statements(self, answer: schema.Check) -> list[str]:
-        role = str(answer.of).partition(".")[2]
-        count = len(answer.statements) or sum(base.caption_role(one) == role for one in self.screen.texts)
         truth, other = self.truth, [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
-        held = [values.YES if truth.random() < _HOLDS else values.NO for _ in range(count)]
+        held = [
+            values.YES if truth.random() < _HOLDS else values.NO
+            for _ in answers.statements_of(answer, self.screen.texts)
+        ]
         return [self.rng.choice([one for one in other if one != said]) if self.errs() else said for said in held]
 
     def _marks(self, answer: schema.Words) -> str:
         truth, marks, found = self.truth, list(answer.marks), []
-        count = len(self._text().split())
+        count = len(self._text(answer).split())
         for place in range(1, count + 1):
             mark = truth.choice(marks) if truth.random() < _MARKED else ""
             if self.errs(0.5):
@@ -157,8 +150,6 @@ class _Asked:
             found += [f"{place}:{mark}"] if mark else []
         return f"{count};{','.join(found)}"
 
-    def _text(self) -> str:
-        """The text that is marked or edited: that of its role or its task, else the last one."""
-        names = {values.option_name(self.file, one): text for one, text in self.screen.texts.items()}
-        wanted = [getattr(self.answer, "of", "").partition(".")[2], *self.screen.question.split(answers.PARTING)]
-        return next((names[one] for one in wanted if one in names), next(reversed(list(names.values())), ""))
+    def _text(self, answer: schema.Words | schema.Edit) -> str:
+        """The text that is marked or edited."""
+        return answers.text_of(self.file, answer, self.screen.texts, self.screen.question)

@@ -8,22 +8,23 @@ from annotation.measures.declared import agreement
 from annotation.protocols.declared import answers, library
 from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
 from annotation.protocols.declared.tasks import tasks_of
-from annotation.simulation.declared_answers import Screen, fields
-from tests.annotation.protocols.declared.test_library import fitting, texts
+from annotation.protocols.declared.walk import Screen, made_up_item, texts_of
+from annotation.simulation.declared_answers import fields
 
 
 def said(name: str, error_rate: float, items: int, people: int = 3) -> list[tuple]:
     """(item and question, annotator, stored label in the file's words) of the library's protocol."""
     of = library.shipped(name)
-    record = fitting(of, True)
+    record = made_up_item(of, most=True, limit=9)
+    texts = texts_of(record)
     found = []
     for item in range(items):
         for task in tasks_of(of, record, {})[:2]:
             for who in range(people):
                 rng = Random(f"{item}{task.question}{who}")
                 shown = rng.sample(task.options, len(task.options))
-                sent = fields(of, Screen(shown, texts(record), task.question), item, rng, error_rate)
-                found.append(((item, task.question), who, _label(of, sent, shown, texts(record), task.question)))
+                sent = fields(of, Screen(shown, texts, task.question), item, rng, error_rate)
+                found.append(((item, task.question), who, _label(of, sent, shown, texts, task.question)))
     return found
 
 
