@@ -274,9 +274,9 @@ class Protocol:
     `tasks(item, carried)` returns the tasks that an item makes, or raises UnsuitableItem. `right_answer(question,
     options)` returns the right answer of a task that has one by construction, else "". `drops` maps the outcomes that
     drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are `alike`, each is a vote that
-    some option fits (decision_rule.py). `scales` has the scale of those projections (`answer`: of the label itself)
-    that are not nominal. A protocol that `measures` drops no item: its answers are scored. `leaks` names the protocols
-    whose annotators would know the answer here. `file` is what a declared one was compiled from (declared/compile.py).
+    some option fits (decision_rule.py). A protocol that `measures` drops no item: its answers are scored. `leaks` names
+    the protocols whose annotators would know the answer here. `file` is what a declared one was compiled from
+    (declared/compile.py).
     """
 
     name: str
@@ -296,7 +296,6 @@ class Protocol:
     right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
     published_agreement: PublishedAgreement | None = None
-    scales: Mapping[str, Scale] = field(default_factory=dict)  # by name of the projection
     file: "ProtocolFile | None" = None
     pick_style: str = ""  # of the judging page without a form, where css/judge.css does not say how it looks
 

@@ -12,7 +12,7 @@ from itertools import chain
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, tasks, values
 from annotation.protocols.declared.keys import given_keys, point_keys
-from annotation.protocols.declared.measuring import level_of, seen_through
+from annotation.protocols.declared.measuring import seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import gettext_noop
 
@@ -45,7 +45,6 @@ def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
         leaks=frozenset(file.leaks),
         right_answer=partial(_right_answer, file) if file.right and form is None else base.no_right_answer,
         form=form,
-        scales=_scales(file),
         file=file,
         pick_style=STYLE,
     )
@@ -203,16 +202,6 @@ def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -
         return seen_through(table, said) if table and said else said
 
     return projection
-
-
-def _scales(file: ProtocolFile) -> dict[str, base.Scale]:
-    found = {}
-    for answer in file.answers:
-        level = level_of(file, answer.name)
-        if level not in ("", base.NOMINAL):
-            order = tuple(values.points(answer)) if isinstance(answer, schema.Scale) else ()
-            found[answer.name if len(file.answers) > 1 else "answer"] = base.Scale(level, order)
-    return found
 
 
 def _drops(file: ProtocolFile) -> dict[str, str]:
