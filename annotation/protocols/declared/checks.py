@@ -52,6 +52,7 @@ def problems(protocol: ProtocolFile) -> Iterator[Found]:
     yield from _answers(protocol)
     yield from _conditions(protocol)
     yield from _decisions(protocol)
+    yield from _carried(protocol)
     yield from _measures(protocol)
     yield from _combined(protocol)
     yield from _right(protocol)
@@ -78,8 +79,6 @@ def _roles(protocol: ProtocolFile) -> Iterator[Found]:
         if kind != "images" and seen.setdefault(role, kind) != kind:
             advice = f"{seen[role]} has this role too. Captions, texts and lists need different names."
             yield "ROLE_TWICE", ("item", kind, role), advice
-    for reference, name in protocol.carry.items():
-        yield from _known_answer(protocol, name, ("carry", reference))
 
 
 def _known_answer(protocol: ProtocolFile, address: str, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -416,10 +415,39 @@ def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ..
         yield from _known_values(protocol, one.answer, [one.of], (*path, "of"))
         if one.of in one.drop:
             yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
-    decided = {*one.keep, *one.drop, *([one.of] if isinstance(one, schema.AtLeast) else [])}
+    decided = {*_kept(one), *one.drop}
     if missing := _unsaid(protocol, one.answer, [*known, *more], decided):
         advice = f"Say what happens to {_listed(missing)}: list each in keep, or in drop with its reason."
         yield "DROP_NOT_TOTAL", (*path, "drop"), advice
+
+
+def _kept(rule: schema._Table) -> list[str]:
+    return [*rule.keep, *([rule.of] if isinstance(rule, schema.AtLeast) else [])]
+
+
+def _carried(protocol: ProtocolFile) -> Iterator[Found]:
+    """A text is what annotators wrote, and an image the option that was kept."""
+    for reference, name in protocol.carry.items():
+        path = ("carry", reference)
+        if unknown := list(_known_answer(protocol, name, path)):
+            yield from unknown
+            continue
+        if not reference.startswith("images."):
+            if protocol.answer(name).kind not in ("text", "edit"):
+                yield "CARRY_DOES_NOT_FIT", path, f"{name} is no text. Name an answer of kind text or edit."
+            continue
+        match protocol.answers:
+            case [schema.Pick(many=False) | schema.Pair() as one]:
+                roles, fixed = values.options_of(protocol, one), values.fixed_of(one)
+            case _:
+                roles, fixed = [], {}
+        if not roles or not roles[0].startswith("images."):
+            advice = f"{name} chooses no image. Carry one from a pick of pictures that is the only answer."
+            yield "CARRY_DOES_NOT_FIT", path, advice
+        elif not protocol.decide or not isinstance(protocol.decide[0], schema._Table):
+            yield "CARRY_DOES_NOT_FIT", path, f"No rule chooses the image. Decide {name} by majority, for example."
+        elif imageless := [one for one in _kept(protocol.decide[0]) if one in (*fixed, CANNOT_JUDGE)]:
+            yield "CARRY_DOES_NOT_FIT", path, f"An item kept by {_listed(imageless)} would carry no image. Drop it."
 
 
 def _measures(protocol: ProtocolFile) -> Iterator[Found]:

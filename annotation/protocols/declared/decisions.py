@@ -144,8 +144,7 @@ def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> D
     else:
         unclear = bool(others)
     if unclear:
-        kept = ELSE in rule.keep
-        return Decision(KEPT if kept else DROPPED, "", "" if kept else rule.drop[ELSE], "no_agreement")
+        return Decision(DROPPED, "", rule.drop[ELSE], "no_agreement")
     why = _reasons(rule)(leader)
     return Decision(DROPPED if why else KEPT, leader, why, by)
 

@@ -115,11 +115,17 @@ MISTAKES = [  # change, code, path, a word of the advice
      "no number"),
     (("scores", {"sure": {"geometric_mean": ["sure", "sure"]}}), "VALUE_TWICE", "scores.sure", "another name"),
     (("carry", {"images.scene": "fitt"}), "UNKNOWN_ANSWER", "carry.images.scene", "fit"),
+    (("carry", {"images.scene": "fit"}), "CARRY_DOES_NOT_FIT", "carry.images.scene", "chooses no image"),
+    (("carry", {"texts.told": "fit"}), "CARRY_DOES_NOT_FIT", "carry.texts.told", "text or edit"),
 ]  # fmt: skip
 
 
 def keys_to(path: str) -> list[str]:
-    return ["images.scene"] if path.startswith("carry.") else [step for step in path.split(".") if step != "all"]
+    return (
+        [path.removeprefix("carry.")]
+        if path.startswith("carry.")
+        else [step for step in path.split(".") if step != "all"]
+    )
 
 
 def test_mean_ranks_go_over_an_attribute_of_the_item():
@@ -127,6 +133,25 @@ def test_mean_ranks_go_over_an_attribute_of_the_item():
     rule = {"answer": "order", "rule": "mean_rank", "over": "maker"}
     (found,) = problems(changed(("answers", [order]), ("decide", [rule])))
     assert (found.code, found.column) == ("UNKNOWN_ATTRIBUTE", "decide.0.over") and "model" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("rule", "wanted"),
+    [
+        ({"rule": "majority", "keep": ["scene"], "drop": {"none": "nothing_fits"}}, None),
+        ({"rule": "majority", "keep": ["scene", "none"]}, "would carry no image"),
+        ({"rule": "at_least", "of": "none", "m": 2, "keep": ["scene"], "drop": {"else": "x"}}, "would carry no image"),
+        (None, "No rule chooses the image"),
+    ],
+)
+def test_a_carried_image_is_always_chosen(rule, wanted):
+    pick = {"name": "image", "kind": "pick", "of": ["images.scene"], "fixed": {"none": "None"}}
+    decide = [{"answer": "image", **rule}] if rule else []
+    item = {"images": {"scene": "2..4"}, "captions": {"positive": 1}}
+    data = changed(("answers", [pick]), ("decide", decide), ("carry", {"images.chosen": "image"}), ("item", item))
+    found = problems(data | {"screen": [{"sentence": "positive"}]})
+    assert [one.code for one in found] == ["CARRY_DOES_NOT_FIT"] * bool(wanted)
+    assert not wanted or wanted in found[0].advice
 
 
 def test_the_file_itself_is_right():
