@@ -87,6 +87,8 @@ def _by_rule(
     if unable * 2 > len(labels):
         return Decision(DROPPED, CANNOT_JUDGE, CANNOT_JUDGE, "majority")
     said = [one for one in said if one != CANNOT_JUDGE]
+    if not said:
+        return Decision(KEPT, by="not_asked")
     match rule:
         case schema.Mean() | schema.Median():
             return _by_bound(protocol, rule, said, of_item)

@@ -107,6 +107,21 @@ def test_by_mean_rank(tie, labels, wanted):
     assert told(of, *labels.split()) == wanted
 
 
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        ({"name": "why", "kind": "text"}, {"rule": "latest"}),
+        (RANK | {"name": "why"}, {"rule": "mean_rank"}),
+        (SCALE | {"name": "why"}, {"rule": "mean", "at_least": 3, "below": "too_low"}),
+    ],
+)
+def test_who_cannot_judge_says_nothing_of_what_the_others_were_not_asked(answer, rule):
+    asked = {"name": "fit", "ask": "?", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}
+    later = answer | {"ask": "Why?", "when": {"fit": "no"}}
+    of = protocol(rule | {"answer": "why"}, answers=(asked, later))
+    assert told(of, "cannot_judge", "yes/", "yes/") == ("kept", "", "", "not_asked")
+
+
 def test_options_that_tie_share_the_mean_of_their_ranks():
     assert mean_ranks(["a=b>c", "c>a>b"]) == {"a": 1.75, "b": 2.25, "c": 2}
 
