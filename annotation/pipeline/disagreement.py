@@ -67,9 +67,11 @@ def _of_view(view: View, said: Sequence[str]) -> float:
     placed = [(one, tuple(view.on_scale(one))) for one in said]
     on = [parts for _, parts in placed if parts]
     first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
+    if not on:
+        return first
     columns = zip(*on, strict=True) if len(set(map(len, on))) == 1 else [on]
     inner = [_on_scale(view.scale, column) for column in columns]
-    return first + (len(on) / len(said) * fmean(inner) if inner else 0.0)
+    return first + len(on) / len(said) * fmean(inner)
 
 
 def _on_scale(scale: Scale, said: Sequence[Any]) -> float:

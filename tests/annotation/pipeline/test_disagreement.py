@@ -10,6 +10,7 @@ from annotation.protocols.decision_rule import Rule
 from annotation.protocols.declared import compile, library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
+from tests.annotation.protocols.declared.files import changed, read
 from tests.builders import studies, text_items
 
 EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}
@@ -69,6 +70,13 @@ def test_where_an_edit_is_confirmed_the_words_count():
 def test_answers_on_a_scale_differ_by_their_distance(name, given, bits):
     protocol = compile.as_protocol(library.shipped(name), f"{name}@1")
     assert spread(rule_for(protocol, len(given), "drop"), dict(enumerate(map(Answer, given)))).entropy == bits
+
+
+def test_a_ranking_that_nobody_was_asked_for_differs_in_nothing():
+    order = {"name": "order", "ask": "?", "kind": "rank", "of": ["captions.positive", "captions.negative"]}
+    file = read(changed(("answers.1", order | {"when": {"fit": "both"}})))
+    rule = rule_for(compile.as_protocol(file, "fits@1"), 2, "drop")
+    assert spread(rule, {0: Answer("positive/"), 1: Answer("cannot_judge")}).entropy == 1
 
 
 @pytest.mark.parametrize(
