@@ -272,7 +272,7 @@ def _longest(protocol: ProtocolFile, one: object) -> int:
             most = len(one.statements) if one.statements else bounds(protocol.roles[str(one.of)])[1] or 30
             return 7 * most
         case schema.Words():
-            return 100  # marks are stored apart from the label where they are longer
+            return 100  # a text has few marks as a rule
     return 20
 
 

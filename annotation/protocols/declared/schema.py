@@ -82,7 +82,7 @@ References = Annotated[
 class Each(Strict):
     """A task for each member of a role, or for each combination of members of several. Names stand for the member."""
 
-    each: Annotated[dict[Name, References], Field(min_length=1)]
+    each: Annotated[dict[Name, References], Field(min_length=1, max_length=5)]  # the task's name has that of each
 
 
 class Pairs(Strict):

@@ -49,6 +49,7 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("screen.1", {"sentence": "positive"}), "SHOWN_TWICE", "screen.1.sentence", "options"),
     (("tasks", EACH), "NOT_SHOWN", "tasks", "sentence"),
     (("tasks", {"each": {"x": ["images.scene", "captions.more"]}}), "MIXED_ROLES", "tasks", "x"),
+    (("tasks", {"each": dict.fromkeys("abcdef", "images.scene")}), "TOO_LONG", "tasks.each", "at most 5"),
     (("tasks", PAIRS), "PAIR_NOT_ASKED", "tasks.pairs", "of: pair"),
     (("tasks", {"pairs": "images.scene"}), "PAIR_OF_ONE", "tasks.pairs", "two"),
     (("tasks", {**PAIRS, "design": "balanced"}), "WRONG_DESIGN", "tasks.design", "per_item"),
