@@ -152,6 +152,7 @@ def own_files(settings, tmp_path):
 @pytest.fixture
 def eager_tasks():
     """Celery tasks run at once, in the test's own process."""
+    celery.loader.import_default_modules()
     celery.conf.update(task_always_eager=True, task_eager_propagates=True)
     yield
     celery.conf.update(task_always_eager=False, task_eager_propagates=False)
