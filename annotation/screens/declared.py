@@ -21,7 +21,8 @@ from annotation.screens.material import Part
 _LONG = 24  # characters of an answer that does not fit a row with others
 _LONG_ANCHOR = 40  # likewise of words for a point
 _ROW = 4  # answers in a row
-_NARROW = 5  # points that have their words below them
+_NARROW = 5  # points; more have their words below them all
+_LETTERS = 56  # of a row on a phone: points with words that do not fit have them below, too
 _CHOSEN = schema.Pick | schema.Pair
 
 Context = dict[str, Any]
@@ -120,7 +121,9 @@ def _question(
                 for point, key in zip(values.points(answer), keys, strict=True)
             ]
             longest = max(len(one["label"]) for one in found["points"])
-            found |= {"listed": longest > _LONG_ANCHOR, "narrow": len(keys) > _NARROW and 0 < longest <= _LONG_ANCHOR}
+            word = max((len(word) for one in found["points"] for word in one["label"].split()), default=0)
+            narrow = len(keys) > _NARROW or word * len(keys) > _LETTERS
+            found |= {"listed": longest > _LONG_ANCHOR, "narrow": narrow and 0 < longest <= _LONG_ANCHOR}
         case schema.Check():
             found["lines"] = _lines(answer, name, texts, given)
             found["labels"] = _said(answer)
