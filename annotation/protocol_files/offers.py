@@ -16,12 +16,14 @@ from benchmarks.records import ItemRecord
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """`start` names it in forms (`verify`, `prompt-fit@2`); `lacks` says why it does not suit an item, if so."""
+    """`start` names it in forms (`verify`, `prompt-fit@2`); `needs` says what each item needs (“1 positive image and 1
+    positive caption”), and `lacks` why it does not suit an item, if so.
+    """
 
     start: str
     title: str
     source: str
-    needs: tuple[str, ...]
+    needs: str
     lacks: str = ""
 
 
@@ -46,7 +48,8 @@ def newest_versions() -> QuerySet[ProtocolVersion]:
 
 
 def _offer(start: str, file: ProtocolFile, item: ItemRecord | None) -> Offer:
-    needs = tuple(needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0])
+    *more, last = [needs_in_words(role, count) for role, count in file.roles.items() if bounds(count)[0]] or ["nothing"]
+    needs = f"{', '.join(more)} and {last}" if more else last
     return Offer(start, file.title, file.source, needs, lacks(file, item))
 
 
@@ -58,7 +61,7 @@ def lacks(file: ProtocolFile, item: ItemRecord | None) -> str:
         tasks_of(file, item, {})
     except UnsuitableItem as reason:
         if reason.needs:
-            return f"It needs {reason.needs} per item; the first item has {reason.has or 'none'}."
+            return f"Each item needs {reason.needs}; the first item has {reason.has or 'none'}."
         return f"{str(reason).capitalize()}."
     return ""
 

@@ -15,7 +15,7 @@ from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.layout import shown_name
 from annotation.protocols.declared.measuring import parents_of
 from annotation.protocols.declared.schema import ProtocolFile, bounds
-from benchmarks.records import ItemRecord
+from benchmarks.records import ItemRecord, is_own, role_name
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced
 Bound = Mapping[str, str]  # a name in the file → the identity that it stands for in this task
@@ -71,10 +71,11 @@ def _how_many(count: str) -> str:
 
 
 def needs_in_words(role: str, count: str) -> str:
-    """What an item must have: `1 positive image`, `2 to 9 candidate images`."""
+    """What an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
     kind, _, name = role.replace("lists.", "texts.").partition(".")
     many = _how_many(count)
-    return f"{many} {name.replace('_', ' ')} {kind.removesuffix('s') if many == '1' else kind}"
+    noun = kind.removesuffix("s") if many == "1" else kind
+    return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {role_name(name)} {noun}"
 
 
 def _bindings(

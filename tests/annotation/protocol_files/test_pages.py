@@ -64,8 +64,9 @@ def test_what_suits_the_benchmark_comes_first_with_its_paper_and_needs(client, m
     page = client.get(NEW, {"benchmark": benchmark.pk}).text
     assert page.index("Verify captions") < page.index("Choose the image that fits")
     unfit = page[page.index('<li class="unfit">') :]
-    assert "It needs 2 to 9 candidate images per item; the first item has none." in unfit
+    assert "Each item needs 2 to 9 candidate images; the first item has none." in unfit
     assert "VALSE (Parcalabescu et al., ACL 2022)" in page and "1 positive image" in page
+    assert "Each item needs 1 image as “picture” and 1 text as “prompt”." in " ".join(page.split())
 
 
 def test_mistakes_are_kept_and_named_with_line_key_and_remedy(client, draft):
@@ -157,7 +158,7 @@ def test_a_draft_is_discarded(client, draft):
 
 def test_a_draft_that_does_not_suit_its_benchmark_says_why(client, draft):
     page = save(client, draft, library.text_of("bivlc-choose"), benchmark=studies.benchmark(candidates=0).pk).text
-    assert "No problems" in page and "It needs 2 to 9 candidate images per item" in page
+    assert "No problems" in page and "Each item needs 2 to 9 candidate images; the first item has none." in page
 
 
 def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
