@@ -72,29 +72,3 @@ def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: 
         number = answers.number(answer, value)
         return "" if number is None else format(number, ".4g")
     return str(int(wanted in (value, values.role_of(value), *views.values())))
-
-
-def rules_in_words(file: ProtocolFile) -> list[str]:
-    """A sentence for each rule, in the file's order."""
-    return [_in_words(rule, file.judgments) for rule in file.decide]
-
-
-def _in_words(rule: schema.Decision, judgments: int) -> str:
-    match rule:
-        case schema.AtLeast():
-            how = f"at least {rule.m} of {judgments} must answer {rule.of}"
-        case schema.Unanimous():
-            how = "all must give the same answer"
-        case schema.DawidSkene():
-            how = "the most probable answer counts, estimated from all answers"
-        case schema.Mean() | schema.Median():
-            how = f"the {rule.rule} must be at least {rule.at_least:g}"
-        case schema.MeanRank():
-            how = "the option that ranks best on average"
-        case schema.BradleyTerry():
-            how = f"strengths of each {rule.over} over all items"
-        case schema.Latest():
-            how = "the last text counts"
-        case _:
-            how = "the most frequent answer counts"
-    return f"{rule.answer}: {how}"

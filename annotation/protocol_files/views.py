@@ -15,8 +15,8 @@ from annotation import permissions
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.permissions import whole_number
 from annotation.protocol_files import drafts, offers
-from annotation.protocol_files.consequences import rules_in_words
 from annotation.protocol_files.publish import NameTaken
+from annotation.protocols.declared.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks import audit, queries
 from benchmarks.formats.base import Unreadable
@@ -135,7 +135,7 @@ def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: bool) -> d
         "seen": seen or drafts.digest_of(draft.text),
     }  # fmt: skip
     if reading.file:
-        found["rules"] = rules_in_words(reading.file)
+        found["rules"] = each_rule_in_words(reading.file)
         found["lacks"] = offers.lacks(reading.file, _first_item(draft.benchmark))
     return found
 
@@ -150,7 +150,7 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     file = drafts.reading_of(found.text).file
     context = {
         "section": "studies", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
-        "file": file, "rules": rules_in_words(file) if file else [],
+        "file": file, "rules": each_rule_in_words(file) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
         "studies": permissions.studies_for(request.user).filter(stages__protocol=str(found)).distinct(),
     }  # fmt: skip

@@ -86,37 +86,42 @@ def rules_in_words(file: ProtocolFile) -> str:
     """The decision rules in one sentence without a capital and a full stop."""
     if not file.decide:
         return "nothing is dropped, answers are scored"
-    found = [f"{_decided(rule)}{_dropped(rule)}" for rule in file.decide]
+    found = each_rule_in_words(file)
     return found[0] if len(found) == 1 else f"an item is kept if every rule keeps it: {'; '.join(found)}"
 
 
+def each_rule_in_words(file: ProtocolFile) -> list[str]:
+    """The answer, what decides, and why items are dropped; without a full stop."""
+    return [f"{rule.answer}: {_decided(rule)}{_dropped(rule)}" for rule in file.decide]
+
+
 def _decided(rule: schema.Decision) -> str:
-    name = rule.answer
     match rule:
         case schema.Majority(tie=tie):
-            return f"{name} by majority, {_TIES[tie]}"
+            return f"the most frequent answer counts, {_TIES[tie]}"
         case schema.DawidSkene(tie=tie):
-            return f"{name} by Dawid and Skene's model fitted to all judgments of the stage, {_TIES[tie]}"
+            return f"the most probable answer counts, by Dawid and Skene's model of the stage's judgments, {_TIES[tie]}"
         case schema.AtLeast(of=of, m=m):
-            return f"kept if at least {m} gave {name} as {of}; otherwise the most frequent value decides"
+            return f"at least {m} must answer {of}, otherwise the most frequent answer counts"
         case schema.Unanimous():
-            return f"{name} by the value that all gave"
+            return "all must give the same answer"
         case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
-            return f"kept if the {rule.rule} of {name} is at least {bound:g}"
+            return f"the {rule.rule} must be at least {bound:g}"
         case schema.MeanRank(tie=tie, over=over):
-            more = f"; the mean rank of each {over} is computed over all items" if over else ""
-            return f"{name} by the best mean rank, {_TIES[tie]}{more}"
+            more = f"; each {over} has a mean rank over all items" if over else ""
+            return f"the option with the best mean rank counts, {_TIES[tie]}{more}"
         case schema.BradleyTerry(over=over):
-            return f"the strength of each {over} by the Bradley–Terry model of {name}; nothing is dropped"
-    return f"{name} by the text that was given last"
+            return f"the Bradley–Terry model gives each {over} a strength over all items, no item is dropped"
+    return "the last text counts"
 
 
 def _dropped(rule: schema.Decision) -> str:
+    """The values for which it drops items, each with the reason."""
     if isinstance(rule, schema.Mean | schema.Median):
-        return f"; dropped are others ({rule.below}) and those without a number ({rule.no_value})"
+        return f"; dropped: others ({rule.below}), no number ({rule.no_value})"
     drops = getattr(rule, "drop", {})
     words = ", ".join(f"{'others' if value == values.ELSE else value} ({why})" for value, why in drops.items())
-    return f"; dropped are {words}" if words else ""
+    return f"; dropped: {words}" if words else ""
 
 
 def measures_in_words(file: ProtocolFile) -> list[str]:
@@ -146,7 +151,8 @@ def _measured(file: ProtocolFile, name: str) -> Iterator[str]:
     level, said = level_of(file, name), file.measure.get(name)
     if not level:
         return
-    views = f"; also on {_listed([f'“{view}”' for view in said.views], 'the views')}" if said and said.views else ""
+    seen = [f"“{view}”" for view in said.views] if said else []
+    views = f"; also on {_listed(seen, 'the views' if len(seen) > 1 else 'the view')}" if seen else ""
     score = f"; the score is the {'mean' if said.score == 'mean' else f'share of {said.score}'}" if (
         said and said.score
     ) else ""  # fmt: skip

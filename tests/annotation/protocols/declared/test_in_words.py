@@ -14,10 +14,11 @@ ANSWERS = {
 }
 RULES = {
     "prompt-fit": "nothing is dropped, answers are scored",
-    "image-caption-foil": "kept if at least 2 gave fit as positive; otherwise the most frequent value decides; dropped "
-    "are negative (foil_fits), both (both_fit), neither (neither_fits), others (no_agreement)",
-    "verify": "holds by majority, a tie drops the item; dropped are no (does_not_hold), cannot_tell (cannot_tell)",
-    "revise": "description by the text that was given last",
+    "image-caption-foil": "fit: at least 2 must answer positive, otherwise the most frequent answer counts; "
+    "dropped: negative (foil_fits), both (both_fit), neither (neither_fits), others (no_agreement)",
+    "verify": "holds: the most frequent answer counts, a tie drops the item; dropped: no (does_not_hold), cannot_tell "
+    "(cannot_tell)",
+    "revise": "description: the last text counts",
 }
 MEASURES = {
     "prompt-fit": ["Agreement on fit is ordinal, by the order of the values; the score is the mean."],
