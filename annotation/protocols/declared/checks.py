@@ -75,7 +75,11 @@ def _roles(protocol: ProtocolFile) -> Iterator[Found]:
         kind, _, role = reference.partition(".")
         least, most = bounds(count)
         if most is not None and (most < least or most == 0):
-            yield "WRONG_COUNT", ("item", kind, role), "The second number is the larger one: 2..9."
+            yield (
+                "WRONG_COUNT",
+                ("item", kind, role),
+                "Write how many there are: 2, or from a smaller number to a larger one, 2..9.",
+            )
         if kind != "images" and seen.setdefault(role, kind) != kind:
             advice = f"{seen[role]} has this role too. Captions, texts and lists need different names."
             yield "ROLE_TWICE", ("item", kind, role), advice
@@ -99,9 +103,9 @@ def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
         case schema.Pairs(pairs=role, design=design, per_item=per_item):
             yield from _known_role(protocol, role, ("tasks", "pairs"))
             if role in protocol.roles and (bounds(protocol.roles[role])[1] or 2) < 2:
-                yield "PAIR_OF_ONE", ("tasks", "pairs"), f"A pair takes two; an item has one of {role}."
+                yield "PAIR_OF_ONE", ("tasks", "pairs"), f"A pair takes two, but an item has only one of {role}."
             if (design == "all") != (per_item is None):
-                advice = "Say per_item: how many pairs of an item are drawn." if design != "all" else "Remove per_item."
+                advice = "Add per_item, how many pairs to draw per item." if design != "all" else "Remove per_item."
                 yield "WRONG_DESIGN", ("tasks", "design"), advice
             if not any(isinstance(one, schema.Pair) and one.of == "pair" for one in protocol.answers):
                 yield "PAIR_NOT_ASKED", ("tasks", "pairs"), "Add an answer of kind pair with of: pair."
@@ -165,7 +169,7 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
         if one.name in _ENVELOPE:
             yield "NAME_TAKEN", (*path, "name"), f"The judging page uses {one.name} itself. Choose another name."
         if len(protocol.answers) > 1 and not one.ask:
-            yield "NOT_ASKED", path, "Several answers each need a line: ask."
+            yield "NOT_ASKED", path, "Add ask, its question: each of several answers needs one."
         for role in _all_options(protocol, one):
             yield from _known_role(protocol, role, (*path, "of"))
         if isinstance(one, schema.Pick | schema.Rank | schema.Pair):
@@ -181,7 +185,7 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
         with contextlib.suppress(KeyError):  # an unknown role, which has its own problem
             longest += _longest(protocol, one) + 1
     if longest > LONGEST_LABEL:
-        advice = f"Ask less on one screen: its answers take up to {longest} characters together, of {LONGEST_LABEL}."
+        advice = f"Ask less on one screen: its answers can take {longest} characters, but {LONGEST_LABEL} are stored."
         yield "TOO_LONG", ("answers",), advice
     try:
         given_keys(protocol)
@@ -237,11 +241,11 @@ def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
 
 def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...]) -> Iterator[Found]:
     if bool(one.of) == bool(one.statements):
-        yield "NO_STATEMENTS", path, "Give either statements, or with of the list of an item."
+        yield "NO_STATEMENTS", path, "Give either statements, or in of a list of the item, not both."
     if one.of and one.of.startswith("images."):
         yield "MIXED_ROLES", (*path, "of"), "Statements are texts."
     if one.parents and (not one.of or one.parents not in protocol.item.attributes):
-        yield "UNKNOWN_ATTRIBUTE", (*path, "parents"), "Name one of item: attributes, which the texts of the list have."
+        yield "UNKNOWN_ATTRIBUTE", (*path, "parents"), "Name one of item.attributes that the texts of the list have."
 
 
 def _shown_text(
@@ -291,12 +295,12 @@ def _conditions(protocol: ProtocolFile) -> Iterator[Found]:
                 elif places[name] >= place:
                     cycle = any(name == other.name and _asks_for(other, one.name) for other in protocol.answers)
                     code = "CYCLE" if cycle or name == one.name else "ASKED_LATER"
-                    yield code, at, f"{one.name} waits for {name}, which comes later. Wait for earlier answers."
+                    yield code, at, f"{one.name} waits for {name}, which comes later. Name an earlier answer."
                 else:
                     yield from _known_values(protocol, address, wanted, at)
                     yield from _blind(protocol, address, wanted, at)
         if not one.when.all and not one.when.any:
-            yield "UNREACHABLE_ANSWER", path, "Say which answers bring this question."
+            yield "UNREACHABLE_ANSWER", path, "Say after which answers this question is asked."
         yield from _reachable(protocol, one, path)
 
 
@@ -329,7 +333,7 @@ def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int
             seen.add(name)
     for address, left in needed.items():
         if not left:
-            yield "UNREACHABLE_ANSWER", path, f"{one.name} never comes: no value of {address} meets all its conditions."
+            yield "UNREACHABLE_ANSWER", path, f"{one.name} is never asked: no value of {address} meets all conditions."
 
 
 def _known_values(
@@ -387,14 +391,14 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
         if isinstance(one, schema._Table):
             yield from _table(protocol, one, path)
         if getattr(one, "tie", "") == "none" and "none" not in values.fixed_of(answer):
-            yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer none."
+            yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer called none."
         if isinstance(one, schema.DawidSkene) and any(
             isinstance(other, schema.DawidSkene) for other in protocol.decide[:place]
         ):
             advice = "A study estimates one answer. Decide the others by majority, at_least or unanimous."
             yield "TWO_ESTIMATES", (*path, "rule"), advice
         if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
-            yield "M_OUT_OF_K", (*path, "m"), f"A task has {protocol.judgments} judgments, fewer than m."
+            yield "M_OUT_OF_K", (*path, "m"), f"A task gets only {protocol.judgments} judgments, fewer than m."
         over = getattr(one, "over", None)
         if over and over not in protocol.item.attributes:
             there = _listed(protocol.item.attributes)
@@ -460,7 +464,7 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         kind = "pick" if "." in address else protocol.answer(address).kind
         if one.agreement and one.agreement not in _AGREEMENT[kind]:
             fitting = _listed(_AGREEMENT[kind])
-            advice = f"{address} is a {kind}; agreement on it is: {fitting}."
+            advice = f"{address} is a {kind}; agreement on it can be: {fitting}."
             yield "AGREEMENT_DOES_NOT_FIT", (*path, "agreement"), advice
         known = table_values(protocol, address)
         for name, view in one.views.items():
@@ -491,7 +495,7 @@ def _comparison(protocol: ProtocolFile, of: schema.Comparison, path: tuple[str |
         yield (
             "WRONG_DESIGN",
             path,
-            "Only the tasks of each can be compared. Remove it, or list rows that count together.",
+            "compare needs tasks that go through each. Remove it, or list rows that count together.",
         )
     for address in protocol.right:
         yield from _known_values(protocol, address, [of.compare], (*path, "compare"))
@@ -526,7 +530,7 @@ def _orders(
 
 def _right(protocol: ProtocolFile) -> Iterator[Found]:
     if protocol.group and not protocol.right:
-        yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers: say which are right."
+        yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers. Say which these are, under right."
     for name, said in protocol.right.items():
         path = ("right", name)
         if isinstance(said, str):

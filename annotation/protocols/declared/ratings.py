@@ -63,7 +63,7 @@ def _label(
         asked = answers.is_asked(answer, parts, protocol)
         advice = ""
         if said and not asked:
-            advice = "The other answers do not bring this question. Leave the cell empty."
+            advice = "This question is not asked after the other answers. Leave the cell empty."
         elif not said and asked and answer.required:
             advice = "Fill in this cell, or remove the row."
         elif said:

@@ -74,7 +74,7 @@ def canonical(protocol: ProtocolFile) -> str:
 def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[Path, int]]:
     """The data, and the line of each path. Raises Unreadable."""
     if len(text) > LONGEST:
-        log.error("TOO_LONG", file, None, "", f"A protocol may have {LONGEST:,} characters; this has {len(text):,}.")
+        log.error("TOO_LONG", file, None, "", f"Shorten this to {LONGEST:,} characters; it has {len(text):,}.")
         raise Unreadable
     try:
         node = yaml.compose(text.replace("\t", "  ") if text.lstrip().startswith("{") else text, Loader=_Core)
@@ -87,7 +87,7 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
         raise Unreadable from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        log.error("NOT_YAML", file, None, "", f"This is no YAML: {str(error)[:200]}.")
+        log.error("NOT_YAML", file, None, "", f"This is not YAML: {str(error)[:200]}.")
         raise Unreadable from None
     if log.count > before:
         raise Unreadable
@@ -194,12 +194,12 @@ def _yaml_advice(problem: str) -> str:
 
 
 _PATTERNS = {
-    r"^[a-z][a-z0-9_]*$": "Use small letters, digits and _, beginning with a letter.",
-    r"^[a-z][a-z0-9-]*$": "Use small letters, digits and -, beginning with a letter.",
+    r"^[a-z][a-z0-9_]*$": "Use lower-case letters, digits and _, beginning with a letter.",
+    r"^[a-z][a-z0-9-]*$": "Use lower-case letters, digits and -, beginning with a letter.",
     r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$": "Name a role with its kind, such as images.scene.",
     r"^\d+(\.\.\d*)?$": "Write how many there are: 2, 2..9, or 1.. for one or more.",
     r"^[^\r\n]*$": "Write this on one line.",
-    r"^[a-z0-9]$": "A key is one small letter or digit.",
+    r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
 }
 
 
@@ -217,7 +217,7 @@ def _advice(error: ErrorDetails) -> str:
         case "union_tag_not_found":
             by = str(context["discriminator"]).strip("'")
             keys = f"one of the keys {', '.join(_keys_at(error['loc']))}" if "(" in by else f"the key {by}"
-            return f"Say what this is by {keys}."
+            return f"Say what this is with {keys}."
         case "union_tag_invalid":
             return f"There is no {context['tag']!r} here. Use one of {context['expected_tags']}.".replace("'", "")
         case "string_pattern_mismatch":
@@ -225,13 +225,13 @@ def _advice(error: ErrorDetails) -> str:
         case "string_too_long":
             return f"Write at most {context['max_length']:,} characters."
         case "too_long":
-            return f"List at most {context['max_length']:,} here."
+            return f"Give at most {context['max_length']:,} entries here."
         case "less_than_equal":
-            return f"Write a number up to {context['le']:,}."
+            return f"Write a number of at most {context['le']:,}."
         case "greater_than_equal":
-            return f"Write a number from {context['ge']:,} on."
+            return f"Write a number of at least {context['ge']:,}."
         case "too_short":
-            return f"List at least {context['min_length']:,} here."
+            return f"Give at least {context['min_length']:,} here."
         case "string_too_short":
             return "Write something here."
         case _:
