@@ -4,7 +4,6 @@ As in a trial of a stage (trial_views.py), nothing is written; study and stage a
 shows these pages in a frame.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from annotation.judging.trial_views import SCREENS, Trial, act, history_of, scre
 from annotation.models import ProtocolDraft, Stage, Study
 from annotation.protocol_files import drafts
 from annotation.protocol_files.consequences import consequences_of
+from annotation.protocol_files.publish import digest_of
 from annotation.protocol_files.views import draft_for
 from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem
 from annotation.protocols.declared.compile import is_plain
@@ -52,9 +52,8 @@ class DraftTrial(Trial):
                 protocol.tasks_for(queries.record_of(item), {})
             except UnsuitableItem as reason:
                 self.unsuitable.append(str(reason))
-        digest = hashlib.sha256(draft.text.encode()).hexdigest()
         leases = leases_under(protocol, items, seed, SCREENS)
-        super().__init__(request, Stage(study=study), protocol, leases, _home(draft, seed), digest)
+        super().__init__(request, Stage(study=study), protocol, leases, _home(draft, seed), digest_of(draft.text))
 
     def instructions(self) -> Mapping[str, Any]:
         language = get_language()

@@ -1,6 +1,5 @@
 """Drafts: files that somebody is writing. They are saved with their mistakes."""
 
-import hashlib
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +10,7 @@ from django.db.models import QuerySet
 
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.models.protocol_files import text_of_version
-from annotation.protocol_files.publish import publish
+from annotation.protocol_files.publish import digest_of, publish
 from annotation.protocols.base import Protocol
 from annotation.protocols.declared import library
 from annotation.protocols.declared.compile import as_protocol
@@ -85,10 +84,6 @@ def start_draft(*, start: str, user: User, by: str, benchmark: Benchmark | None 
     draft = ProtocolDraft.objects.create(owner=user, benchmark=benchmark, text=text, started_from=start)
     audit.record(by=by, verb="started", subject=draft, start=start)
     return draft
-
-
-def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @transaction.atomic

@@ -15,6 +15,10 @@ from benchmarks.formats.base import ProblemLog
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
 
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 class NameTaken(ValueError):
     """Somebody else has published under this name; the message is for the author."""
 
@@ -27,7 +31,7 @@ def publish(*, text: str, by: str, user: User | None = None, log: ProblemLog | N
     another user's. Superusers, and commands (without a `user`), can publish under every name.
     """
     file = read_protocol(text, "protocol", ProblemLog() if log is None else log)
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    digest = digest_of(text)
     fetch(_LOCK, name=f"protocol {file.name}")
     if there := ProtocolVersion.objects.filter(sha256=digest).first():
         return there

@@ -15,7 +15,7 @@ from annotation import permissions
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.permissions import whole_number
 from annotation.protocol_files import drafts, offers
-from annotation.protocol_files.publish import NameTaken
+from annotation.protocol_files.publish import NameTaken, digest_of
 from annotation.protocols.declared.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks import audit, queries
@@ -132,7 +132,7 @@ def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: bool) -> d
     reading = drafts.reading_of(draft.text)
     found: dict[str, Any] = {
         "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal, "conflict": conflict,
-        "seen": seen or drafts.digest_of(draft.text),
+        "seen": seen or digest_of(draft.text),
     }  # fmt: skip
     if reading.file:
         found["rules"] = each_rule_in_words(reading.file)
