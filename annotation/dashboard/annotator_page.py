@@ -128,6 +128,14 @@ def stage_of(data: Mapping, position: int | None) -> Mapping | None:
     return next((stage for stage in data["stages"] if stage["position"] == position), None)
 
 
+def level_of(data: Mapping, position: int | None) -> str | None:
+    """The level on which annotators are compared in the stage, or in all stages; None if their labels have no order, or
+    stages differ.
+    """
+    levels = {stage.get("level") for stage in data["stages"] if stage_of(data, position) in (None, stage)}
+    return levels.pop() if len(levels) == 1 else None
+
+
 def outliers(data: Mapping, position: int | None = None, number: int | None = None) -> list[Outlier]:
     """Of a stage or of all, and of one annotator or of all: lowest agreement first, then the fastest.
 

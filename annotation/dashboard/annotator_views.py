@@ -53,6 +53,7 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
         context |= {
             "lines": lines, "stage": annotator_page.stage_of(found.data, position), "speed": found.data["speed"],
             "tested": annotator_page.count_tests(found.data), "look": sum(line.look for line in lines),
+            "level": annotator_page.level_of(found.data, position),
             "outliers": annotator_page.outliers(found.data, position),
             "pairs": annotator_page.pairs(found.data, position),
             "plots": annotator_page.plots(study, found.data["stages"], position, found.made_at.isoformat()),
