@@ -96,7 +96,7 @@ def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, 
         raise CannotSave(f"This text has {len(text):,} characters. Shorten it to {MOST:,}; it has not been saved.")
     draft.text = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
     if seen and draft.text != text and digest_of(draft.text) != seen:
-        raise ChangedElsewhere("This draft has been changed in another window since. This text has not been saved.")
+        raise ChangedElsewhere("This draft was changed in another window. Your text here has not been saved.")
     if (draft.text, draft.benchmark) != (text, benchmark):
         draft.text, draft.benchmark = text, benchmark
         draft.save(update_fields=["text", "benchmark", "changed_at"])

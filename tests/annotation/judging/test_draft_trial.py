@@ -61,7 +61,7 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         end = client.get(home(draft)).text
     assert [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")] == []
     alone, together, measured = (
-        "Decision on this answer alone", "If all 3 annotators answer the same", "Value for fit",
+        "Decision on this answer alone", "If all 3 annotators give this answer", "fit counts as",
     )  # fmt: skip
     assert [(one[alone], one[together]) for one in found] == [
         ("Open: 2 more judgments needed.", "Kept."), ("Open: 2 more judgments needed.", "Dropped: both fit.")
