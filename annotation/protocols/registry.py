@@ -3,6 +3,7 @@
 A new one in Python is one file here, one template, one test and one line below.
 """
 
+import re
 from collections.abc import Callable
 
 from annotation.protocols import (
@@ -27,6 +28,7 @@ PROTOCOLS: dict[str, Protocol] = {
     )
 }  # fmt: skip
 VERSION_SIGN = "@"
+_VERSION = re.compile(rf"(.+){VERSION_SIGN}([1-9][0-9]{{0,8}})")  # not 01, which would be another name of 1
 
 FindText = Callable[[str, int], str]  # name and version of a published file → its text; raises KeyError
 
@@ -69,10 +71,10 @@ _compiled: dict[str, Protocol] = {}  # a published version never changes
 def _published(name: str) -> Protocol:
     if found := _compiled.get(name):
         return found
-    own, _, version = name.rpartition(VERSION_SIGN)
-    if not (version.isascii() and version.isdecimal()):
+    version = _VERSION.fullmatch(name)
+    if version is None:
         raise KeyError(name)
-    return keep_published(name, _find_text(own, int(version)))
+    return keep_published(name, _find_text(version[1], int(version[2])))
 
 
 def keep_published(name: str, text: str) -> Protocol:

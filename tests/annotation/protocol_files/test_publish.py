@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from annotation.models import ProtocolVersion
 from annotation.protocol_files.publish import NameTaken, publish
 from annotation.protocols.declared import library
-from annotation.protocols.registry import protocol_named
+from annotation.protocols.registry import is_known, protocol_named
 from benchmarks.formats.base import ProblemLog, Unreadable
 from tests.builders import declared, studies
 
@@ -24,6 +24,12 @@ def test_the_same_text_is_one_version_and_another_the_next():
     second = publish(text=TEXT.replace("judgments: 3", "judgments: 5"), by="test")
     assert str(second) == "prompt-fit@2"
     assert [protocol_named(str(one)).file.judgments for one in (first, second)] == [3, 5]
+
+
+@pytest.mark.parametrize("number", ["0", "01", "2", "x", "", "-1", "١", "9" * 20, "9" * 5000])
+def test_a_version_has_one_name(number):
+    publish(text=TEXT, by="test")
+    assert is_known("prompt-fit@1") and not is_known(f"prompt-fit@{number}")
 
 
 def test_a_text_with_problems_is_no_version():
