@@ -148,7 +148,9 @@ def near_words(level: str | None) -> str:
     """What an annotator's share of agreement with the others counts (measures.agreement.agreement_with_majority)."""
     if level == RANK:
         return "most pairs of options in the order of the others’ mean ranks"
-    return "at most one step from the others’ median" if level else "gave the same answer as most of the others"
+    if level:
+        return "at most one step from the others’ median, or half a step on a scale of up to four points"
+    return "gave the same answer as most of the others"
 
 
 @register.filter
