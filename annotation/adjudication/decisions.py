@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.judging import flags
 from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
-from annotation.pipeline import outcomes, promotion
+from annotation.pipeline import audits, outcomes, promotion
 from annotation.protocols.answers import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
@@ -142,6 +142,7 @@ def decide(
     )  # fmt: skip
     for flag in flags.open_flags(task) if settles else []:
         flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
+    audits.after_outcome(stage)
     promotion.follow_outcome(stage, task.item_id)
     if decision.state == DROPPED:
         promotion.ask_again_if_newer(stage, task.item_id)

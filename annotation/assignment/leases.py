@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef
 
 from annotation.checks import attention_checks
-from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, Strategy, StudyState, Task
-from annotation.models.choices import BATCHED
+from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StudyState, Task
+from annotation.models.choices import BATCHED, POOLED
 from annotation.pipeline import exposure
 from annotation.sql import columns, fetch, instances
 from benchmarks import audit
@@ -142,7 +142,7 @@ def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
         statement, seconds = CLAIMS[whose, apart], stage.lease_seconds
         return _leases(statement, annotator=annotator.pk, stage=stage.pk, seconds=seconds, apart=stage.apart_from)
 
-    if stage.strategy != Strategy.POOL:
+    if stage.strategy not in POOLED:
         own = take(OWN)
         return own if own or stage.strategy in BATCHED else take(ADDED)
     if stage.check_rate and attention_checks.is_due(annotator, stage):
@@ -206,7 +206,7 @@ class Waiting:
 def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
     had = Lease.objects.filter(task=OuterRef("task"), annotator=annotator).exclude(state=LeaseState.LAPSED)
     leased = Slot.objects.filter(stage=stage, held_until__isnull=False, live=True).exclude(annotator=annotator)
-    leased = leased.filter(reserved=None) if stage.strategy == Strategy.POOL else leased.none()
+    leased = leased.filter(reserved=None) if stage.strategy in POOLED else leased.none()
     met = Lease.objects.filter(task__item=OuterRef("task__item"), task__stage__position__in=stage.apart_from)
     met = met.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
     found = leased.filter(~Exists(had), ~Exists(met))

@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.assignment import leases
 from annotation.checks import attention_checks, qualification
 from annotation.models import Annotator, Instructions, Seat, Stage, StageState, Strategy, Study
-from annotation.models.choices import BATCHED
+from annotation.models.choices import BATCHED, POOLED
 from annotation.pipeline.exposure import APART, had, met
 from annotation.sql import execute, fetch
 from annotation.transactions import anew
@@ -124,7 +124,7 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
 
 def claimable(annotator: Annotator, stage: Stage) -> bool:
     """Whether there is a slot that the annotator could claim now."""
-    pool, named = stage.strategy == Strategy.POOL, stage.strategy == Strategy.NAMED
+    pool, named = stage.strategy in POOLED, stage.strategy == Strategy.NAMED
     values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
     return fetch(CLAIMABLE, **values)[0][0]
 

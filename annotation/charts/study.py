@@ -226,3 +226,26 @@ def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
 
 def _moment(at: str) -> str:
     return datetime.fromisoformat(at).strftime("%-d %b %Y, %H:%M UTC")
+
+
+# Audits
+
+
+def audit_plot(band: Sequence[Sequence[float]], items: int, aim: str, of: Subject) -> Plot:
+    """The interval of the share of wrong items after each look: (n, estimate, low, high), from audits.running."""
+    columns = [
+        Column("n", "items judged"), Column("estimate", "share of wrong items", "share"),
+        Column("low", "from", "share"), Column("high", "to", "share"),
+    ]  # fmt: skip
+    caption = f"The share of wrong items and its 95 % interval, by items judged. Target: {aim}."
+    return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band)
+
+
+def _describe_audit(band: Sequence[Sequence[float]], items: int) -> str:
+    if not band:
+        return "Nothing is judged yet."
+    (first, _, widest_low, widest_high), (n, estimate, low, high) = band[0], band[-1]
+    return (
+        f"After {n:,} of {items:,} items the share of wrong ones is {estimate:.1%}, with a 95 % interval from "
+        f"{low:.1%} to {high:.1%}. After {first:,} it was from {widest_low:.1%} to {widest_high:.1%}."
+    )

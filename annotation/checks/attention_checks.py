@@ -15,7 +15,8 @@ from django.db.models import F
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.measures import pass_rules
-from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Strategy, Task
+from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
+from annotation.models.choices import POOLED
 from annotation.pipeline.task_creation import random_rank
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -91,7 +92,7 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
     """
     mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
     has = mine.filter(live=True).count()
-    if stage.strategy == Strategy.POOL:
+    if stage.strategy in POOLED:
         screens = stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
     else:
         ordinary = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.JUDGE, task__live=True)
@@ -150,7 +151,7 @@ def _places(annotator: Annotator, stage: Stage, count: int) -> list[int]:
     In a pool `is_due` decides the time, so any rank will do.
     """
     rest = Slot.objects.filter(stage=stage, reserved=annotator, annotator=None, live=True)
-    ranks = sorted(rest.values_list("rank", flat=True)) if stage.strategy != Strategy.POOL else []
+    ranks = sorted(rest.values_list("rank", flat=True)) if stage.strategy not in POOLED else []
     seed = ("place", stage.seed, annotator.number, len(ranks), ranks[:1])
     order = sorted(range(len(ranks) + count), key=lambda place: random_rank(*seed, place))
     chosen, found = sorted(order[:count]), []

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
-from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Task
+from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Strategy, Task
 from annotation.pipeline import promotion, task_creation
 from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
@@ -68,6 +68,8 @@ def _asked(stage: Stage, known: Mapping[Item, Known]) -> tuple[list[tuple[Item, 
 
 def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]:
     """Raises UnsuitableItem."""
+    if stage.strategy == Strategy.AUDIT and item.benchmark_id == stage.study.benchmark_id:
+        raise UnsuitableItem(f"item {item.key} belongs to the audited benchmark; choose one of another benchmark")
     there = list(Task.objects.filter(stage=stage, item=item))
     other = next((task for task in there if task.kind != Kind.JUDGE), None)
     if other is not None:

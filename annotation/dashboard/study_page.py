@@ -15,6 +15,7 @@ from annotation.adjudication import answers_shown, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
+from annotation.dashboard import audit_block
 from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way, waits_for_closing
 from annotation.dashboard.scores_block import scores_block
 from annotation.exports import job as export_job
@@ -60,9 +61,9 @@ RELEASES = 3
 FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # always current, whatever the size
 BLOCKS = (
     *FRESH, "next_step", "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
-    "disagreements", "batches", "scored",
+    "disagreements", "batches", "scored", "audit",
 )  # fmt: skip
-MAYBE = ("batches", "scored")  # blocks that not every stage has
+MAYBE = ("batches", "scored", "audit")  # blocks that not every stage has
 MOVES = {StudyState.PAUSED: "Pause", StudyState.OPEN: "Open", StudyState.CLOSED: "Close"}
 
 # Counts and newest rows: whenever anything on the page changes, something here changes too. LATERAL, so that it reads
@@ -71,7 +72,7 @@ SEEN = """
 WITH stage AS (SELECT * FROM annotation_stage WHERE study_id = %(study)s),
      task AS (SELECT * FROM annotation_task WHERE stage_id IN (SELECT id FROM stage))
 SELECT (SELECT state FROM annotation_study WHERE id = %(study)s),
-  (SELECT array_agg(state ORDER BY position) FROM stage),
+  (SELECT array_agg(row(state, target_half_width, target_bound)::text ORDER BY position) FROM stage),
   (SELECT max(id) FROM annotation_instructions WHERE stage_id IN (SELECT id FROM stage)),
   (SELECT row(count(*), count(*) FILTER (WHERE live), sum(overlap), max(id))::text FROM task),
   (SELECT row(sum(place.n), sum(judged), max(place.newest), sum(held))::text FROM task CROSS JOIN LATERAL (
@@ -186,6 +187,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
         "plots": _plotted(stage, figures, whole),
+        "audit_plot": _audit_plot(stage, figures, data),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
@@ -214,6 +216,10 @@ def _overall_pace(figures: dict) -> float | None:
 def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
     study = stage.study
     return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
+
+
+def _audit_plot(stage: Stage, figures: dict, data: dict) -> study_charts.Plot | None:
+    return audit_block.plot(data["audit"], _subject(stage, figures)) if data.get("audit") else None
 
 
 def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
@@ -397,7 +403,8 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)
-    return {**found, "unstaffed": _unstaffed(stage, found)}
+    audit = audit_block.summary(stage, figures["cost"]["cost"])
+    return {**found, "audit": audit, "unstaffed": _unstaffed(stage, found)}
 
 
 def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:

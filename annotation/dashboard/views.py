@@ -1,6 +1,7 @@
 """The managers' pages of studies: the list, a study with its figures, its agreement, baseline and blocked items."""
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpResponse
@@ -9,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
+from annotation.checks.fields import PercentField
 from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, blocked_items, cache
@@ -16,7 +18,7 @@ from annotation.judging import flags
 from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
-from annotation.studies import closing, reopening
+from annotation.studies import audit_target, closing, reopening
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import audit
 from benchmarks.jobs import jobs
@@ -88,6 +90,21 @@ def stage_move(request: StaffRequest, pk: int, position: int) -> HttpResponse:
         moved = study_lifecycle.move_stage(stage=stage, to=to, by=audit.named(request.user))
         messages.success(request, next_step.after_move(moved, closing.open_items(stage)))
     except study_lifecycle.CannotMove as refusal:
+        messages.error(request, str(refusal))
+    return _to_stage(stage)
+
+
+@require_POST
+@staff_only
+def stage_target(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    """Change an audit's target (`target`, in percent)."""
+    stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
+    try:
+        share = PercentField().clean(request.POST.get("target"))
+        audit_target.set_target(stage=stage, share=share, by=audit.named(request.user))
+    except ValidationError as wrong:
+        messages.error(request, " ".join(wrong.messages))
+    except audit_target.CannotAim as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)
 

@@ -12,7 +12,7 @@ from annotation.protocols.registry import base_name
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
 _HOUR = 3600
-_BATCHES, _EVERYONE = "batches", "everyone"  # of models.choices.Strategy
+_BATCHES, _EVERYONE, _AUDIT = "batches", "everyone", "audit"  # of models.choices.Strategy
 _ADJUDICATE = "adjudicate"  # of models.choices.TieRule
 NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
 _TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
@@ -59,6 +59,8 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
         found["apart_from"] = "A batch has all questions of its items. To separate an item's questions, use the pool."
     if settings.get("strategy") == _BATCHES and not settings.get("batch_size"):
         found["batch_size"] = "Enter the number of items per batch."
+    if settings.get("strategy") == _AUDIT:
+        found |= _audit_contradictions(settings)
     items, overlap = settings.get("agreement_items"), settings.get("agreement_overlap")
     if bool(items) != bool(overlap):
         found["agreement_overlap" if items else "agreement_items"] = "For an agreement sample, enter both numbers."
@@ -69,6 +71,22 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
             found = {"tie_rule": _NOT_LEFT, **found}
         elif max(settings.get("overlap") or 1, settings.get("agreement_overlap") or 1) < 2:
             found = {"rule": _TOO_FEW, **found}
+    return found
+
+
+def _audit_contradictions(settings: Settings) -> dict[str, str]:
+    found = {}
+    half_width, bound = settings.get("target_half_width"), settings.get("target_bound")
+    if (half_width is None) == (bound is None):
+        found["target_half_width"] = "An audit stops at a half-width or at a bound. Enter one of them."
+    elif bound is not None and not settings.get("any_look"):
+        found["any_look"] = "An audit with a bound stops when the rate looks good, which needs this."
+    if settings.get("sample"):
+        found["sample"] = "An audit draws its own order and stops by itself. Leave this empty."
+    if settings.get("agreement_items"):
+        found["agreement_items"] = "All items of an audit get the same number of judgments. Leave this empty."
+    if settings.get("rule") == DAWID_SKENE:
+        found["rule"] = "An audit needs each item’s outcome at once. Use the majority vote."
     return found
 
 

@@ -9,6 +9,8 @@ STRATEGIES = {
     "batches": "in disjoint batches of {batch_size:,} items, which an annotator keeps to the end",
     "named": "named annotators judge the items assigned to them",
     "everyone": "each annotator judges every item, with as many annotators as the overlap",
+    "audit": "each annotator gets the next free item, in one random order whose hash is kept from the start, until the "
+    "share of wrong items is known well enough",
 }
 TIES = {
     "drop": "the item is dropped",

@@ -14,7 +14,8 @@ from django.db.models import Avg, Q
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.checks import attention_checks
-from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, Strategy, StudyState
+from annotation.models import Annotator, Judgment, Lease, LeaseState, Slot, Stage, StudyState
+from annotation.models.choices import POOLED
 from annotation.permissions import Desk
 from annotation.protocols.base import Answer
 from annotation.screens.read_answer import screen_fields
@@ -88,12 +89,12 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
     tasks = stage.tasks.filter(kind="judge", live=True).count()
     theirs = Q(reserved=annotator)
     skipped = Lease.objects.none()
-    if stage.strategy != Strategy.POOL:
+    if stage.strategy not in POOLED:
         theirs |= Q(annotator=annotator)
         skipped = Lease.objects.filter(annotator=annotator, state=LeaseState.SKIPPED)  # a check too: law 4
     slots = Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task"))
     mine = slots.count() if annotator else None
-    if stage.strategy != Strategy.POOL:
+    if stage.strategy not in POOLED:
         return _a_batch(stage, tasks) if mine is None else mine
     everything = tasks + (attention_checks.expected(stage, tasks) if mine is None else mine)
     return min(stage.quota, everything) if stage.quota else everything

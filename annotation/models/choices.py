@@ -33,9 +33,11 @@ class Strategy(TextChoices):
     BATCHES = "batches"  # disjoint sets of items; an annotator keeps a set to the end
     NAMED = "named"  # these annotators, these items
     EVERYONE = "everyone"  # each annotator judges every item, as many annotators as the overlap says
+    AUDIT = "audit"  # a pool in an order that is published first, until the share of wrong items is known well enough
 
 
 BATCHED = (Strategy.BATCHES, Strategy.EVERYONE)  # a new annotator gets a place in a batch
+POOLED = (Strategy.POOL, Strategy.AUDIT)  # the next free slot goes to the next annotator
 MOST_JUDGMENTS = 50  # of a task
 
 

@@ -131,6 +131,15 @@ class Stage(models.Model):
     undo_seconds = models.PositiveIntegerField(default=900, validators=[MaxValueValidator(86400)])
     auto_advance = models.BooleanField(default=False)
     seed = models.BigIntegerField()  # draws the order, the batches and the sample
+    # An audit stops when the interval of the share of wrong items is at most ± `target_half_width`, or ends at most at
+    # `target_bound`. Wrong are items dropped for one of `wrong_reasons`, or for any reason if there are none.
+    target_half_width = models.FloatField(
+        null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(0.5)]
+    )
+    target_bound = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.001), MaxValueValidator(1)])
+    any_look = models.BooleanField(default=False)  # with intervals that are valid whenever one stops
+    wrong_reasons = ArrayField(models.CharField(max_length=40), default=list, blank=True)
+    order_sha256 = models.CharField(max_length=64, blank=True, editable=False)  # of the order, from the start
     # Share of an annotator's screens that are checks
     check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
     # Share of correct answers
@@ -163,6 +172,12 @@ class Stage(models.Model):
             models.CheckConstraint(
                 condition=~Q(strategy=Strategy.BATCHES) | Q(batch_size__isnull=False, batch_size__gte=1),
                 name="stage_batches_have_a_size",
+            ),
+            models.CheckConstraint(
+                condition=~Q(strategy=Strategy.AUDIT)
+                | Q(target_half_width__isnull=False, target_bound__isnull=True)
+                | Q(target_half_width__isnull=True, target_bound__isnull=False, any_look=True),
+                name="stage_audits_have_a_target",
             ),
         ]
 

@@ -5,7 +5,7 @@ import json
 from django.db.models import F
 
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
-from annotation.pipeline import disagreement, promotion
+from annotation.pipeline import audits, disagreement, promotion
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import (
@@ -91,6 +91,7 @@ def settle(
         decision = Decision(OPEN)
     if not write_outcome(task, decision) or not task.live:
         return
+    audits.after_outcome(stage)
     if feeds:
         promotion.follow_outcome(stage, task.item_id)
     if decision.state == DROPPED:

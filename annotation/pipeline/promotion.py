@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
-from annotation.models import Kind, Promotion, Slot, Stage, StageState, Study, Task
+from annotation.models import Kind, Promotion, Slot, Stage, StageState, Strategy, Study, Task
 from annotation.pipeline import task_creation
 from annotation.pipeline.item_results import Result, fallen_out, results
 from annotation.pipeline.sampling import draw_sample
@@ -146,7 +146,8 @@ def take_in(study: Study, by: str = "app") -> int:
     A dropped item with newer candidates is asked about again, even in a closed stage; other items are not.
     Safe to repeat at any time: if nothing is new, nothing is written.
     """
-    return sum(_take_in(stage, by) for stage in study.stages.filter(source=None).select_related("study__benchmark"))
+    stages = study.stages.filter(source=None).exclude(strategy=Strategy.AUDIT)  # whose items are fixed from the start
+    return sum(_take_in(stage, by) for stage in stages.select_related("study__benchmark"))
 
 
 def take_in_benchmark(benchmark: Benchmark) -> None:
@@ -259,6 +260,19 @@ def ready_for(taker: Stage, stage: Stage) -> dict[int, Result]:
     known = set(taker.tasks.exclude(kind=Kind.JUDGE).values_list("item", flat=True))
     found = {item: result for item, result in results(stage).items() if result.label in taker.takes}
     return {item: result for item, result in found.items() if item not in known}
+
+
+def set_state(stage: Stage, to: str) -> None:
+    """Close the locked stage, so that nothing more of it is given out, or open it again."""
+    stage.state = to
+    stage.save(update_fields=["state"])
+    slots = Slot.objects.filter(stage=stage, judgment=None)
+    slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
+
+
+def last_task(stage: Stage) -> int | None:
+    """The newest task; what has a later one came after it."""
+    return stage.tasks.aggregate(last=Max("pk"))["last"]
 
 
 def promote(stage: Stage) -> dict[Stage, int]:

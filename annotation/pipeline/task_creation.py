@@ -13,6 +13,7 @@ from django.db.models import Max
 
 from annotation.models import Stage, StageState, Strategy, Task
 from annotation.models.choices import BATCHED
+from annotation.pipeline import audit_order
 from annotation.pipeline.exposure import met
 from annotation.protocols.base import TaskSpec
 from annotation.sql import execute, fetch
@@ -61,11 +62,13 @@ def random_rank(*parts: object) -> int:
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call."""
+    asked = list(asked)
+    places = audit_order.draw_order(stage, {one.item for one in asked}) if stage.strategy == Strategy.AUDIT else {}
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
             shows=list(one.ask.shows), options=list(one.ask.options), overlap=stage.overlap,
-            rank=random_rank(stage.seed, one.key, one.ask.question, one.round),
+            rank=places[one.item] if places else random_rank(stage.seed, one.key, one.ask.question, one.round),
         )
         for one in sorted(asked, key=lambda one: (random_rank("item", stage.seed, one.key), one.ask.question))
     ]  # fmt: skip

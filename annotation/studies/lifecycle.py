@@ -8,11 +8,21 @@ from types import MappingProxyType
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
 
 from annotation.designs.plan import StagePlan, contradictions
 from annotation.designs.presets import apart_of, expected_carry, tasks_per_item
-from annotation.models import STUDY_MOVES, DecisionRule, Instructions, Role, Slot, Stage, StageState, Study, StudyState
+from annotation.models import (
+    STUDY_MOVES,
+    DecisionRule,
+    Instructions,
+    Role,
+    Slot,
+    Stage,
+    StageState,
+    Strategy,
+    Study,
+    StudyState,
+)
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
@@ -89,6 +99,8 @@ def _create_stage(
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
     stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
+    if stage.strategy == Strategy.AUDIT and (reason := cannot_audit(plan)):
+        raise CannotCreate(f"Stage {name}: {reason}")
     positions = {**{other: stage.position for other, stage in made.items()}, name: position}
     apart = apart_of(plan, before)
     if unknown := set(apart) - set(positions):
@@ -100,6 +112,15 @@ def _create_stage(
     stage.save()
     _first_instructions(stage, plan, protocol)
     return stage
+
+
+def cannot_audit(plan: StagePlan) -> str:
+    """Why the stage cannot be an audit, in a sentence; empty if it can."""
+    if plan.source:
+        return "An audit is of the benchmark’s items. It cannot take those of an earlier stage."
+    if protocol_named(plan.protocol).measures:
+        return "This protocol drops no items, so that an audit would find none wrong."
+    return ""
 
 
 def _first_instructions(stage: Stage, plan: StagePlan, protocol: Protocol) -> None:
@@ -200,16 +221,13 @@ def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     partly = to == StageState.CLOSED and Slot.objects.filter(stage=stage, judgment=None, live=True).exists()
     if to not in StageState.values or (to == stage.state and not partly):
         raise CannotMove(f"A stage that is {stage.state} cannot change to {to}.")
-    stage.state = to
-    stage.save(update_fields=["state"])
-    slots = Slot.objects.filter(stage=stage, judgment=None)
-    slots.update(live=False) if to == StageState.CLOSED else slots.filter(task__live=True).update(live=True)
+    promotion.set_state(stage, to)
     promoted: dict[Stage, int] = {}
     if to == StageState.CLOSED and stage.rule == DecisionRule.DAWID_SKENE:
         dawid_skene.queue_estimate(stage=stage, by=by, closing=True)  # promoted after the worker's estimate
     elif to == StageState.CLOSED:
         promoted = promotion.promote(stage)
-    last_task = stage.tasks.aggregate(last=Max("pk"))["last"]  # what comes later came after the closing
     went = sum(promoted.values())
+    last_task = promotion.last_task(stage)  # what comes later came after the closing
     audit.record(by=by, verb=f"moved to {to}", subject=stage, promoted=went, last_task=last_task)
     return Moved(stage, promoted)

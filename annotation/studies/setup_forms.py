@@ -19,6 +19,7 @@ from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
+from annotation.studies.lifecycle import cannot_audit
 from annotation.studies.starting_points import StartingPoint
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
@@ -29,6 +30,7 @@ STRATEGIES = {
     Strategy.BATCHES: "batches: each annotator gets a set of items",
     Strategy.NAMED: "named: you assign items to annotators",
     Strategy.EVERYONE: "everyone: every annotator judges every item",
+    Strategy.AUDIT: "audit: items in random order, until their share of wrong ones is known",
 }
 RULES = {
     DecisionRule.MAJORITY: "majority vote",
@@ -111,8 +113,23 @@ class StageForm(forms.Form):
     agreement_overlap = number("agreement_overlap", "Judgments per sampled item", required=False)
     quota = number("quota", "Quota", "Maximum judgments per annotator. Leave empty for no limit.", required=False)
     sample = number("sample", "Sample of items", "Use this many random items. Leave empty to use all.", required=False)
-    stratify = forms.BooleanField(label="Keep the proportions of types and subtypes in the sample", required=False)
+    stratify = forms.BooleanField(
+        label="Keep the proportions of types and subtypes in the sample or audit", required=False
+    )
     sample_each = forms.BooleanField(label="Sample this many items per type", required=False)
+    target_half_width = PercentField(
+        label="Audit: stop at ± (%)", required=False, max_value=50,
+        help_text="Stop when the share of wrong items is known to within this many points.",
+    )  # fmt: skip
+    target_bound = PercentField(
+        label="Audit: stop at (%)", required=False,
+        help_text="Instead: stop when it is certain that at most this share is wrong.",
+    )  # fmt: skip
+    any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
+    wrong_reasons = forms.MultipleChoiceField(
+        label="Audit: wrong are items dropped as", widget=forms.CheckboxSelectMultiple, required=False,
+        help_text="Choose none to count every dropped item.",
+    )  # fmt: skip
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
     apart_from = forms.MultipleChoiceField(
         label="Exclude annotators who saw the item in", widget=forms.CheckboxSelectMultiple, required=False
@@ -135,6 +152,7 @@ class StageForm(forms.Form):
     kept = PercentField(label="% of items kept")
 
     ASSUMED = ("seconds", "kept")
+    OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
     def __init__(
@@ -153,10 +171,19 @@ class StageForm(forms.Form):
         assert isinstance(apart_from, forms.MultipleChoiceField)
         names = [(stage.stage_name, stage.stage_name) for stage in before]
         apart_from.choices = [*names, (plan.stage_name, "this stage")]
+        wrong_reasons = self.fields["wrong_reasons"]
+        assert isinstance(wrong_reasons, forms.MultipleChoiceField)
+        reasons = sorted({*protocol_named(plan.protocol).drops.values(), "flagged", "tie_unresolved"})
+        wrong_reasons.choices = [(reason, reason.replace("_", " ")) for reason in reasons]
         gone = [] if plan.source else ["promotion"]
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []
         gone += ["rule", "tie_rule"] if self.file else []
+        if cannot_audit(plan):
+            gone += self.OF_AUDIT
+            strategy = self.fields["strategy"]
+            assert isinstance(strategy, forms.ChoiceField)
+            strategy.choices = [(name, words) for name, words in STRATEGIES.items() if name != Strategy.AUDIT]
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]

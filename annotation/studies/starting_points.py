@@ -19,7 +19,20 @@ from annotation.studies.instructions_images import pictures
 from benchmarks import audit
 
 # Every other column of a stage is a setting that a copy takes over. A copy draws its samples anew.
-_OWN = {"id", "study", "position", "name", "state", "invite", "protocol", "source", "after", "apart_from", "seed"}
+_OWN = {
+    "id",
+    "study",
+    "position",
+    "name",
+    "state",
+    "invite",
+    "protocol",
+    "source",
+    "after",
+    "apart_from",
+    "seed",
+    "order_sha256",
+}
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")
 

@@ -114,6 +114,7 @@ study-participant       xxxxxx  ++--0L
 study-move              xxxxxx  ++--0L
 stage-move              xxxxxx  ++--0L
 stage-reopen            xxxxxx  ++--0L
+stage-target            xxxxxx  ++--0L
 stage-estimate          xxxxxx  ++--0L
 study-export            xxxxxx  ++--0L
 protocol-list           +++-+L  +++-+L

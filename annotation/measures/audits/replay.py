@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from annotation.measures.audits import intervals, side_information, stratified
-from annotation.measures.audits.intervals import Bounds
+from annotation.measures.audits import intervals
 from annotation.measures.audits.order import Order, sampling_order
 from annotation.measures.audits.plan import Target
-from annotation.measures.types import Array, Figures
+from annotation.measures.audits.running import looks
+from annotation.measures.types import Figures
 
 SEED = 0
 
@@ -41,34 +41,17 @@ class Truth:
         return sum(self.wrong.values()) / len(self.wrong)
 
 
-def looks(truth: Truth, order: Sequence[str], *, at_any_look: bool) -> Bounds:
-    """The interval after each item of the order, which has all items."""
-    wrong = np.array([truth.wrong[key] for key in order], dtype=int)
-    if truth.scores is not None:
-        scores = np.array([truth.scores[key] for key in order])
-        by = side_information.any_look if at_any_look else side_information.by_width
-        return by(wrong, scores, scores)
-    n = np.arange(1, len(wrong) + 1)
-    if at_any_look:
-        return intervals.narrowing(intervals.any_look(n, np.cumsum(wrong), len(wrong)))
-    if truth.strata:
-        return stratified.by_width(wrong, _numbers([truth.strata[key] for key in order]))
-    return intervals.by_width(n, np.cumsum(wrong), len(wrong))
-
-
-def _numbers(strata: Sequence[str]) -> Array:
-    return np.unique(np.array(strata), return_inverse=True)[1]
-
-
 def replay(truth: Truth, target: Target, seed: int = SEED) -> Audited:
     """Strata make the order proportional, except at any look, where every order has to be equally likely."""
     order = sampling_order(list(truth.wrong), seed, None if target.at_any_look else truth.strata)
-    found = looks(truth, order.keys, at_any_look=target.at_any_look)
+    known = np.array([truth.wrong[key] for key in order.keys], dtype=int)
+    strata = [truth.strata[key] for key in order.keys] if truth.strata else None
+    scores = np.array([truth.scores[key] for key in order.keys]) if truth.scores else None
+    found = looks(known, len(known), target, strata, scores)
     n = target.stop(found, len(order.keys)) or len(order.keys)
-    wrong = sum(truth.wrong[key] for key in order.keys[:n])
     low, high = float(found.low[n - 1]), float(found.high[n - 1])
     covers = low - 1e-12 <= truth.share <= high + 1e-12
-    return Audited(order, n, wrong, float(found.estimate[n - 1]), low, high, covers)
+    return Audited(order, n, int(known[:n].sum()), float(found.estimate[n - 1]), low, high, covers)
 
 
 def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:

@@ -15,22 +15,23 @@ _ENOUGH = 5  # wrong items, and right ones, and two items of each stratum, befor
 
 
 def by_width(wrong: Array, strata: Array) -> Bounds:
-    """After each draw of the whole benchmark: `wrong` (0 or 1) and `strata` (numbers from 0), in the order drawn.
+    """After each draw: `wrong` (0 or 1) of those drawn, and `strata` (numbers from 0) of all items, in the order drawn.
 
     Nominal if one stops by width alone. Until five wrong and five right items and two of each stratum are drawn, it is
     the plain interval.
     """
-    size, n = len(wrong), np.arange(1, len(wrong) + 1)
-    member = strata[:, None] == np.arange(strata.max() + 1)
+    size, n = len(strata), np.arange(1, len(wrong) + 1)
+    everyone = strata[:, None] == np.arange(strata.max() + 1)
+    member = everyone[: len(wrong)]
     drawn, found = np.cumsum(member, axis=0), np.cumsum(member * wrong[:, None], axis=0)
-    weights = member.mean(axis=0)
+    weights = everyone.mean(axis=0)
     share = np.cumsum(wrong) / n
     rates = found / np.maximum(drawn, 1)
     estimate = rates @ weights
     variance = (rates * (1 - rates) * drawn / np.maximum(drawn - 1, 1)) @ weights
     gain = np.maximum(1, estimate * (1 - estimate) / np.maximum(variance, 1e-12))
     seen = np.cumsum(wrong)
-    enough = (np.minimum(seen, n - seen) >= _ENOUGH) & (drawn >= np.minimum(2, member.sum(axis=0))).all(axis=1)
+    enough = (np.minimum(seen, n - seen) >= _ENOUGH) & (drawn >= np.minimum(2, everyone.sum(axis=0))).all(axis=1)
     return intervals.wilson(
         np.where(enough | (n == size), estimate, share), intervals.effective(n, size) * np.where(enough, gain, 1)
     )

@@ -3,7 +3,7 @@
 
 import { inZone } from "../pages/live.js";
 import {
-  SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued,
+  SMALL, beside, count, decimal, label, letters, line, named, percent, text, tip, valued, whole,
 } from "./parts.js";
 import { margins } from "./models.js";
 import { matrix, mix, times } from "./people.js";
@@ -145,4 +145,30 @@ function series({ rows }, look, width) {
   };
 }
 
-export const KINDS = { funnel, intervals, series, matrix, mix, times, margins, scatter };
+// A share and its interval, which narrows as items are judged.
+
+function band({ rows }, look, width) {
+  const says = ({ n, estimate, low, high }) =>
+    `${count(n)} items judged\n${percent(estimate)}\n95 % from ${percent(low)} to ${percent(high)}`;
+  const area = { type: "line", stack: "band", symbol: "none", silent: true, lineStyle: { opacity: 0 } };
+  const shape = { color: look["accent-soft"], opacity: 1 };
+  const dots = rows.length === 1 ? 8 : 0;
+  return {
+    height: width < 480 ? 200 : 240,
+    textStyle: text(look),
+    grid: { left: 46, right: 18, top: 14, bottom: 28 },
+    tooltip: tip(look, (all) => says(rows[all[0].dataIndex]), { trigger: "axis" }),
+    xAxis: valued(look, { min: 0, minInterval: 1, splitLine: { show: false }, axisLine: line(look) }),
+    yAxis: valued(look, { min: 0, axisLabel: label(look, { formatter: whole }) }),
+    series: [
+      { ...area, data: rows.map(({ n, low }) => [n, low]) },
+      { ...area, data: rows.map(({ n, low, high }) => [n, high - low]), areaStyle: shape },
+      {
+        type: "line", data: rows.map(({ n, estimate }) => [n, estimate]), symbol: "circle", symbolSize: dots,
+        lineStyle: { color: look.accent, width: 2 }, itemStyle: { color: look.accent },
+      },
+    ],
+  };
+}
+
+export const KINDS = { band, funnel, intervals, series, matrix, mix, times, margins, scatter };

@@ -102,3 +102,14 @@ def test_judgments_over_time_are_counts_and_the_last_span_may_be_running():
 )
 def test_spans_in_words(minutes, said):
     assert said in study.series_plot({"minutes": minutes, "bins": []}, "2026-03-02T09:20:00+00:00", STAGE).caption
+
+
+def test_an_audit_has_a_row_for_each_look_and_says_how_the_interval_narrowed():
+    plot = study.audit_plot([(1, 0.0, 0.0, 0.8), (40, 0.1, 0.05, 0.15)], 1200, "± 5 %", STAGE)
+    assert as_dicts(plot)[1] == {"n": 40, "estimate": 0.1, "low": 0.05, "high": 0.15}
+    assert plot.caption.endswith("Target: ± 5 %.")
+    assert plot.description == (
+        "After 40 of 1,200 items the share of wrong ones is 10.0%, with a 95 % interval from 5.0% to 15.0%. "
+        "After 1 it was from 0.0% to 80.0%."
+    )
+    assert study.audit_plot([], 1200, "± 5 %", STAGE).description == "Nothing is judged yet."

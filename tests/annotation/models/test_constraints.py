@@ -113,6 +113,7 @@ BROKEN = {
     "stage_cap_from_overlap": lambda w: Stage.objects.update(cap=1),
     "stage_check_rate_range": lambda w: Stage.objects.update(check_rate=0.6),
     "stage_agreement_both_or_neither": lambda w: Stage.objects.update(agreement_items=5),
+    "stage_audits_have_a_target": lambda w: Stage.objects.update(strategy="audit", target_bound=0.05),
     "stage_batches_have_a_size": lambda w: Stage.objects.update(strategy="batches", batch_size=0),
     "annotator_excluded_with_reason": lambda w: Annotator.objects.update(excluded_at=Now()),
     "annotator_erased_whole": lambda w: Annotator.objects.update(erased_at=Now(), name="Grace"),

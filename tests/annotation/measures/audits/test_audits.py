@@ -12,6 +12,7 @@ from annotation.measures.audits.intervals import Bounds
 from annotation.measures.audits.order import order_hash, sampling_order
 from annotation.measures.audits.plan import Plan, Target, plan
 from annotation.measures.audits.replay import Truth, replay, replays
+from annotation.measures.audits.running import progress
 from bench.audits import benchmark, simulated
 from benchmarks.metrics.base import wilson
 
@@ -171,3 +172,22 @@ def test_a_replay_says_which_order_it_took():
     found = replay(truth, Target(half_width=0.1), seed=3)
     assert found.order == sampling_order(KEYS, 3)
     assert found.n < 40 and found.covers and found.low <= found.estimate <= found.high
+
+
+@pytest.mark.parametrize("at_any_look", [False, True])
+def test_an_audit_under_way_is_the_replay_up_to_there(at_any_look):
+    keys = [f"i{number}" for number in range(300)]
+    truth = Truth({key: number % 4 == 0 for number, key in enumerate(keys)}, {key: key[-1] for key in keys})
+    target = Target(half_width=0.1, at_any_look=at_any_look)
+    whole = replay(truth, target)
+    settled = [truth.wrong[key] for key in whole.order.keys]
+    strata = [truth.strata[key] for key in whole.order.keys]
+    assert progress([None] * 300, target, strata).n == 0
+    before = progress([*settled[: whole.n - 10], None, *settled[whole.n - 9 :]], target, strata)
+    assert (before.n, before.met) == (whole.n - 10, False)
+    assert before.n < before.plan.expected <= before.plan.most <= plan(300, target).most
+    for after in (0, 50):  # what was judged later changes nothing
+        found = progress([*settled[: whole.n + after], *[None] * (300 - whole.n - after)], target, strata)
+        assert (found.n, found.met, found.wrong, found.plan) == (whole.n, True, whole.wrong, Plan(whole.n, whole.n))
+        assert (found.estimate, found.low, found.high) == (whole.estimate, whole.low, whole.high)
+        assert found.band[-1] == (whole.n, whole.estimate, whole.low, whole.high)

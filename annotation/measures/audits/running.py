@@ -1,0 +1,71 @@
+"""An audit under way: what the items judged so far say, whether it may stop, and how many items are to come."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.measures.audits import intervals, side_information, stratified
+from annotation.measures.audits.intervals import Bounds
+from annotation.measures.audits.plan import Plan, Target, plan
+from annotation.measures.types import Array
+
+_POINTS = 200  # of the band that is drawn
+
+
+def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None, scores: Array | None = None) -> Bounds:
+    """The interval after each judged item. `wrong` are those judged, in order; `strata` and `scores` are of all items
+    in order.
+    """
+    if scores is not None:
+        by = side_information.any_look if target.at_any_look else side_information.by_width
+        return by(wrong, scores[: len(wrong)], scores)
+    n = np.arange(1, len(wrong) + 1)
+    if target.at_any_look:
+        return intervals.narrowing(intervals.any_look(n, np.cumsum(wrong), size))
+    if strata:
+        return stratified.by_width(wrong, np.unique(np.array(strata), return_inverse=True)[1])
+    return intervals.by_width(n, np.cumsum(wrong), size)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """An audit of `items` items after the first `n` of its order, of which `wrong` are wrong.
+
+    `n` are the items until the audit stopped if `met`, otherwise all up to the first that is still open. Shares are
+    None before the first item. `plan` is of all items that are needed. `band`: (n, estimate, low, high) on the way.
+    """
+
+    items: int
+    n: int
+    wrong: int
+    met: bool
+    estimate: float | None
+    low: float | None
+    high: float | None
+    plan: Plan
+    band: list[tuple[int, float, float, float]]
+
+    @property
+    def half_width(self) -> float | None:
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def progress(
+    settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None = None, guess: float | None = None
+) -> Progress:
+    """`settled` has for each item of the order whether it is wrong, or None while it is open."""
+    size = len(settled)
+    first_open = next((place for place, one in enumerate(settled) if one is None), size)
+    if not first_open:
+        return Progress(size, 0, 0, False, None, None, None, plan(size, target, guess), [])
+    wrong = np.array(settled[:first_open], dtype=int)
+    found = looks(wrong, size, target, strata)
+    stop = target.stop(found, size)
+    n = stop or first_open
+    judged = int(wrong[:n].sum())
+    estimate, low, high = (float(of[n - 1]) for of in (found.estimate, found.low, found.high))
+    needed = Plan(n, n) if stop else plan(size, target, estimate, n=n, wrong=judged)
+    places = np.unique(np.round(np.linspace(0, n - 1, min(n, _POINTS))).astype(int))
+    band = [(int(at) + 1, float(found.estimate[at]), float(found.low[at]), float(found.high[at])) for at in places]
+    return Progress(size, n, judged, stop is not None, estimate, low, high, needed, band)

@@ -1,0 +1,90 @@
+"""Stages with the strategy *audit*: what the items judged so far say, and the end.
+
+The estimate uses the items of the order up to the first that is still open, so that items that take long, which are
+often the doubtful ones, are not missing from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from celery import shared_task
+from django.db import transaction
+
+from annotation.measures.audits.plan import Target
+from annotation.measures.audits.running import Progress, progress
+from annotation.models import Kind, OutcomeState, Stage, StageState, Strategy
+from annotation.pipeline import promotion
+from annotation.pipeline.audit_order import is_stratified, stratum
+from annotation.transactions import anew
+from benchmarks import audit
+
+
+def target_of(stage: Stage) -> Target:
+    return Target(stage.target_half_width, stage.target_bound, stage.any_look)
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """An item of the order: whether it is wrong, None while it is open."""
+
+    stratum: str
+    wrong: bool | None
+
+
+def audited(stage: Stage) -> list[Audited]:
+    """All items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
+    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank", "pk")
+    rows = tasks.values_list("rank", "item__type", "item__subtype", "decided__state", "decided__reason")
+    found = []
+    for _, of_item in groupby(rows, key=lambda row: row[0]):
+        mine = list(of_item)
+        wrong = [_is_wrong(stage, state, reason) for *_, state, reason in mine]
+        settled = True if True in wrong else None if None in wrong else False
+        found.append(Audited(stratum(mine[0][1], mine[0][2]), settled))
+    return found
+
+
+def _is_wrong(stage: Stage, state: str | None, reason: str | None) -> bool | None:
+    if state is None:
+        return None
+    return state == OutcomeState.DROPPED and (not stage.wrong_reasons or reason in stage.wrong_reasons)
+
+
+def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress:
+    rows = audited(stage) if rows is None else rows
+    strata = [row.stratum for row in rows] if is_stratified(stage) else None
+    return progress([row.wrong for row in rows], target_of(stage), strata)
+
+
+# The end
+
+
+def after_outcome(stage: Stage) -> None:
+    """After an outcome has changed: let the worker see whether the audit can stop."""
+    if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
+        transaction.on_commit(lambda: check_target.delay(stage.pk), robust=True)
+
+
+@shared_task
+def check_target(stage: int) -> None:
+    stop_if_met(Stage.objects.get(pk=stage))
+
+
+@anew
+@transaction.atomic
+def stop_if_met(stage: Stage) -> bool:
+    """Close the stage if its target is met. Answers to screens that annotators still hold count as in any closed
+    stage.
+    """
+    stage = promotion.lock_stage(stage)
+    if stage.strategy != Strategy.AUDIT or stage.state != StageState.OPEN:
+        return False
+    found = progress_of(stage)
+    if not found.met:
+        return False
+    promotion.set_state(stage, StageState.CLOSED)
+    went = sum(promotion.promote(stage).values())
+    told = {"promoted": went, "last_task": promotion.last_task(stage), "judged": found.n, "wrong": found.wrong}
+    audit.record(by="app", verb=f"moved to {StageState.CLOSED}", subject=stage, **told)
+    return True

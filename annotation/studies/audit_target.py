@@ -1,0 +1,40 @@
+"""Changing what an audit aims at: a tighter target resumes an audit that has stopped."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.models import Stage, StageState, Strategy
+from annotation.pipeline import audits, promotion
+from annotation.transactions import anew
+from benchmarks import audit
+
+
+class CannotAim(ValueError):
+    """The target cannot be changed to this; the message says why."""
+
+
+@anew
+@transaction.atomic
+def set_target(*, stage: Stage, share: float, by: str) -> Stage:
+    """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. Raises
+    CannotAim.
+    """
+    stage = promotion.lock_stage(stage)
+    if stage.strategy != Strategy.AUDIT:
+        raise CannotAim("This stage is not an audit.")
+    name = "target_half_width" if stage.target_bound is None else "target_bound"
+    before = getattr(stage, name)
+    setattr(stage, name, share)
+    try:
+        stage.clean_fields(exclude=[field.name for field in stage._meta.fields if field.name != name])
+    except ValidationError:
+        raise CannotAim("Enter a target from 0.1 % on, for a half-width at most 50 %.") from None
+    stage.save(update_fields=[name])
+    audit.record(by=by, verb="changed the audit's target", subject=stage, before=before, after=share)
+    if stage.state == StageState.CLOSED and not audits.progress_of(stage).met:
+        promotion.set_state(stage, StageState.OPEN)
+        last_task = promotion.last_task(stage)
+        audit.record(by=by, verb=f"moved to {StageState.OPEN}", subject=stage, promoted=0, last_task=last_task)
+    else:
+        audits.stop_if_met(stage)
+    return Stage.objects.get(pk=stage.pk)

@@ -1,0 +1,170 @@
+"""Stages with the strategy audit: the order, the end by itself, and what may change afterwards."""
+
+import pytest
+
+from annotation.adjudication import decisions
+from annotation.checks import gold_items
+from annotation.checks.parsing import Known
+from annotation.designs.plan import StagePlan, contradictions
+from annotation.measures.audits.order import sampling_order
+from annotation.models import Kind, Lease, StageState
+from annotation.pipeline import audit_order, audits, promotion
+from annotation.studies import audit_target
+from annotation.studies import lifecycle as study_lifecycle
+from benchmarks.models import Event
+from tests.builders import studies
+
+pytestmark = pytest.mark.django_db
+
+
+def audit_stage(items=30, **settings):
+    return studies.stage(items=items, strategy="audit", **{"target_half_width": 0.2, **settings})
+
+
+def judge(stage, n, wrong=()):
+    """One annotator judges n items; the places in `wrong` get None."""
+    annotator = stage.study.annotators.first() or studies.annotator(stage.study)
+    judged = stage.slots.filter(judgment__isnull=False).count()
+    for place in range(judged, judged + n):
+        studies.judgment(annotator, stage, "none" if place in wrong else "candidate-0")
+
+
+def test_items_come_in_the_order_whose_hash_was_kept_before_the_first_judgment():
+    stage = audit_stage(items=6)
+    order = sampling_order([f"item-{place}" for place in range(6)], stage.seed)
+    event = Event.objects.get(verb=audit_order.DREW)
+    assert stage.order_sha256 == order.sha256 == event.data["sha256"] and event.data["seed"] == stage.seed
+    judge(stage, 6)
+    assert list(Lease.objects.order_by("pk").values_list("task__item__key", flat=True)) == list(order.keys)
+
+
+@pytest.mark.parametrize(("any_look", "proportional"), [(False, True), (True, False)])
+def test_a_stratified_order_is_proportional_unless_every_order_has_to_be_equally_likely(any_look, proportional):
+    benchmark = studies.benchmark(20)
+    benchmark.items.filter(position__lt=10).update(type="add")
+    stage = audit_stage(benchmark=benchmark, stratify=True, any_look=any_look)
+    kinds = [row.stratum for row in audits.audited(stage)]
+    assert all(kinds[place] != kinds[place + 1] for place in range(0, 20, 2)) is proportional
+
+
+def test_the_audit_stops_by_itself_and_resumes_for_a_tighter_target():
+    stage = audit_stage()
+    judge(stage, 9, wrong={0, 4})
+    assert not audits.stop_if_met(stage)
+    late = studies.annotator(stage.study)
+    lease = studies.assignment_leases.hold(annotator=late, stage=stage, wanted=1)[0]  # the tenth
+    judge(stage, 4)  # beyond what is still open
+    assert audits.progress_of(stage).n == 9 and not audits.stop_if_met(stage)
+    studies.submit(late, lease)
+    assert audits.stop_if_met(stage) and not audits.stop_if_met(stage)
+    stage.refresh_from_db()
+    found = audits.progress_of(stage)
+    assert (stage.state, found.met, found.n, found.wrong) == (StageState.CLOSED, True, 10, 2)
+    assert Event.objects.get(verb=study_lifecycle.CLOSED).data["judged"] == 10
+    judge(stage, 1)
+    assert stage.slots.filter(judgment__isnull=False).count() == 14  # nothing more is given out
+    stage = audit_target.set_target(stage=stage, share=0.1, by="test")
+    assert stage.state == StageState.OPEN
+    judge(stage, 16)
+    assert audits.stop_if_met(stage)
+    assert audit_target.set_target(stage=stage, share=0.2, by="test").state == StageState.CLOSED
+
+
+def test_a_target_that_is_met_already_closes_the_stage():
+    stage = audit_stage(target_half_width=0.05)
+    judge(stage, 10)
+    assert audit_target.set_target(stage=stage, share=0.3, by="test").state == StageState.CLOSED
+
+
+@pytest.mark.parametrize("share", [0, 0.6])
+def test_an_impossible_target_is_refused(share):
+    with pytest.raises(audit_target.CannotAim):
+        audit_target.set_target(stage=audit_stage(items=1), share=share, by="test")
+
+
+def test_only_an_audit_has_a_target():
+    with pytest.raises(audit_target.CannotAim, match="not an audit"):
+        audit_target.set_target(stage=studies.stage(), share=0.1, by="test")
+
+
+def test_the_worker_is_asked_after_each_outcome(monkeypatch, django_capture_on_commit_callbacks):
+    asked = []
+    monkeypatch.setattr(audits.check_target, "delay", asked.append)
+    stage = audit_stage(items=4)
+    with django_capture_on_commit_callbacks(execute=True):
+        judge(stage, 1)
+    assert asked == [stage.pk]
+    task = stage.tasks.order_by("rank")[1]
+    with django_capture_on_commit_callbacks(execute=True):
+        decisions.decide(task=task, answer="none", by="test", seen=decisions.seen(task), note="seen")
+    assert asked == [stage.pk, stage.pk]
+
+
+def test_disagreements_hold_the_audit_up_until_they_are_adjudicated():
+    stage = audit_stage(overlap=2, tie_rule="adjudicate")
+    people = [studies.annotator(stage.study) for _ in range(2)]
+    for answer in ("candidate-0", "none"):
+        studies.judgment(people.pop(), stage, answer)
+    judge(stage, 0)
+    assert audits.progress_of(stage).n == 0
+    task = stage.tasks.order_by("rank").first()
+    decisions.decide(task=task, answer="none", by="test", seen=decisions.seen(task), note="seen")
+    found = audits.progress_of(stage)
+    assert (found.n, found.wrong) == (1, 1)
+
+
+def test_wrong_are_the_reasons_that_are_named():
+    stage = audit_stage(wrong_reasons=["no_image_fits"])
+    judge(stage, 2, wrong={0})
+    stage.tasks.filter(decided__state="dropped").first().decided.delete()
+    assert audits.progress_of(stage).n == 0
+    stage.wrong_reasons = ["cannot_judge"]
+    judge(stage, 0)
+    assert audits.progress_of(stage).wrong == 0
+
+
+def test_the_items_are_fixed_from_the_start():
+    stage = audit_stage(items=3)
+    studies.item(stage.study.benchmark)
+    assert promotion.take_in(stage.study) == 0
+    item = stage.study.benchmark.items.first()
+    with pytest.raises(gold_items.CannotSet, match="belongs to the audited benchmark"):
+        gold_items.set_known(stage=stage, kind=Kind.CHECK, known={item: Known(["none"], "")}, by="test")
+
+
+AUDIT = {"strategy": "audit", "target_half_width": 0.03}
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"target_half_width": None}, "target_half_width"),
+        ({"target_bound": 0.05, "any_look": True}, "target_half_width"),
+        ({"target_half_width": None, "target_bound": 0.05}, "any_look"),
+        ({"sample": 10}, "sample"),
+        ({"agreement_items": 3, "agreement_overlap": 2}, "agreement_items"),
+        ({"rule": "dawid-skene", "overlap": 2}, "rule"),
+    ],
+)
+def test_settings_that_an_audit_cannot_have(given, field):
+    assert list(contradictions({**AUDIT, **given})) == [field]
+
+
+def test_settings_that_an_audit_can_have():
+    assert not contradictions(AUDIT)
+    assert not contradictions({"strategy": "audit", "target_bound": 0.05, "any_look": True})
+
+
+@pytest.mark.parametrize(
+    ("stages", "why"),
+    [
+        (
+            [StagePlan("bivlc-choose"), StagePlan("bivlc-disambiguate", source="bivlc-choose", settings=AUDIT)],
+            "earlier",
+        ),
+        ([StagePlan("bivlc-choose"), StagePlan("bivlc-i2t", settings=AUDIT)], "drops no items"),
+    ],
+)
+def test_stages_that_cannot_be_audits(stages, why):
+    with pytest.raises(study_lifecycle.CannotCreate, match=why):
+        studies.study(stages=stages)
