@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from annotation.exports.markdown import text, yaml_text
 from annotation.exports.protocol_files import describe_file
-from annotation.models import Stage, Study
+from annotation.models import Stage, Strategy, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
@@ -32,6 +32,7 @@ OF_STAGE = (
     "agreement_overlap", "quota", "check_rate", "training_pass", "training_tries", "comprehension", "on_failure",
     "lease_seconds", "undo_seconds", "auto_advance", "seed",
 )  # fmt: skip
+OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons")
 
 
 FRONT = """\
@@ -78,6 +79,7 @@ def settings_of(stage: Stage) -> dict:
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
+        **({"audit": {name: getattr(stage, name) for name in OF_AUDIT}} if stage.strategy == Strategy.AUDIT else {}),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
         **({"protocol_file": describe_file(stage.protocol)} if protocol.file else {}),
     }

@@ -13,9 +13,11 @@ from annotation.figures.edit_names import edits_of
 from annotation.figures.paper import paper
 from annotation.measures import counts as measures_counts
 from annotation.measures import stage_figures
+from annotation.measures.audits.figures import audit_figures
 from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
 from annotation.measures.stage_figures import SETTINGS, StageRows
-from annotation.models import Kind, Stage, StageState, StudyState
+from annotation.models import Kind, Stage, StageState, Strategy, StudyState
+from annotation.pipeline import audits
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch, stream
@@ -99,8 +101,18 @@ def stage_rows(stage: Stage) -> StageRows:
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
     return StageRows(
         _settings(stage), rule_of(stage), judgment_rows(stage), task_rows(stage), (flags, unsettled),
-        fetch(ANNOTATORS, stage=stage.pk), paper(stage), attributes_of(stage),
+        fetch(ANNOTATORS, stage=stage.pk), {**paper(stage), **_audit(stage)}, attributes_of(stage),
     )  # fmt: skip
+
+
+def _audit(stage: Stage) -> dict[str, dict]:
+    """The result of an audit, under that name; {} for other stages."""
+    if stage.strategy != Strategy.AUDIT:
+        return {}
+    rows = audits.audited(stage)
+    settings = {name: getattr(stage, name) for name in ("stratify", "target_half_width", "target_bound", "any_look")}
+    found = audit_figures([row.wrong for row in rows], [row.stratum for row in rows], settings, stage.order_sha256)
+    return {"audit": found}
 
 
 def study_figures(stage: Stage, rows: StageRows | None = None, step: Callable[[], None] = lambda: None) -> dict:

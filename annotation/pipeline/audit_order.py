@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from annotation.measures.audits import figures
 from annotation.measures.audits.order import sampling_order
 from annotation.models import Stage
 from benchmarks import audit
@@ -11,13 +12,9 @@ DREW = "drew the audit's order"  # the verb of the event
 
 
 def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
-    """Item → its place in the order, whose hash the stage keeps from now on. Without a hash the stage has no order yet.
-
-    Stratified by type and subtype if the stage is, except where intervals are valid at any look: they need every order
-    to be equally likely.
-    """
+    """Item → its place in the order, whose hash the stage keeps from now on."""
     found = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
-    rows = {key: (pk, stratum(type, subtype)) for pk, key, type, subtype in found}
+    rows = {key: (pk, figures.stratum(type, subtype)) for pk, key, type, subtype in found}
     strata = {key: kind for key, (_, kind) in rows.items()} if is_stratified(stage) else None
     order = sampling_order(list(rows), stage.seed, strata)
     stage.order_sha256 = order.sha256
@@ -26,9 +23,5 @@ def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
     return {rows[key][0]: place for place, key in enumerate(order.keys)}
 
 
-def stratum(type: str, subtype: str) -> str:
-    return f"{type}/{subtype}"
-
-
 def is_stratified(stage: Stage) -> bool:
-    return stage.stratify and not stage.any_look
+    return figures.is_stratified({"stratify": stage.stratify, "any_look": stage.any_look})

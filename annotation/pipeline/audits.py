@@ -11,11 +11,12 @@ from itertools import groupby
 from celery import shared_task
 from django.db import transaction
 
+from annotation.measures.audits.figures import stratum
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
 from annotation.models import Kind, OutcomeState, Stage, StageState, Strategy
 from annotation.pipeline import promotion
-from annotation.pipeline.audit_order import is_stratified, stratum
+from annotation.pipeline.audit_order import is_stratified
 from annotation.transactions import anew
 from benchmarks import audit
 

@@ -114,7 +114,7 @@ class ReleaseFiles(Files):
     @cached_property
     def release_schema(self) -> Schema:
         try:
-            return Schema(version_of(self._written))
+            return Schema(version_of(self._written), self._written)
         except UnknownSchemaVersion as why:
             raise NotARelease(str(why)) from None
 

@@ -34,7 +34,8 @@ class Version:
     are gone. `meant` has the value that stands for a new key in releases of the versions before: null where it has
     none. `optional` has, by place, keys that a row has only where there is something in them. `figures` has, by file,
     the paths of new figures, "*" for every name or place in a list: "stages/*/agreement/*/gwet". `files` are new files
-    that every release has and that are no tables.
+    that every release has and that are no tables. `only_with` names a key of stages: releases in which no stage has it
+    have none of `keys`.
     """
 
     keys: Mapping[str, Keys]
@@ -43,6 +44,12 @@ class Version:
     figures: Mapping[str, Collection[str]] = field(default_factory=dict)
     files: Collection[str] = ()
     optional: Mapping[str, Keys] = field(default_factory=dict)
+    only_with: str = ""
+
+    def is_used(self, manifest: Mapping) -> bool:
+        """Whether the release with this manifest has the version's keys; so has one whose stages cannot be read."""
+        stages = manifest.get("stages")
+        return not self.only_with or not isinstance(stages, list) or any(self.only_with in stage for stage in stages)
 
 
 ABOUT = "stage:text item:text question:text round:int"
@@ -114,15 +121,17 @@ PLACES = [f"{file}/{parts}" for file in ("items.jsonl", "dropped.jsonl") for par
 THIRD = Version(  # roles of the user's own, with columns for them; attributes
     keys={}, optional={place: {"attributes": "object"} for place in PLACES}
 )
-FOURTH = Version(  # protocol files
+FOURTH = Version(  # protocol files; audits
     keys={
         JUDGMENTS: {"answers": "string"},
         "tasks.jsonl": _keys("names:object? rules:list?"),
         STAGES: _keys("protocol_file:object?"),
     },
+    only_with="protocol_file",
+    optional={STAGES: {"audit": "object"}},
 )
 VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
-OWN, OF_PROTOCOL_FILES = 3, 4  # from these versions on
+OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files and audits
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -140,9 +149,10 @@ def newest() -> int:
 
 def needed(stages: Iterable[Mapping], lines: Iterable[Mapping]) -> int:
     """The version of a new release of these stages and of the items in these lines: the newest, or the last one before
-    protocol files, or before roles of the user's own and attributes, if it has none of them and nothing is newer.
+    protocol files and audits, or before roles of the user's own and attributes, if it has none of them and nothing is
+    newer.
     """
-    if newest() > OF_PROTOCOL_FILES or any(stage.get("protocol_file") for stage in stages):
+    if newest() > OF_SETUP or any(stage.get("protocol_file") or "audit" in stage for stage in stages):
         return newest()
     return OWN if any(map(has_own, lines)) else OWN - 1
 
@@ -172,15 +182,18 @@ def version_of(manifest: Mapping) -> int:
 class Schema:
     """What releases of one version have, and what they lack of the newest one."""
 
-    def __init__(self, version: int):
-        """From 1 to `newest()`."""
+    def __init__(self, version: int, manifest: Mapping | None = None):
+        """From 1 to `newest()`, of the release with this manifest; without one, all that the version may have."""
         self.version = version
         self.keys: dict[str, dict[str, str]] = {}  # by place
         self.optional: dict[str, dict[str, str]] = {}  # by place
         files: list[str] = []
+        unused = [one for one in VERSIONS[:version] if manifest is not None and not one.is_used(manifest)]
         for one in VERSIONS[:version]:
             for place, keys in one.optional.items():
                 self.optional.setdefault(place, {}).update(keys)
+            if one in unused:
+                continue
             for place in {**one.keys, **one.dropped}:
                 former, gone = self.keys.get(place, {}), one.dropped.get(place, ())
                 kept = {key: kind for key, kind in former.items() if key not in gone}
@@ -189,7 +202,7 @@ class Schema:
         self.files = sorted({*files, *(place for place in self.keys if "/" not in place)} - {MANIFEST})
         self.lacks: dict[str, dict[str, object]] = {}  # by place: key → what stands for it
         self.lacking_figures: dict[str, list[list[str]]] = {}  # by file: paths
-        for one in VERSIONS[version:]:
+        for one in (*unused, *VERSIONS[version:]):
             for place, keys in one.keys.items():
                 meant = one.meant.get(place, {})
                 new = {key: meant.get(key) for key in keys if key not in self.keys.get(place, {})}

@@ -41,7 +41,7 @@ def _releases(var: Path):
     from annotation.designs.plan import StagePlan
     from annotation.protocols.registry import PROTOCOLS
     from annotation.releases.plan import FORMS
-    from tests.builders import declared, own_roles, pipelines, studies, text_annotators
+    from tests.builders import audited, declared, own_roles, pipelines, studies, text_annotators
     from tests.builders.releases import frozen
 
     def path(release) -> Path:
@@ -73,6 +73,10 @@ def _releases(var: Path):
     text_annotators.work(study, seed=3)
     declared.adjudicate_first(study)
     yield path(frozen(study, "1.0", name="protocols", forms=(), public=("annotators", "comments")))
+
+    # An audit in strata: without forms beside parquet.
+    study = audited.study(studies.benchmark(items=40, candidates=2), begin=2000, stratify=True)
+    yield path(frozen(study, "1.0", name="audit", forms=()))
 
     # Roles of the user's own, with attributes: all forms.
     PROTOCOLS["verify"] = own_roles.protocol()

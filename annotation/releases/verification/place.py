@@ -53,7 +53,7 @@ class Place:
     @cached_property
     def schema(self) -> Schema:
         """Raises UnknownSchemaVersion."""
-        return Schema(version_of(self.manifest_as_written))
+        return Schema(version_of(self.manifest_as_written), self.manifest_as_written)
 
     @cached_property
     def manifest(self) -> dict:

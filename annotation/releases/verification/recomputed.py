@@ -10,6 +10,8 @@ from statistics import median
 from annotation.measures import annotator_figures, human_baseline, stage_figures, warning_signs
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.annotator_behaviour import signs_as_json
+from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
+from annotation.measures.audits.order import sampling_order
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
 from annotation.measures.human_baseline import Pair, QuestionRow
@@ -23,6 +25,7 @@ from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
 
+AUDIT = "audit"  # of models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
 OVER_ATTRIBUTES = {"by", "score", "whole", "by_type", "no_value"}  # of an answer: a check's score asks parents too
 
@@ -109,7 +112,8 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     return stage_figures.figures(
         StageRows(
             settings, stage.rule, stage.judgments, [_asked(task, decision) for task, decision in decided],
-            (len(flags), flags.count(False)), list(_seats(rows, stage)), _paper(rows, stage, decided),
+            (len(flags), flags.count(False)), list(_seats(rows, stage)),
+            {**_paper(rows, stage, decided), **_audit(stage, decided)},
             rows.attributes if _names_attributes(stage) else {},
         )
     )  # fmt: skip
@@ -152,6 +156,28 @@ def _paper(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     figures = FIGURES.get(stage.protocol)
     told = [_told(rows, stage, task, decision) for task, decision in decided] if figures else []
     return {"paper": figures(told, stage.rule)} if figures else {}
+
+
+def _audit(stage: ReleasedStage, decided: Decided) -> dict:
+    """The order drawn again from the keys of all items, and what the items judged in it say."""
+    if stage.settings["strategy"] != AUDIT:
+        return {}
+    settings = {"stratify": stage.settings["stratify"], **stage.settings["audit"]}
+    strata: dict[str, str] = {}
+    wrong: dict[str, bool | None] = {}
+    for task, decision in decided:
+        item, reasons = task["item"], settings["wrong_reasons"]
+        strata[item] = stratum(task["type"], task["subtype"])
+        one = (
+            None
+            if decision.state == OPEN
+            else decision.state == DROPPED and (not reasons or decision.reason in reasons)
+        )
+        known = wrong.get(item, False)
+        wrong[item] = True if True in (one, known) else None if None in (one, known) else False
+    order = sampling_order(list(wrong), stage.settings["seed"], strata if is_stratified(settings) else None)
+    results, kinds = [wrong[key] for key in order.keys], [strata[key] for key in order.keys]
+    return {"audit": audit_figures(results, kinds, settings, order.sha256)}
 
 
 def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> JudgedTask:

@@ -95,7 +95,9 @@ def _check_manifest(place: Place, report: Report) -> None:
     for words in _odd_keys(unnamed | manifest, known[MANIFEST]):
         report.problem(MANIFEST, f"it {words}")
     for stage in manifest["stages"]:
-        for words in _odd_keys(stage, known[STAGES]):
+        optional = place.schema.optional.get(STAGES, {})
+        keys = known[STAGES] | {key: kind for key, kind in optional.items() if key in stage}
+        for words in _odd_keys(stage, keys):
             report.problem(MANIFEST, f"the stage {stage.get('name')!r:.60} {words}")
 
 

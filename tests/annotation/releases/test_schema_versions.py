@@ -33,6 +33,7 @@ CONTENT = {  # of each release, which is never made again
     "2/texts-1.0": "578c49697d3a56d68a0277fc74cd9b183fba8894543c4a8cca5a0a4c0c18e26b",
     "3/own-1.0": "c010893edbb7c2ff2ac337c5bcd1f4e2fc979b8fd5b1d609f6d26c3af277f8d0",
     "4/protocols-1.0": "f9b8ecc037a62a1c27750d7bcb92f4cf54c9de502bf6c56178702e1fdfdd59df",
+    "4/audit-1.0": "d70bfdd3a11d088e00b17fd934d0dfa23b6f84facb8599f022159c51cb8f7e56",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
@@ -218,6 +219,22 @@ def test_a_release_of_version_two_has_no_roles_of_the_users_own(kept, parts, cha
     change_lines(folder / "items.jsonl", lambda rows: change(rows[0][parts][0]))
     mend(folder)
     assert [one for one in verify(folder).problems if said in one]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "file"),
+    [
+        ("4/audit-1.0", "protocol_file", None, JUDGMENTS),
+        ("3/own-1.0", "protocol_file", None, MANIFEST),
+        ("3/own-1.0", "audit", {}, MANIFEST),
+    ],
+)
+def test_only_releases_with_protocol_files_or_audits_have_their_keys(kept, name, key, value, file):
+    folder = kept(name)
+    both_settings(folder, lambda found: [stage.update({key: value}) for stage in found["stages"]])
+    mend(folder)
+    named = "answers" if file == JUDGMENTS else key
+    assert [one for one in verify(folder).problems if one.startswith(file) and named in one]
 
 
 def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):

@@ -1,0 +1,40 @@
+"""An audit's result, as figures of its stage."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.measures.audits.plan import Target
+from annotation.measures.audits.running import progress
+from annotation.measures.types import Figures
+
+
+def stratum(type: str, subtype: str) -> str:
+    return f"{type}/{subtype}"
+
+
+def is_stratified(settings: Mapping[str, Any]) -> bool:
+    """By type and subtype, except where intervals are valid at any look: they need every order to be equally likely."""
+    return bool(settings["stratify"] and not settings["any_look"])
+
+
+def target_of(settings: Mapping[str, Any]) -> Target:
+    return Target(settings["target_half_width"], settings["target_bound"], settings["any_look"])
+
+
+def audit_figures(
+    wrong: Sequence[bool | None], strata: Sequence[str], settings: Mapping[str, Any], sha256: str
+) -> Figures:
+    """Of all items in the order whether they are wrong, None while they are open, and their strata. `settings` are
+    those of a stage. JSON-able.
+    """
+    found = progress(wrong, target_of(settings), strata if is_stratified(settings) else None)
+    return {
+        "order_sha256": sha256,
+        "items": found.items,
+        "judged": found.n,
+        "wrong": found.wrong,
+        "met": found.met,
+        "estimate": found.estimate,
+        "low": found.low,
+        "high": found.high,
+    }

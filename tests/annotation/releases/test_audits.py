@@ -1,0 +1,72 @@
+"""A release of an audit: its order is drawn again from the keys, and its interval from the outcomes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation.exports.export import export_split
+from annotation.measures.audits.figures import audit_figures
+from annotation.pipeline import audits
+from annotation.releases import build, splitting
+from annotation.releases.plan import Plan
+from annotation.releases.schema_versions import KEY, OF_SETUP
+from annotation.releases.verification.verifying import verify
+from tests.annotation.releases.released import change_json, mend
+from tests.builders import audited, studies
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def released(settings, tmp_path):
+    """`released(**settings of the stage)`: the release's folder, and the stage."""
+    Path(settings.MEDIA_ROOT).mkdir()
+
+    def make(**given):
+        benchmark = studies.benchmark(40, candidates=2)
+        benchmark.items.filter(position__lt=16).update(type="add")
+        study = audited.study(benchmark, **given)
+        export_split(study=study, out=tmp_path / "export", by="test")
+        (tmp_path / "release").mkdir()
+        build.build(tmp_path / "export", Plan("cups", "1.0"), tmp_path / "release", splitting.Earlier(items={}))
+        return tmp_path / "release", study.stages.get()
+
+    return make
+
+
+@pytest.mark.parametrize("given", [{"stratify": True}, {"any_look": True, "target_half_width": 0.3}])
+def test_the_order_and_the_interval_verify_from_the_files(released, given):
+    folder, stage = released(**given)
+    report = verify(folder)
+    assert report.problems == []
+    found = _figures(folder)
+    assert found["order_sha256"] == stage.order_sha256 and found["met"] and found["judged"] < found["items"] == 40
+    assert (found["low"], found["high"]) == (audits.progress_of(stage).low, audits.progress_of(stage).high)
+
+
+def test_another_order_or_interval_is_a_problem(released):
+    folder, _ = released()
+    change_json(folder / "figures.json", lambda one: one["stages"][0]["audit"].update(order_sha256="0" * 64, low=0.01))
+    mend(folder)
+    problems = "\n".join(map(str, verify(folder).problems))
+    assert "/stages/0/audit/order_sha256" in problems and "/stages/0/audit/low" in problems
+
+
+def test_only_a_release_with_an_audit_has_the_newer_schema_version(released):
+    folder, _ = released()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest[KEY] == OF_SETUP
+    assert manifest["stages"][0]["audit"] == {
+        "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": [],
+    }  # fmt: skip
+
+
+def _figures(folder: Path) -> dict:
+    return json.loads((folder / "figures.json").read_text())["stages"][0]["audit"]
+
+
+def test_the_figures_are_the_same_for_the_same_items():
+    settings = {"stratify": False, "target_half_width": 0.2, "target_bound": None, "any_look": False}
+    found = audit_figures([False, True, None, False], ["a/"] * 4, settings, "x")
+    assert (found["judged"], found["wrong"], found["met"], found["items"]) == (2, 1, False, 4)
