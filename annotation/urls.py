@@ -104,6 +104,12 @@ urlpatterns = [
     path("studies/<int:pk>/delete/", studies_views.study_delete, name="study-delete"),
     path("studies/<int:pk>/move/", dashboard_views.study_move, name="study-move"),
     path("studies/<int:pk>/stages/<int:position>/move/", dashboard_views.stage_move, name="stage-move"),
+    path("studies/<int:pk>/stages/<int:position>/corrected/", comparison_views.study_corrected, name="study-corrected"),
+    path(
+        "studies/<int:pk>/stages/<int:position>/corrected.csv",
+        comparison_views.study_corrected_csv,
+        name="study-corrected-csv",
+    ),
     path("studies/<int:pk>/stages/<int:position>/target/", dashboard_views.stage_target, name="stage-target"),
     path("studies/<int:pk>/stages/<int:position>/reopen/", dashboard_views.stage_reopen, name="stage-reopen"),
     path("studies/<int:pk>/stages/<int:position>/estimate/", dashboard_views.stage_estimate, name="stage-estimate"),

@@ -7,6 +7,7 @@ a dagger, with their sources beneath.
 from collections.abc import Sequence
 
 from annotation.comparison.table import Cell, Row, Section
+from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
 LATEX = {
@@ -82,3 +83,29 @@ def _ended(cells: Sequence[str]) -> str:
 def _highlighted(cell: Cell) -> str:
     text = "--" if cell.share is None else _percent(cell.share)
     return {1: f"\\textbf{{{text}}}", 2: f"\\underline{{{text}}}"}.get(cell.rank, text)
+
+
+def corrected(found: Corrected, measure: MeasureName) -> str:
+    r"""The corrected table of an audit, as a `tabular` of booktabs."""
+    heads = ["Model", "All items", "Rank", f"Audited ($n = {found.audited}$)", f"Valid ($n = {found.valid}$)", "Rank"]
+    lines = [r"\begin{tabular}{lrrrrr}", r"\toprule", _ended(heads), r"\midrule"]
+    for row in found.rows:
+        cells = [
+            _percent(row.everywhere),
+            str(row.rank),
+            _spanned(row.audited),
+            _spanned(row.valid),
+            str(row.valid_rank),
+        ]
+        lines.append(_ended([_escaped(row.name, LATEX), *cells]))
+    return (
+        "\n".join([*lines, r"\bottomrule", r"\end{tabular}", f"% {_escaped(measure.short, LATEX)}, in percent."]) + "\n"
+    )
+
+
+def _spanned(one: Share) -> str:
+    return (
+        "--"
+        if one.low is None or one.high is None
+        else f"{_percent(one.share)} [{_percent(one.low)}, {_percent(one.high)}]"
+    )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation import permissions
 from annotation.adjudication.views import choices, number
 from annotation.charts.study import Subject
-from annotation.comparison import charts, items, page
+from annotation.comparison import charts, corrected, items, page
 from annotation.comparison.disagreements_with_models import LISTS, MISSED, SORTS, WRONG
 from annotation.comparison.question_map import asked_in
 from annotation.models import Stage
@@ -56,6 +56,23 @@ def _filters(query: QueryDict) -> _Filters:
         which if which in LISTS else MISSED, sort if sort in SORTS else WRONG,
         query.get("type", "")[:60], query.get("subtype", "")[:60], tuple(models),
     )  # fmt: skip
+
+
+@require_safe
+@staff_only
+def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    """Of a stage that is an audit: `?kind=bivlc&measure=group`."""
+    shown = corrected.contents(permissions.stage_for(request.user, pk, position), request.GET)
+    return render(request, "comparison/corrected.html", {"section": "studies", **shown})
+
+
+@require_safe
+@staff_only
+def study_corrected_csv(request: StaffRequest, pk: int, position: int) -> HttpResponse:
+    shown = corrected.contents(permissions.stage_for(request.user, pk, position), request.GET)
+    name = f'attachment; filename="corrected-study-{pk}-stage-{position}.csv"'
+    text = corrected.as_csv(shown["found"])
+    return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
 
 
 @require_safe

@@ -341,6 +341,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     manages = stage.study.may.manage
     managing = [("study-checks", "Checks and practice"), ("study-try", "Try it")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
+    audited = stage.strategy == Strategy.AUDIT
     models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(
         ("study-instructions", "Instructions", [study], query),
@@ -348,6 +349,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
         ("study-adjudicate", "Adjudicate" if manages else "Cases", [study], query),
         *models,
         *([("study-assign", "Assign", [study, position], "")] if named else []),
+        *([("study-corrected", "Corrected table", [study, position], "")] if audited else []),
     )
 
 

@@ -29,6 +29,7 @@ def target_of(stage: Stage) -> Target:
 class Audited:
     """An item of the order: whether it is wrong, None while it is open."""
 
+    item: int
     stratum: str
     wrong: bool | None
 
@@ -36,14 +37,20 @@ class Audited:
 def audited(stage: Stage) -> list[Audited]:
     """All items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank", "pk")
-    rows = tasks.values_list("rank", "item__type", "item__subtype", "decided__state", "decided__reason")
+    rows = tasks.values_list("item", "item__type", "item__subtype", "decided__state", "decided__reason")
     found = []
     for _, of_item in groupby(rows, key=lambda row: row[0]):
         mine = list(of_item)
         wrong = [_is_wrong(stage, state, reason) for *_, state, reason in mine]
         settled = True if True in wrong else None if None in wrong else False
-        found.append(Audited(stratum(mine[0][1], mine[0][2]), settled))
+        found.append(Audited(mine[0][0], stratum(mine[0][1], mine[0][2]), settled))
     return found
+
+
+def judged(stage: Stage) -> dict[int, bool]:
+    """The items that the audit's result rests on, by id in their order: whether each is wrong."""
+    rows = audited(stage)
+    return {row.item: bool(row.wrong) for row in rows[: progress_of(stage, rows).n]}
 
 
 def _is_wrong(stage: Stage, state: str | None, reason: str | None) -> bool | None:

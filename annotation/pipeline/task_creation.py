@@ -62,18 +62,20 @@ def random_rank(*parts: object) -> int:
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
     """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call."""
-    asked = list(asked)
-    places = audit_order.draw_order(stage, {one.item for one in asked}) if stage.strategy == Strategy.AUDIT else {}
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
             shows=list(one.ask.shows), options=list(one.ask.options), overlap=stage.overlap,
-            rank=places[one.item] if places else random_rank(stage.seed, one.key, one.ask.question, one.round),
+            rank=random_rank(stage.seed, one.key, one.ask.question, one.round),
         )
         for one in sorted(asked, key=lambda one: (random_rank("item", stage.seed, one.key), one.ask.question))
     ]  # fmt: skip
     if not tasks:
         return []
+    if stage.strategy == Strategy.AUDIT:
+        places = audit_order.draw_order(stage, {task.item_id for task in tasks})
+        for rank, task in enumerate(sorted(tasks, key=lambda task: (places[task.item_id], task.question))):
+            task.rank = rank
     if stage.strategy in BATCHED or stage.agreement_items:
         fetch(LOCK, stage=stage.pk)  # one transaction at a time fills batches and the agreement sample
     _choose_shared(stage, tasks)

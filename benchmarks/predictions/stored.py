@@ -1,6 +1,6 @@
 """Turn stored predictions into records for metrics, and compute their figures as plain numbers. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -30,8 +30,7 @@ def records(
 ) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
     on the items that have all it needs, and says how many. `captions`: for kinds that read them."""
-    answered = {item for column in columns.values() for item in column.items}
-    order = [item for item in items if item in answered]
+    order = answered(columns, items)
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
     found = {name: _verdicts(name, columns, scores, places, kind) for name in kind.questions}
@@ -42,6 +41,12 @@ def records(
         record(**dict(zip(names, said, strict=True)), **further, type=items[item][0], subtype=items[item][1])
         for item, further, *said in rows
     ]
+
+
+def answered(columns: Mapping[str, Column], items: Iterable[int]) -> list[int]:
+    """The items that say anything, in their order: those of `records`."""
+    there = {item for column in columns.values() for item in column.items}
+    return [item for item in items if item in there]
 
 
 def _from_captions(

@@ -3,13 +3,13 @@
 What takes too long for a page is computed by the worker; `of_runs` lists it as missing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from celery import shared_task
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
@@ -79,8 +79,17 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
 
 def first_captions(benchmark: int) -> dict[int, dict[str, str]]:
     """By item: its first caption of each role."""
+    return _first_captions(Caption.objects.filter(item__benchmark=benchmark))
+
+
+def first_captions_of(items: Collection[int]) -> dict[int, dict[str, str]]:
+    """The same for these items."""
+    return _first_captions(Caption.objects.filter(item__in=items))
+
+
+def _first_captions(captions: QuerySet[Caption]) -> dict[int, dict[str, str]]:
     found: dict[int, dict[str, str]] = {}
-    first = Caption.objects.filter(item__benchmark=benchmark, position=0).order_by()
+    first = captions.filter(position=0).order_by()
     for item, role, text in first.values_list("item", "role", "text"):
         found.setdefault(item, {})[role] = text
     return found

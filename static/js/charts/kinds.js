@@ -159,7 +159,9 @@ function band({ rows }, look, width) {
     grid: { left: 46, right: 18, top: 14, bottom: 28 },
     tooltip: tip(look, (all) => says(rows[all[0].dataIndex]), { trigger: "axis" }),
     xAxis: valued(look, { min: 0, minInterval: 1, splitLine: { show: false }, axisLine: line(look) }),
-    yAxis: valued(look, { min: 0, axisLabel: label(look, { formatter: whole }) }),
+    yAxis: valued(look, {
+      min: 0, max: ({ max }) => Math.min(1, 1.1 * max), axisLabel: label(look, { formatter: whole }),
+    }),
     series: [
       { ...area, data: rows.map(({ n, low }) => [n, low]) },
       { ...area, data: rows.map(({ n, low, high }) => [n, high - low]), areaStyle: shape },

@@ -1,0 +1,104 @@
+"""The corrected table: a benchmark's models on the items that an audit judged, and on the valid ones among them."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db import transaction
+
+from annotation.comparison import entries as comparison_entries
+from annotation.comparison import latex, table
+from annotation.comparison.table import HUMANS, REPORTED, Entry
+from annotation.measures.audits.corrected import Corrected, Model, corrected
+from annotation.models import Stage, Strategy
+from annotation.pipeline import audits
+from benchmarks.models import Item, Prediction
+from benchmarks.predictions import stored
+from benchmarks.predictions.evaluating import EVALUATORS
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
+from benchmarks.runs import figures as run_figures
+
+
+def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
+    """What the page and the file show; `found` is None without an audit or a model's answers."""
+    benchmark = stage.study.benchmark
+    kinds = comparison_entries.kinds_of(benchmark)
+    shown: dict[str, Any] = {"stage": stage, "study": stage.study, "kinds": [(one, KINDS[one].title) for one in kinds]}
+    if stage.strategy != Strategy.AUDIT or not kinds:
+        return {**shown, "found": None}
+    kind = given.get("kind", "") if given.get("kind", "") in kinds else kinds[0]
+    measure = measure_name(kind, given.get("measure", "")) or measure_name(kind, main_measure(kind))
+    assert measure is not None
+    entries, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
+    if to_ask := run_figures.to_be_asked(missing):
+        transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
+    newest = [one for one in table.only_newest(entries)[0] if one.stands not in (HUMANS, REPORTED)]
+    judged = audits.judged(stage)
+    models = _models(newest, kind, measure, list(judged))
+    found = corrected(models, judged, measure.lower) if models else None
+    return {
+        **shown, "kind": kind, "measure": measure, "missing": len(missing), "found": found,
+        "measures": [(one.name, one.short) for one in NAMES[kind]], "latex": found and latex.corrected(found, measure),
+    }  # fmt: skip
+
+
+def _models(entries: Sequence[Entry], kind: str, measure: MeasureName, items: Sequence[int]) -> list[Model]:
+    """Of each run: whether it is right about each of the items. Without runs that lack the measure, or whose measure is
+    more than the mean over items.
+    """
+    answers = _right(entries, kind, measure.name, items)
+    names = [one.title for one in entries]
+    models = []
+    for one in entries:
+        whole, right = table.of_whole(one, measure), answers.get(one.run or 0)
+        if whole and whole["share"] is not None and right:
+            name = one.title if names.count(one.title) == 1 else f"{one.title} ({one.run})"
+            models.append(Model(name, whole["share"], right))
+    return models
+
+
+def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[int]) -> dict[int, dict[int, bool]]:
+    evaluate = EVALUATORS[kind]
+    rows = Item.objects.filter(pk__in=items).order_by("position")
+    types = {item: (type, subtype) for item, type, subtype in rows.values_list("pk", "type", "subtype")}
+    columns: dict[int, dict[str, stored.Column]] = {one.run: {} for one in entries if one.run}
+    arrays = {f"{name}s": ArrayAgg(name, order_by="item_id") for name in ("item_id", "score", "choice")}
+    answers = Prediction.objects.filter(run__in=columns, item__in=items).values_list("run", "question")
+    for run, question, *column in answers.annotate(**arrays):
+        columns[run][question] = stored.Column(*column)
+    measured = KINDS[kind].measured
+    captions = run_figures.first_captions_of(items) if measured.from_captions else {}
+    found: dict[int, dict[int, bool]] = {}
+    for run, there in columns.items():
+        order = stored.answered(there, types)
+        records = stored.records(there, types, KINDS[kind], captions)
+        shares = {}
+        for item, record in zip(order, records, strict=True):
+            figure = evaluate([record], KINDS[kind]).figures.get(measure)
+            share = getattr(figure, "share", None)
+            if share is not None:
+                shares[item] = share
+        whole = getattr(evaluate(records, KINDS[kind]).figures.get(measure), "share", None) if records else None
+        if shares and whole is not None and abs(sum(shares.values()) / len(shares) - whole) < 1e-9:
+            found[run] = {item: share == 1 for item, share in shares.items()}
+    return found
+
+
+def as_csv(found: Corrected | None) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([
+        "model", "all_items", "rank_all_items", "audited_n", "audited", "audited_low", "audited_high", "valid_n",
+        "valid", "valid_low", "valid_high", "rank_valid",
+    ])  # fmt: skip
+    for row in found.rows if found else ():
+        audited, valid = ((one.share, one.low, one.high) for one in (row.audited, row.valid))
+        name = f"'{row.name}" if row.name[:1] in "=+-@\t\r" else row.name  # spreadsheets run what begins like a formula
+        writer.writerow([
+            name, row.everywhere, row.rank, found and found.audited, *audited, found and found.valid, *valid,
+            row.valid_rank,
+        ])  # fmt: skip
+    return out.getvalue()

@@ -1,0 +1,128 @@
+"""Models on audited items, and on those of them that are valid: what wrong items do to a ranking.
+
+The items that every model answers count, each once, with whether the model is right about it.
+
+- A share's 95 % interval is Wilson's, with items as units (`benchmarks.metrics.base.wilson`).
+- The difference of two models on the valid items is paired by item: with b items that only the first and c that only
+  the second has right, half an item is added to each of the four cells, d = (b − c) / (n + 2), and the 95 % interval is
+  d ± 1.96 √(b + c + 1 − (b − c)² / (n + 2)) / (n + 2) (Agresti and Min 2005).
+- How sure an order is: the share of `RESAMPLES` resamples of the valid items with this order, ties by half.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.measures.types import Array
+from benchmarks.metrics.base import Z, wilson
+
+RESAMPLES, SEED = 2000, 20240601
+_DECIMALS = 4  # of a share: what is equal there has one rank
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`everywhere`: its share on the whole benchmark; `right`: of the audited items that it answers."""
+
+    name: str
+    everywhere: float
+    right: Mapping[int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A model's shares, and its rank on the whole benchmark and on the valid items."""
+
+    name: str
+    everywhere: float
+    audited: Share
+    valid: Share
+    rank: int
+    valid_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Of two models on the valid items, the first minus the second. `changed`: on the whole benchmark their order is
+    reversed.
+    """
+
+    first: str
+    second: str
+    value: float
+    low: float
+    high: float
+    sure: float
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    audited: int
+    valid: int
+    rows: list[Row]
+    differences: list[Difference]
+
+
+def corrected(models: Sequence[Model], wrong: Mapping[int, bool], lower: bool = False) -> Corrected:
+    """`wrong` has each audited item. `lower`: less is better. Rows are in the order of the valid items' ranking;
+    differences are those of neighbours there, and of all models whose order changed.
+    """
+    items = [item for item in wrong if all(item in model.right for model in models)] if models else []
+    valid = [item for item in items if not wrong[item]]
+    on_valid = {model.name: np.array([model.right[item] for item in valid], int) for model in models}
+    ranks = _ranks({model.name: model.everywhere for model in models}, lower)
+    shares = {model.name: float(on_valid[model.name].mean()) if valid else model.everywhere for model in models}
+    valid_ranks = _ranks(shares, lower)
+    rows = [
+        Row(
+            model.name, model.everywhere, _share([model.right[item] for item in items]),
+            _share(on_valid[model.name].tolist()), ranks[model.name], valid_ranks[model.name],
+        )
+        for model in models
+    ]  # fmt: skip
+    rows.sort(key=lambda row: (row.valid_rank, row.rank, row.name))
+    return Corrected(len(items), len(valid), rows, _differences(rows, on_valid, lower) if valid else [])
+
+
+def _share(right: Sequence[int]) -> Share:
+    return Share(sum(right) / len(right) if right else None, *wilson(sum(right), len(right)))
+
+
+def _ranks(shares: Mapping[str, float], lower: bool) -> dict[str, int]:
+    rounded = {name: round(-share if lower else share, _DECIMALS) for name, share in shares.items()}
+    return {name: 1 + sum(other > share for other in rounded.values()) for name, share in rounded.items()}
+
+
+def _differences(rows: Sequence[Row], on_valid: Mapping[str, Array], lower: bool) -> list[Difference]:
+    names, n = [row.name for row in rows], len(next(iter(on_valid.values())))
+    weights = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    drawn = {name: weights @ on_valid[name] * (-1 if lower else 1) for name in names}
+    found = []
+    for place, first in enumerate(rows):
+        for step, second in enumerate(rows[place + 1 :], 1):
+            changed = first.rank > second.rank and first.valid_rank < second.valid_rank
+            if step == 1 or changed:
+                one, other = on_valid[first.name], on_valid[second.name]
+                ahead = drawn[first.name] - drawn[second.name]
+                sure = float(((ahead > 0) + (ahead == 0) / 2).mean())
+                found.append(Difference(first.name, second.name, *_paired(one, other), sure, changed))
+    return found
+
+
+def _paired(first: Array, second: Array) -> tuple[float, float, float]:
+    """The difference of two shares of the same items, and its interval."""
+    n = len(first) + 2
+    more, less = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
+    middle = (more - less) / n
+    half = Z * math.sqrt(more + less + 1 - (more - less) ** 2 / n) / n
+    return (more - less) / len(first), max(-1.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,65 @@
+"""The page and the files of an audit's corrected table."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotation.pipeline import audits
+from tests.builders import compared_models, studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(manager, tmp_path):
+    """The first 6 of 12 items are right, the others wrong; one model is right about the first 9 items, the other about
+    the last 4 of these too, but less often everywhere.
+    """
+    benchmark = compared_models.pairs(12)
+    compared_models.imported(benchmark, tmp_path, right=9, model="CLIP")
+    compared_models.imported(benchmark, tmp_path, right=4, model="=SigLIP")
+    made = studies.stage(benchmark=benchmark, protocol="verify", strategy="audit", target_half_width=0.01, overlap=1)
+    annotator = studies.annotator(made.study)
+    for _ in range(24):
+        lease = studies.assignment_leases.hold(annotator=annotator, stage=made, wanted=1)[0]
+        studies.submit(annotator, lease, "yes" if lease.task.item.position < 6 else "no")
+    return made
+
+
+def page(client, stage, name="study-corrected", **asked):
+    return client.get(reverse(name, args=[stage.study_id, stage.position]), asked)
+
+
+def test_the_page_has_all_items_the_audited_and_the_valid_ones(client, stage):
+    assert sum(audits.judged(stage).values()) == 6
+    shown = page(client, stage, measure="group")
+    found = shown.context["found"]
+    assert (found.audited, found.valid) == (12, 6)
+    first, second = found.rows
+    assert (first.name, first.everywhere, first.audited.share, first.valid.share) == ("CLIP", 0.75, 0.75, 1)
+    assert (second.name, second.valid.share) == ("=SigLIP", pytest.approx(4 / 6))
+    for words in ("12 audited items", "6 of them valid", "33.3 %", "\\toprule"):
+        assert words in shown.text
+    assert "CLIP & 75.00 & 1 & 75.00 [" in shown.context["latex"]
+
+
+def test_the_file_has_every_digit_and_no_formula(client, stage):
+    file = page(client, stage, "study-corrected-csv", measure="group")
+    rows = list(csv.DictReader(io.StringIO(file.content.decode())))
+    assert [(row["model"], row["valid_n"], row["rank_valid"]) for row in rows] == [
+        ("CLIP", "6", "1"), ("'=SigLIP", "6", "2"),
+    ]  # fmt: skip
+    assert float(rows[1]["valid"]) == pytest.approx(4 / 6)
+
+
+def test_the_study_page_leads_there(client, stage):
+    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    assert reverse("study-corrected", args=[stage.study_id, 1]) in shown
+
+
+def test_without_a_model_or_an_audit_it_says_so(client, manager):
+    audit = studies.stage(items=2, strategy="audit", target_half_width=0.1)
+    assert "No model has answers" in page(client, audit).text
+    assert "This stage is not an audit." in page(client, studies.stage(items=1)).text
