@@ -18,7 +18,8 @@ from annotation.measures.types import Array
 
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.12, 0.3)
 SIZES = (500, 2933, 7511, 8782)
-HALF_WIDTH, CORRELATION = 0.02, 0.8
+HALF_WIDTH = 0.02
+CORRELATION = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,13 @@ def scores(wrong: Array, correlation: float, dice: np.random.Generator) -> Array
     return noise if not correlation else wrong / spread * correlation + noise * np.sqrt(1 - correlation**2)
 
 
-def simulated(size: int, share: float, method: str, runs: int, seed: int = 1) -> Found:
+def simulated(size: int, share: float, method: str, runs: int, seed: int = 1, half_width: float = HALF_WIDTH) -> Found:
     """`method`: width, any_look, or either of them with _random or _good scores."""
     dice, all_wrong = np.random.default_rng([seed, size, round(share * 1000)]), benchmark(size, share)
     truth, n = all_wrong.mean(), np.arange(1, size + 1)
     held, judged = 0, 0
     base, _, quality = method.partition("-")
-    target = Target(half_width=HALF_WIDTH, at_any_look=base == "any_look")
+    target = Target(half_width=half_width, at_any_look=base == "any_look")
     for _ in range(runs):
         wrong = dice.permutation(all_wrong)
         if quality:
@@ -70,6 +71,7 @@ def main(argv: list[str]) -> None:
     options.add_argument("--bet-runs", type=int, default=0, help="runs with scores at any look; 0: none")
     options.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     options.add_argument("--shares", type=float, nargs="*", default=SHARES)
+    options.add_argument("--half-width", type=float, default=HALF_WIDTH)
     options.add_argument("--seed", type=int, default=1)
     asked = options.parse_args(argv)
     runs = dict.fromkeys(("width", "any_look", "width-random", "width-good"), asked.runs)
@@ -80,7 +82,7 @@ def main(argv: list[str]) -> None:
             cells = [
                 f"{method} {found.coverage:.1%} {found.mean_n:,.0f}"
                 for method, times in runs.items()
-                if times and (found := simulated(size, share, method, times, asked.seed))
+                if times and (found := simulated(size, share, method, times, asked.seed, asked.half_width))
             ]
             print(f"{size:,} {share:.1%}: {'  '.join(cells)}  ({time.monotonic() - begun:.0f} s)", flush=True)
 

@@ -70,13 +70,17 @@ people AS MATERIALIZED (
       SELECT FROM annotation_slot own WHERE own.stage_id = %(stage)s AND own.reserved_id = who.id)) AS may
   FROM annotation_annotator who WHERE who.study_id = %(study)s
 )"""
-# The open tasks, and for each who has had it, or has seen its item where that excludes them.
+# The open tasks, and for each who has had it, or has seen its item where that excludes them. A closed audit needs no
+# others than those whose judgments an exclusion took away.
 OPEN = """
 asked AS MATERIALIZED (
   SELECT task.id, task.item_id, task.rank, CASE WHEN task.shared THEN %(shared)s::int ELSE %(overlap)s::int END AS base
   FROM annotation_task task
   WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
     AND NOT EXISTS (SELECT FROM annotation_outcome outcome WHERE outcome.task_id = task.id)
+    AND (%(strategy)s <> 'audit' OR NOT %(closed)s OR EXISTS (
+      SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
+      WHERE lease.task_id = task.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL))
 ), had AS (
   SELECT asked.id, count(DISTINCT people.id) FILTER (WHERE people.may) AS may,
          count(DISTINCT people.id) FILTER (WHERE people.may AND NOT people.away) AS awake,

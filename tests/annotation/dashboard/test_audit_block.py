@@ -4,7 +4,9 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
+from annotation.figures import blocked_items
 from annotation.models import StageState
+from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import audits
 from tests.builders import studies
 
@@ -71,3 +73,12 @@ def test_a_target_that_is_none_is_refused(admin_client, stage, target):
 
 def test_other_stages_have_no_such_block(admin_client):
     assert "live-audit" not in client_text(admin_client, studies.stage(items=1))
+
+
+def test_of_a_stopped_audit_only_items_that_lost_their_judgments_are_blocked(stage):
+    judge(stage, 10)
+    audits.stop_if_met(stage)
+    stage.refresh_from_db()
+    assert blocked_items.counts(stage) == {}
+    participant_lifecycle.exclude(annotator=stage.study.annotators.get(), by="test", reason="At random")
+    assert blocked_items.counts(stage) == {blocked_items.REOPEN: 10}
