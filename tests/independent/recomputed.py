@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation.releases.verification.differences import differences
-from tests.independent import annotator_pages, baselines, outcomes, papers
+from tests.independent import annotator_pages, audits, baselines, outcomes, papers
 from tests.independent.funnels import funnel
 from tests.independent.reading import Files
 from tests.independent.stages import Stage
@@ -44,7 +44,11 @@ def recompute(folder: Path) -> dict:
 
 def of_stages(files: Files, stages: list[Stage]) -> list[dict]:
     reported = papers.papers(files)
-    return [stage.figures() | paper(reported, stage.name) for stage in stages]
+    return [stage.figures() | paper(reported, stage.name) | audit(stage) for stage in stages]
+
+
+def audit(stage: Stage) -> dict[str, dict]:
+    return {"audit": audits.audit(stage)} if stage.settings["strategy"] == "audit" else {}
 
 
 def paper(reported: dict[str, dict], name: str) -> dict:

@@ -11,9 +11,11 @@ from annotation.pipeline import audits
 from annotation.releases import build, splitting
 from annotation.releases.plan import Plan
 from annotation.releases.schema_versions import KEY, OF_SETUP
+from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import change_json, mend
 from tests.builders import audited, studies
+from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,6 +42,7 @@ def test_the_order_and_the_interval_verify_from_the_files(released, given):
     folder, stage = released(**given)
     report = verify(folder)
     assert report.problems == []
+    assert differences(recompute(folder), figures(folder)) == []  # by other code
     found = _figures(folder)
     assert found["order_sha256"] == stage.order_sha256 and found["met"] and found["judged"] < found["items"] == 40
     assert (found["low"], found["high"]) == (audits.progress_of(stage).low, audits.progress_of(stage).high)

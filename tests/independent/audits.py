@@ -1,0 +1,94 @@
+"""An audit's result: the order by the hashes of the keys, and the interval after each look by scipy's distributions."""
+
+import hashlib
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.stats import hypergeom, norm
+
+from tests.independent.stages import Stage
+
+EVERY = 10
+
+
+def audit(stage: Stage) -> dict:
+    settings, items = stage.settings["audit"], {}
+    for task in stage.decided.itertuples():
+        items.setdefault(task.item, []).append(task)
+    strata = {key: (tasks[0].type, tasks[0].subtype) for key, tasks in items.items()}
+    in_strata = stage.settings["stratify"] and not settings["any_look"]
+    order = drawn(list(items), stage.settings["seed"], strata if in_strata else dict.fromkeys(items))
+    results = [is_wrong(items[key], settings["wrong_reasons"]) for key in order]
+    judged = results[: results.index(None)] if None in results else results
+    found = {
+        "order_sha256": hashlib.sha256(("\n".join(order) + "\n").encode()).hexdigest(),
+        "items": len(order), "judged": 0, "wrong": 0, "met": False, "estimate": None, "low": None, "high": None,
+    }  # fmt: skip
+    low_so_far, high_so_far = 0.0, 1.0
+    for n in range(1, len(judged) + 1):
+        if settings["any_look"]:
+            estimate, low, high = at_any_look(judged[:n], len(order))
+            low_so_far, high_so_far = max(low, low_so_far), min(high, high_so_far)
+            if low_so_far <= high_so_far:
+                low, high = low_so_far, high_so_far
+            estimate = min(max(estimate, low), high)
+        else:
+            estimate, low, high = by_width(judged[:n], order, strata if in_strata else None)
+        looks = settings["any_look"] or n % EVERY == 0 or n == len(order)
+        half, bound = settings["target_half_width"], settings["target_bound"]
+        narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
+        found |= {"judged": n, "wrong": sum(judged[:n]), "estimate": estimate, "low": low, "high": high}
+        if (looks and narrow) or n == len(order):
+            return found | {"met": True}
+    return found
+
+
+def drawn(keys: list[str], seed: int, strata: dict) -> list[str]:
+    """By hash, then by the place within the stratum; sorting keeps the order of hashes among equals."""
+    by_hash = sorted(keys, key=lambda key: hashlib.sha256(f"{seed}\0{key}".encode()).hexdigest())
+    places = {}
+    for kind in set(strata.values()):
+        mine = [key for key in by_hash if strata[key] == kind]
+        places |= {key: Fraction(2 * number + 1, 2 * len(mine)) for number, key in enumerate(mine)}
+    return sorted(by_hash, key=places.get) if set(strata.values()) != {None} else by_hash
+
+
+def is_wrong(tasks: list, reasons: list[str]) -> bool | None:
+    verdicts = [
+        None if task.came == "open" else task.came == "dropped" and (not reasons or task.why in reasons)
+        for task in tasks
+    ]
+    return True if any(verdicts) else None if None in verdicts else False
+
+
+def at_any_look(judged: list[bool], size: int) -> tuple[float, float, float]:
+    n, wrong = len(judged), sum(judged)
+    counts = np.arange(size + 1)
+    left = counts[hypergeom.pmf(wrong, size, counts, n) > 0.05 / (n + 1)]
+    return wrong / n, left[0] / size, left[-1] / size
+
+
+def by_width(judged: list[bool], order: list[str], strata: dict | None) -> tuple[float, float, float]:
+    n, wrong, size = len(judged), sum(judged), len(order)
+    share, gain = wrong / n, 1.0
+    if strata:
+        sizes = {kind: list(strata.values()).count(kind) for kind in set(strata.values())}
+        there = {kind: [one for key, one in zip(order, judged, strict=False) if strata[key] == kind] for kind in sizes}
+        enough = all(len(there[kind]) >= min(2, sizes[kind]) for kind in sizes) and min(wrong, n - wrong) >= 5
+        rates = {kind: sum(of) / len(of) if of else 0 for kind, of in there.items()}
+        weighted = sum(sizes[kind] / size * rates[kind] for kind in sizes)
+        spread = sum(
+            sizes[kind] / size * rates[kind] * (1 - rates[kind]) * len(of) / max(len(of) - 1, 1)
+            for kind, of in there.items()
+        )
+        if enough:
+            share, gain = weighted, max(1.0, weighted * (1 - weighted) / max(spread, 1e-12))
+        elif n == size:
+            share = weighted
+    if n == size:
+        return share, share, share
+    worth, z = n * (size - 1) / (size - n) * gain, norm.ppf(0.975)
+    middle = (share + z**2 / (2 * worth)) / (1 + z**2 / worth)
+    half = z / (1 + z**2 / worth) * math.sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
+    return share, max(0.0, middle - half), min(1.0, middle + half)
