@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from annotation.api import figures as api_figures
+from annotation.comparison import copying
 from annotation.dashboard import study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
@@ -13,7 +14,18 @@ from annotation.reports import report
 from benchmarks.jobs import jobs
 
 # Modules with kinds of figures, which the worker must know to compute them, and of messages.
-REGISTERED = (annotators, api_figures, study_page, study_list, report, agreement, blocked_items, stages, digest)
+REGISTERED = (
+    annotators,
+    api_figures,
+    study_page,
+    study_list,
+    report,
+    agreement,
+    blocked_items,
+    stages,
+    digest,
+    copying,
+)
 
 
 @jobs.runs(export_job.KIND)

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import permissions
+from annotation.comparison import copying
 from annotation.dashboard import annotator_page
 from annotation.dashboard.annotator_page import Line
 from annotation.dashboard.study_page import hashed
@@ -58,17 +59,20 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
             "pairs": annotator_page.pairs(found.data, position),
             "plots": annotator_page.plots(study, found.data["stages"], position, found.made_at.isoformat()),
         }  # fmt: skip
-    context["seen"] = _seen(study, found, lines)
+    stages = study.stages.select_related("study").order_by("position")
+    shown = [copying.signs(stage) for stage in stages if position in (0, stage.position)]
+    context["copying"] = [one for one in shown if one]
+    context["seen"] = _seen(study, found, lines, context["copying"])
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=NOTHING_NEW)
     return render(request, "dashboard/annotators.html", context)
 
 
-def _seen(study: Study, found: Reckoned, lines: Sequence[Line]) -> str:
+def _seen(study: Study, found: Reckoned, lines: Sequence[Line], copied: object) -> str:
     """Changes when the page does: when figures are computed, someone joins or a decision is made."""
     job = found.job and (found.job.pk, str(found.job.state), found.job.done)
     decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
-    return hashed((found.made_at, str(study.state), job, found.due, decided))
+    return hashed((found.made_at, str(study.state), job, found.due, decided, copied))
 
 
 def _position_in(text: str | None) -> int:

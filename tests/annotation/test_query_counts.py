@@ -50,7 +50,7 @@ PAGES = {
     "judge-history": ["judged"],
     "study-list": [""],
     "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],
-    "study-detail": ["judged", "batches", "asked", "stages"],
+    "study-detail": ["judged", "batches", "asked", "stages", "audited"],
     "study-live": ["judged", "stages"],
     "study-disagreements": ["judged"],
     "study-adjudicate": ["judged"],
@@ -68,6 +68,8 @@ PAGES = {
     "study-report": ["judged"],
     "study-stuck": ["named"],
     "study-wrong": ["asked?which=all"],
+    "study-corrected": ["audited"],
+    "study-corrected-csv": ["audited"],
     "study-try-screens": ["judged?end"],
     "protocol-list": [""],
     "protocol-draft": [""],
@@ -163,6 +165,18 @@ def stages(rows: int) -> Study:
     return study
 
 
+def audited(rows: int) -> Study:
+    """So many models beside an audit whose items are all judged."""
+    benchmark = annotators.benchmark_of_pairs(2 * rows)
+    settings = {"strategy": "audit", "target_half_width": 0.001}
+    study = builders_studies.study(benchmark=benchmark, stages=[StagePlan("verify", settings=settings)])
+    who = builders_studies.annotator(study)
+    while builders_studies.judgment(who, study.stages.get(), "yes"):
+        pass
+    scored(study, rows)
+    return study
+
+
 def scored(study: Study, rows: int) -> None:
     """By so many models that see images, and so many that see none, whose figures are known."""
     of = {item: predictions.bivlc(right=False) for item in study.benchmark.items.all()}
@@ -192,7 +206,7 @@ def world(rows: int) -> dict[str, Study]:
         setup = {"study": {"pay_per_hour": "12"}, "stages": [{"protocol": "verify"}]}
         StudyTemplate.objects.create(name=f"Ours {number}", setup=setup)
     questions(rows)
-    return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages)}}
+    return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages, audited)}}
 
 
 def address(name: str, of: str, studies: dict[str, Study]) -> str:

@@ -1,0 +1,44 @@
+"""The sign that an annotator's answers follow a model's, on the annotators' page."""
+
+import pytest
+from django.urls import reverse
+from django.utils.html import strip_tags
+
+from annotation.comparison import copying
+from tests.builders import compared_models, studies
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(manager, tmp_path):
+    """A model is wrong about the last 10 of 30 items in t2i. Of three annotators the first is wrong exactly there."""
+    benchmark = compared_models.pairs(30)
+    compared_models.imported(benchmark, tmp_path, right=20, model="CLIP")
+    made = studies.stage(benchmark=benchmark, protocol="bivlc-t2i", overlap=3)
+    for number in range(3):
+        annotator = studies.annotator(made.study)
+        while leases := studies.assignment_leases.hold(annotator=annotator, stage=made, wanted=1):
+            task = leases[0].task
+            wrong = task.item.position >= 20 if number == 0 else task.item.position % 10 == number
+            right = next(one for one in task.options if one.startswith(task.question))
+            other = next(one for one in task.options if one != right)
+            studies.submit(annotator, leases[0], str(leases[0].shown.index(other if wrong else right) + 1))
+    return made
+
+
+def page(client, stage) -> str:
+    shown = client.get(reverse("study-annotators", args=[stage.study_id])).content.decode()
+    return " ".join(strip_tags(shown).split())
+
+
+def test_who_is_wrong_where_the_model_is_gets_the_sign(client, stage):
+    found = copying.copying(stage)
+    [one] = found["suspects"]
+    assert (one["annotator"], one["model"], one["n"], one["model_wrong"], one["both"]) == (1, "CLIP", 60, 20, 20)
+    assert (found["annotators"], found["models"]) == (3, 1)
+    assert "A-01 is wrong where CLIP is wrong: on 20 of 20 tasks, 6." in page(client, stage)
+
+
+def test_without_a_model_s_answers_the_page_says_nothing_of_it(client, manager):
+    assert "like a model" not in page(client, studies.stage(benchmark=compared_models.pairs(2), protocol="bivlc-t2i"))
