@@ -13,8 +13,9 @@ from annotation.releases.plan import Plan
 from annotation.releases.schema_versions import KEY, OF_SETUP
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import change_json, mend
-from tests.builders import audited, studies
+from tests.annotation.releases.released import ONE, change_json, exported, mend, release
+from tests.builders import audited, declared, studies, text_annotators
+from tests.builders.pipelines import with_originals
 from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,6 +64,18 @@ def test_only_a_release_with_an_audit_has_the_newer_schema_version(released):
     assert manifest["stages"][0]["audit"] == {
         "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": [],
     }  # fmt: skip
+
+
+def test_an_audit_can_ask_a_protocol_file(tmp_path):
+    study = declared.study("image-caption-foil", items=20, strategy="audit", target_half_width=0.2)
+    text_annotators.work(study, seed=3)
+    stage = study.stages.get()
+    assert audits.stop_if_met(stage)
+    folder = release(exported(with_originals(study), tmp_path / "asked"), tmp_path / "made", splits=ONE, forms=())
+    assert verify(folder).problems == []
+    (found,) = json.loads((folder / "manifest.json").read_text())["stages"]
+    assert found["audit"]["target_half_width"] == 0.2 and found["protocol_file"]["path"].startswith("protocols/")
+    assert _figures(folder)["order_sha256"] == stage.order_sha256
 
 
 def _figures(folder: Path) -> dict:
