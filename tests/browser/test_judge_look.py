@@ -236,9 +236,11 @@ QUICK = """async (count) => {
 }"""
 
 
-@pytest.mark.parametrize("answers", [4, pytest.param(20, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("answers", [7, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_page, site, answers):
-    """The network takes 400 ms for each request and 3 s for the four pictures of a screen."""
+    """The network takes 400 ms for each request and 3 s for the four pictures of a screen. More answers come than a
+    page holds screens, so that pictures are on the way during some of them.
+    """
     study = studies.study(items=answers + 6)
     drawn = [pictures.noise(number) for number in range(8)]
     pictures.paint(study, (drawn[n % 8] for n in range(5 * (answers + 6))))

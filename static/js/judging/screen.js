@@ -32,10 +32,12 @@ export function restore(screen) {
 
 // What an answer is called when it is read out.
 export function nameOf(radio) {
-  const label = radio.closest("label").cloneNode(true);
+  const label = radio.closest("label"), picture = label.querySelector("img");
   if (label.matches(".text-option")) return format(gettext("Sentence %(number)s"), { number: radio.dataset.keys ?? radio.value });
-  label.querySelectorAll("kbd").forEach((one) => one.remove());
-  return label.querySelector("img")?.alt ?? label.textContent.replace(/\s+/g, " ").trim();
+  if (picture) return picture.alt;
+  const words = label.cloneNode(true); // of a picture, this would fetch it once more, before all else
+  words.querySelectorAll("kbd").forEach((one) => one.remove());
+  return words.textContent.replace(/\s+/g, " ").trim();
 }
 
 export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });
