@@ -19,6 +19,7 @@ from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.reading import line_of
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
 from annotation.protocols.declared.walk import Fields, Screen, every_answer, made_up_item, texts_of
 from annotation.screens.screens import build_screen, screens_under
@@ -153,9 +154,7 @@ def _crowd(
 
     def answered() -> base.Answer:
         shown = dice.sample(spec.options, len(spec.options))
-        return answers.parse(
-            file, answers.simulate(file, dice, shown, texts, spec.question), shown, texts, spec.question
-        )
+        return answers.parse(file, simulate(file, dice, shown, texts, spec.question), shown, texts, spec.question)
 
     common = answered()
     for number in dice.sample(range(max(people, file.judgments)), file.judgments):

@@ -2,10 +2,10 @@
 
 An annotator gives a task's true answer with probability 1 - error rate, otherwise one of the others, each equally
 likely. The truth is the known answer of a check, of the item, or of a question by construction (in a baseline); if
-nothing is known, it is drawn from the item's id. `declared_answers` says how they answer protocol files. If an answer
-of another protocol is more than a pick, they send what its form makes up, whatever the error rate. Which place on the
-screen holds which option is read from the database by the lease's token; no page says it (law 4). They go from stage to
-stage as people do, and come back while there is work.
+nothing is known, it is drawn from the item's id. `protocols.declared.simulated` says how they answer protocol files. If
+an answer of another protocol is more than a pick, they send what its form makes up, whatever the error rate. Which
+place on the screen holds which option is read from the database by the lease's token; no page says it (law 4). They go
+from stage to stage as people do, and come back while there is work.
 
 Thinking takes a log-normal time with a median of 6 s and a sigma of 0.5 (so 95 % lie between 2.3 s and 16 s). It is
 sent as the measured time, but not waited for unless `pace` says so. This is an assumption, not a claim about people.
@@ -31,10 +31,9 @@ from annotation import permissions
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.protocols.declared.walk import Screen
+from annotation.protocols.declared import simulated
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
-from annotation.simulation import declared_answers
 from annotation.simulation.browser import Form, Page, Unreachable, Visitor
 from benchmarks import audit
 
@@ -167,8 +166,11 @@ class Simulated:
         lease = leases.get(token=screen.values["lease"])
         task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
         if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
-            seen = Screen(lease.shown, texts_of(task, lease.shown), task.question)
-            return declared_answers.fields(protocol.file, seen, task.item_id, self.rng, self.plan.error_rate)
+            sent = simulated.simulate(
+                protocol.file, self.rng, lease.shown, texts_of(task, lease.shown), task.question, task.item_id,
+                self.plan.error_rate,
+            )  # fmt: skip
+            return sent if protocol.form else {"answer": sent[protocol.file.answers[0].name]}
         if protocol.form is not None:
             return protocol.form.simulate(self.rng, lease.shown, texts_of(task, lease.shown), task.question)
         return {"answer": self._pick(task, lease.shown)}

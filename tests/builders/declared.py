@@ -67,10 +67,14 @@ def texts_and_edits(items: int = 12) -> Study:
 
 
 def adjudicate_first(study: Study) -> None:
-    """The first item that the first stage dropped, by an annotator's answer that keeps it."""
-    task = study.stages.get(position=1).tasks.filter(decided__state="dropped").order_by("pk").first()
-    given = outcomes.counted_answers(task).values()
-    kept = next(one for one in given if outcomes.rule_of(task.stage).adjudicated(one).state == "kept")
+    """The first item that the first stage dropped though an annotator's answer keeps it, by that answer."""
+    dropped = study.stages.get(position=1).tasks.filter(decided__state="dropped").order_by("pk")
+    task, kept = next(
+        (task, one)
+        for task in dropped
+        for one in outcomes.counted_answers(task).values()
+        if outcomes.rule_of(task.stage).adjudicated(one).state == "kept"
+    )
     decisions.decide(
         task=task, by="user:1", seen=decisions.seen(task), note="It fits.", answer=kept.label, content=kept.content
     )

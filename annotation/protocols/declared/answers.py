@@ -1,4 +1,4 @@
-"""What a screen of a declared protocol sends, as the stored answer and back; in words; and as a simulated annotator.
+"""What a screen of a declared protocol sends, as the stored answer and back; and in words.
 
 The page knows options by their place on the screen. A stored label has the answers in the file's order, parted by `/`:
 `positive/4`. One that was not asked, or not given where it need not be, is empty. Of free texts the label says only
@@ -6,7 +6,6 @@ whether there is one; the words are in the content.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from random import Random
 
 from annotation.protocols import base, edits
 from annotation.protocols.declared import schema, values
@@ -314,58 +313,6 @@ def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = 
             count, _, marked = said.partition(";")
             return 1 - (len(marked.split(",")) if marked else 0) / int(count)
     return None
-
-
-def simulate(
-    protocol: ProtocolFile, rng: Random, shown: Sequence[str], texts: base.TextsByIdentity, question: str = ""
-) -> dict[str, str]:
-    """The fields that a simulated annotator submits: nine in ten of the right answers where there are any, else any."""
-    found: dict[str, str] = {}
-    so_far: dict[str, str] = {}
-    for answer in protocol.answers:
-        if not is_asked(answer, so_far, protocol):
-            so_far[answer.name] = ""
-            continue
-        fields = _simulated(protocol, answer, rng, shown, texts, question)
-        found |= fields
-        so_far[answer.name] = parse_one(protocol, answer, fields, shown, texts, question, {})
-    return found
-
-
-def _simulated(
-    protocol: ProtocolFile,
-    answer: schema.Answer,
-    rng: Random,
-    shown: Sequence[str],
-    texts: base.TextsByIdentity,
-    question: str,
-) -> dict[str, str]:
-    name = answer.name
-    match answer:
-        case schema.Pick(many=True):
-            choices = choices_of(protocol, answer, shown)
-            return {f"{name}-{one}": "1" for one in rng.sample(choices, rng.randint(1, len(choices)))}
-        case schema.Pick() | schema.Pair():
-            right = right_answer(protocol, name, question)
-            if right and rng.random() < 0.9:
-                return {name: _place(protocol, answer, right, shown)}
-            return {name: rng.choice(choices_of(protocol, answer, shown))}
-        case schema.Scale():
-            return {name: rng.choice(values.points(answer))}
-        case schema.Rank():
-            count = len(option_names(protocol, answer, shown))
-            steps = rng.sample(range(1, count + 1), count)
-            return {f"{name}-{place}": str(step) for place, step in enumerate(steps, 1)}
-        case schema.Check():
-            known = [YES, YES, NO, *([UNSURE] if answer.unsure else [])]
-            return {f"{name}-{one}": rng.choice(known) for one in statements_of(answer, texts)}
-        case schema.Words():
-            return {name: answer.unmarked, f"{name}-1": rng.choice(["", *answer.marks])}
-        case schema.Text():
-            return {name: ("A simulated annotator wrote this. " * 150)[: max(answer.shortest, min(60, answer.longest))]}
-        case schema.Edit():
-            return {name: edits.simulated_edit(text_of(protocol, answer, texts, question))[: answer.longest]}
-    raise AssertionError(answer)
 
 
 def right_answer(protocol: ProtocolFile, name: str, question: str) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
-from annotation.protocols.declared import answers, schema, tasks, values
+from annotation.protocols.declared import answers, schema, simulated, tasks, values
 from annotation.protocols.declared.keys import given_keys, point_keys
 from annotation.protocols.declared.measuring import seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
@@ -244,7 +244,7 @@ def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
     form = base.Form(
         parse=parse,
         fill=partial(answers.fill, file),
-        simulate=partial(answers.simulate, file),
+        simulate=partial(simulated.simulate, file),
         describe=partial(answers.in_words, file),
         describe_fields=partial(answers.fields_in_words, file),
         script=SCRIPT,

@@ -8,6 +8,7 @@ import pytest
 from annotation.protocols.base import Answer, InvalidAnswer
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.simulated import simulate
 from tests.annotation.protocols.declared.files import changed, problems, read
 from tests.annotation.protocols.phrases import in_english
 
@@ -190,7 +191,7 @@ def test_a_simulated_annotator_sends_what_a_screen_can(kind):
     of = protocol(kind)
     rng = Random(1)
     for _ in range(30):
-        sent = answers.simulate(of, rng, SHOWN, TEXTS)
+        sent = simulate(of, rng, SHOWN, TEXTS)
         assert answers.parse(of, sent, SHOWN, TEXTS).label
 
 

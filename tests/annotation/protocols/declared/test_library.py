@@ -12,6 +12,7 @@ from annotation.protocols.declared import answers, library, values
 from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.declared.decisions import decide_item
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
 from annotation.protocols.declared.walk import made_up_item, texts_of
 from annotation.protocols.registry import PROTOCOLS
@@ -39,7 +40,7 @@ def test_every_task_can_be_answered_and_decided(name, most):
         labels = []
         for _ in range(of.judgments):
             shown = rng.sample(task.options, len(task.options))
-            sent = answers.simulate(of, rng, shown, texts, task.question)
+            sent = simulate(of, rng, shown, texts, task.question)
             answer = answers.parse(of, sent, shown, texts, task.question)
             assert answers.parse(of, answers.fill(of, answer, shown), shown, texts, task.question) == answer
             assert len(answer.label) <= 500 and answers.in_words(of, answer)

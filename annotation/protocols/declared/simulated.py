@@ -12,9 +12,7 @@ from random import Random
 
 from annotation.protocols import base, edits
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.walk import Screen
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
 _TIED = 0.15  # qualities this close are a tie, where there is one
@@ -22,30 +20,28 @@ _MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements t
 _WORDS = "A simulated annotator wrote this. " * 150
 
 
-def fields(file: ProtocolFile, screen: Screen, item: object, rng: Random, error_rate: float) -> dict[str, str]:
-    """The fields that they submit; of a screen with one pick, `answer`."""
+def simulate(
+    file: ProtocolFile,
+    rng: Random,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str = "",
+    item: object = None,
+    error_rate: float = 0.1,
+) -> dict[str, str]:
+    """The fields that they submit, by answer. Without an item the truth is drawn anew."""
+    item = rng.random() if item is None else item
     said: dict[str, str] = {}
     written: dict[str, str] = {}
     for answer in file.answers:
         said[answer.name] = ""
         if answers.is_asked(answer, said, file):
-            one = _Asked(file, answer, screen, item, rng, error_rate)
+            one = _Asked(file, answer, shown, texts, question, item, rng, error_rate)
             said[answer.name] = one.value()
             if isinstance(answer, schema.Text | schema.Edit):
                 written[answer.name] = one.words(answer)
-    if is_plain(file):
-        (value,) = said.values()
-        names = _option_names(file, file.answers[0], screen.shown)
-        return {"answer": str(names.index(value) + 1) if value in names else value}
     found = base.Answer(answers.PARTING.join(said.values()), base.AnswerContent(texts=written))
-    return answers.fill(file, found, screen.shown)
-
-
-def _option_names(file: ProtocolFile, answer: schema.Answer, shown: Sequence[str]) -> list[str]:
-    """In the order shown; none where an answer does not choose among options."""
-    if not isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
-        return []
-    return list(answers.option_names(file, answer, shown).values())
+    return answers.fill(file, found, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +50,16 @@ class _Asked:
 
     file: ProtocolFile
     answer: schema.Answer
-    screen: Screen
+    shown: Sequence[str]
+    texts: base.TextsByIdentity
+    question: str
     item: object
     rng: Random
     error_rate: float
 
     @property
     def truth(self) -> Random:
-        return Random(f"{self.item}/{self.screen.question}/{self.answer.name}")
+        return Random(f"{self.item}/{self.question}/{self.answer.name}")
 
     def errs(self, share: float = 1) -> bool:
         return self.rng.random() < self.error_rate * share
@@ -92,11 +90,12 @@ class _Asked:
         return edits.simulated_edit(self._text(answer))[: answer.longest]
 
     def _names(self) -> list[str]:
-        return sorted(_option_names(self.file, self.answer, self.screen.shown))
+        assert isinstance(self.answer, answers.Choosing)
+        return sorted(answers.option_names(self.file, self.answer, self.shown).values())
 
     def _right(self, known: Sequence[str]) -> list[str]:
         """The values that are right by construction."""
-        right = answers.right_answer(self.file, self.answer.name, self.screen.question)
+        right = answers.right_answer(self.file, self.answer.name, self.question)
         return [one for one in known if right and values.in_table(one, [right]) == right]
 
     def _pick(self, known: Sequence[str]) -> str:
@@ -134,10 +133,7 @@ class _Asked:
 
     def _statements(self, answer: schema.Check) -> list[str]:
         truth, other = self.truth, [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
-        held = [
-            values.YES if truth.random() < _HOLDS else values.NO
-            for _ in answers.statements_of(answer, self.screen.texts)
-        ]
+        held = [values.YES if truth.random() < _HOLDS else values.NO for _ in answers.statements_of(answer, self.texts)]
         return [self.rng.choice([one for one in other if one != said]) if self.errs() else said for said in held]
 
     def _marks(self, answer: schema.Words) -> str:
@@ -152,4 +148,4 @@ class _Asked:
 
     def _text(self, answer: schema.Words | schema.Edit) -> str:
         """The text that is marked or edited."""
-        return answers.text_of(self.file, answer, self.screen.texts, self.screen.question)
+        return answers.text_of(self.file, answer, self.texts, self.question)

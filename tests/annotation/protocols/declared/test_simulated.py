@@ -6,10 +6,9 @@ import pytest
 
 from annotation.measures.declared import agreement
 from annotation.protocols.declared import answers, library
-from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
+from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
-from annotation.protocols.declared.walk import Screen, made_up_item, texts_of
-from annotation.simulation.declared_answers import fields
+from annotation.protocols.declared.walk import made_up_item, texts_of
 
 
 def said(name: str, error_rate: float, items: int, people: int = 3) -> list[tuple]:
@@ -23,17 +22,10 @@ def said(name: str, error_rate: float, items: int, people: int = 3) -> list[tupl
             for who in range(people):
                 rng = Random(f"{item}{task.question}{who}")
                 shown = rng.sample(task.options, len(task.options))
-                sent = fields(of, Screen(shown, texts, task.question), item, rng, error_rate)
-                found.append(((item, task.question), who, _label(of, sent, shown, texts, task.question)))
+                sent = simulate(of, rng, shown, texts, task.question, item, error_rate)
+                label = answers.parse(of, sent, shown, texts, task.question).label
+                found.append(((item, task.question), who, label))
     return found
-
-
-def _label(of, sent, shown, words, question) -> str:
-    if not is_plain(of):
-        return answers.parse(of, sent, shown, words, question).label
-    said = sent["answer"]
-    fixed = [choice.identity for choice in as_protocol(of, "x@1").fixed]
-    return value_of(of, said if said in fixed else shown[int(said) - 1])
 
 
 @pytest.mark.parametrize("name", library.names())
