@@ -4,8 +4,7 @@ Every answer, a model's too, is right or wrong by the material. For one annotato
 stratum if equally many others judged them and equally many of these were wrong. Within a stratum the model's wrong
 answers could as well be on other tasks: if the annotator works alone, the number of tasks that both have wrong is
 hypergeometric, as if the model's answers were permuted within the stratum. The sum over strata is tested on its upper
-side.
-Given how often each is wrong in each stratum, this number also says how often both are right.
+side. Given how often each is wrong in each stratum, this number also says how often both are right.
 
 The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. If a model
 errs where people do for a reason that the other annotators' answers do not show, the rate is higher: a sign is a prompt

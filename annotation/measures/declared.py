@@ -35,7 +35,7 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
         if "." not in address and isinstance(answer := protocol.answer(address), schema.Check | schema.Words):
             said = [part for one in said for part in _each_part(answer, one)]
         if level == "rank":
-            found[address] = {"level": level, **_onranks_of(said), **_views(protocol, address, said)}
+            found[address] = {"level": level, **_on_ranks(said), **_views(protocol, address, said)}
         elif level:
             on_labels = _on_labels(protocol, address, level, said)
             found[address] = {"level": level, **on_labels, **_views(protocol, address, said)}
@@ -52,7 +52,7 @@ def _value(label: str, address: str, protocol: ProtocolFile) -> str:
     return CANNOT_JUDGE if label == CANNOT_JUDGE else answers.given(label, address, protocol)
 
 
-def _onranks_of(said: Iterable[Rating]) -> Figures:
+def _on_ranks(said: Iterable[Rating]) -> Figures:
     rankings = [(str(item), ranks_of(value)) for item, _, value in said if value != CANNOT_JUDGE]
     found = mean_tau_b(rankings)
     return {"tau_b": found.value, "n_pairs": found.n, "n_items": len({item for item, _ in rankings})}
@@ -90,8 +90,7 @@ def decided(
     """Item → what the protocol's rules decide from its ratings, in the order of the rows.
 
     `wanted` has how many ratings an item needs, if not as many as the file says, and `attributes` what its parts say of
-    themselves. Annotators' reliability, where a rule
-    needs it, is estimated from these ratings alone.
+    themselves. Annotators' reliability, where a rule needs it, is estimated from these ratings alone.
     """
     labels: dict[str, list[str]] = {}
     for row in rows:

@@ -15,7 +15,7 @@ from annotation.measures.exact_tests import student_t_95
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.compile import in_own_names, is_plain
 from annotation.protocols.declared.decisions import mean_ranks
 from annotation.protocols.declared.measuring import Attributes, parents_of, seen_through
 from annotation.protocols.declared.schema import ProtocolFile
@@ -81,7 +81,7 @@ def _said(file: ProtocolFile, address: str, rows: Iterable[JudgmentRow]) -> list
 
 def _value(file: ProtocolFile, address: str, label: str) -> str:
     """What a stored answer, not *cannot judge*, says to one question, in the file's words; "" if it was not asked."""
-    return value_of(file, label) if is_plain(file) else answers.given(label, address, file)
+    return answers.given(in_own_names(file, label), address, file)
 
 
 # Scores

@@ -7,7 +7,7 @@ from annotation.measures.declared import decided
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.compile import in_own_names
 from annotation.protocols.declared.measuring import level_of, seen_through
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.schema import ProtocolFile
@@ -37,7 +37,7 @@ class Consequences:
 
 def consequences_of(file: ProtocolFile, label: str) -> Consequences:
     """Of a stored answer."""
-    said = value_of(file, label) if is_plain(file) else label
+    said = in_own_names(file, label)
     enough = _decision(file, [said] * file.judgments)
     wants = file.judgments - 1
     alone = f"Open: {wants} more judgment{'s' * (wants != 1)} needed." if wants else enough

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 
-from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.compile import in_own_names
 from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.ratings import Rated
 from annotation.protocols.declared.reading import read_protocol
@@ -48,10 +47,7 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
     for row in sorted(given, key=itemgetter("at", "slot")):
         stage, item = found[row["stage"]], f"{row['item']} {row['question']}".rstrip()
-        label = row["answer"]
-        if is_plain(stage.file) and label != CANNOT_JUDGE:
-            label = value_of(stage.file, label)
-        stage.rows.append(Rated(item, row["annotator"], label))
+        stage.rows.append(Rated(item, row["annotator"], in_own_names(stage.file, row["answer"])))
         stage.wanted[item] = live[_OF_TASK(row)]
         stage.attributes[item] = attributes.get(row["item"], {})
     return list(found.values())

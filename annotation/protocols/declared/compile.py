@@ -74,11 +74,14 @@ def value_of(file: ProtocolFile, identity: str) -> str:
     return alone[-1].partition(".")[2] if alone and values.is_alone(file, alone[-1]) else name
 
 
+def in_own_names(file: ProtocolFile, label: str) -> str:
+    """A stored answer with the file's names for the options; forms store them so."""
+    return value_of(file, label) if is_plain(file) else label
+
+
 def _options(answer: schema.Answer, file: ProtocolFile) -> Sequence[str]:
     """The roles whose members an answer chooses among, if it does."""
-    if isinstance(answer, schema.Pick | schema.Rank | schema.Pair):
-        return values.options_of(file, answer)
-    return []
+    return values.options_of(file, answer) if isinstance(answer, answers.Choosing) else []
 
 
 def fixed_values(file: ProtocolFile) -> list[str]:
@@ -193,12 +196,10 @@ def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
 
 
 def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -> base.Projection:
-    plain = is_plain(file)
-
     def projection(label: str) -> str:
         if label == base.CANNOT_JUDGE:
             return table.get(label, label) if table else label
-        said = value_of(file, label) if plain else answers.given(label, name, file)
+        said = answers.given(in_own_names(file, label), name, file)
         return seen_through(table, said) if table and said else said
 
     return projection
@@ -236,13 +237,8 @@ def _labels_of(file: ProtocolFile, value: str) -> list[str]:
 
 
 def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
-    def parse(
-        sent: base.SubmittedFields, shown: Sequence[str], texts: base.TextsByIdentity, question: str
-    ) -> base.Answer:
-        return answers.parse(file, sent, shown, texts, question)
-
     form = base.Form(
-        parse=parse,
+        parse=partial(answers.parse, file),
         fill=partial(answers.fill, file),
         simulate=partial(simulated.simulate, file),
         describe=partial(answers.in_words, file),

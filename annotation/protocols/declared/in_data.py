@@ -8,7 +8,7 @@ from types import MappingProxyType
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent
 from annotation.protocols.decision_rule import OPEN, Posterior
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.compile import in_own_names, is_plain, value_of
 from annotation.protocols.declared.decisions import by_each_rule
 from annotation.protocols.declared.measuring import Attributes
 from annotation.protocols.declared.schema import ProtocolFile
@@ -23,7 +23,7 @@ def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | N
     if not label or label == CANNOT_JUDGE:
         return None
     texts = (content or {}).get("texts", {})
-    parts = {file.answers[0].name: value_of(file, label)} if is_plain(file) else answers.parts_of(label, file)
+    parts = answers.parts_of(in_own_names(file, label), file)
     return {name: texts.get(name, value) for name, value in parts.items() if value}
 
 
@@ -51,7 +51,7 @@ def rules_of(
     """
     if len(labels) < judgments:
         return []
-    named = [value_of(file, label) for label in labels] if is_plain(file) else list(labels)
+    named = [in_own_names(file, label) for label in labels]
     return [
         {
             "answer": rule.answer,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain, value_of
+from annotation.protocols.declared.compile import in_own_names, is_plain
 from annotation.protocols.declared.decisions import decide_item, kinds_of
 from annotation.protocols.declared.measuring import Attributes, views
 from annotation.protocols.declared.schema import ProtocolFile
@@ -121,7 +121,7 @@ class DeclaredRule(Rule):
         return dict(views(self.file, self.protocol.projections))
 
     def _named(self, labels: Sequence[str]) -> list[str]:
-        return [value_of(self.file, label) for label in labels] if is_plain(self.file) else list(labels)
+        return [in_own_names(self.file, label) for label in labels]
 
     def _stored(self, outcome: str, labels: Sequence[str], named: Sequence[str]) -> str:
         """The first stored answer that says what was decided; of a mean, and of forms, the value itself."""
