@@ -27,7 +27,6 @@ from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
-_AGREES = 0.9  # how often a simulated annotator gives what most give
 _MOST_LABELS, _MIXTURES = 400, 2000
 _REASONS = 10  # of unsuitable items
 Path = tuple[str | int, ...]
@@ -71,7 +70,8 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
             labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
             name = f"{record.key}#{place}"
             attributes[name] = record.attributes()
-            ratings += _crowd(file, name, task, texts, people, dice)
+            crowd = _crowd(file, record.key, task, texts, people, dice)
+            ratings += [Rated(name, annotator, label) for annotator, label in crowd]
     if benchmark and found.items:
         there = {name for of_item in attributes.values() for of in of_item.values() for name in of}
         found.no_attribute = [name for name in file.item.attributes if name not in there]
@@ -148,18 +148,13 @@ def _identity(file: ProtocolFile, sent: Fields, shown: Sequence[str]) -> str:
 
 
 def _crowd(
-    file: ProtocolFile, task: str, spec: base.TaskSpec, texts: base.TextsByIdentity, people: int, dice: Random
-) -> Iterator[Rated]:
-    """As many judgments as the file wants. Most annotators give the same answer, each in an order of their own."""
-
-    def answered() -> base.Answer:
-        shown = dice.sample(spec.options, len(spec.options))
-        return answers.parse(file, simulate(file, dice, shown, texts, spec.question), shown, texts, spec.question)
-
-    common = answered()
+    file: ProtocolFile, item: str, task: base.TaskSpec, texts: base.TextsByIdentity, people: int, dice: Random
+) -> Iterator[tuple[str, str]]:
+    """As many judgments as the file wants, each by another annotator: who, and the label."""
     for number in dice.sample(range(max(people, file.judgments)), file.judgments):
-        said = common if dice.random() < _AGREES else answered()
-        yield Rated(task, f"A-{number + 1:02}", said.label)
+        shown = dice.sample(task.options, len(task.options))
+        sent = simulate(file, dice, shown, texts, task.question, item)
+        yield f"A-{number + 1:02}", answers.parse(file, sent, shown, texts, task.question).label
 
 
 # Outcomes that no answers lead to
