@@ -63,7 +63,19 @@ def tables(report: Mapping, pictures: Mapping[int, Sequence[Picture]] = NO_PICTU
         ],
         "signs": [(KINDS[kind], n) for kind, n in people["signs"].items()],
         "people": first_of(people["rows"], PEOPLE),
+        "level": _level(report["stages"]),
     }
+
+
+def _level(stages: Sequence[Mapping]) -> str | None:
+    """The level on which annotators are compared; None if labels have no order, or stages differ."""
+    levels = {
+        found.get("level")
+        for one in stages
+        for found in one["figures"]["agreement"]
+        if found["on"] == one["figures"]["by_type_on"]
+    }
+    return levels.pop() if len(levels) == 1 else None
 
 
 def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:

@@ -96,7 +96,9 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study and "no majority" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert all(words in one for words in ("Mean weighted κ", "Close to the others", "agreed with the others"))
-    assert "mean weighted κ" in all_of_them and "close to others" in all_of_them
+    report = client.get(reverse("study-report", args=[stage.study_id])).content.decode()
+    for page in (all_of_them, report):
+        assert "mean weighted κ" in page and "close to others" in page
     item = client.get(reverse("study-item", args=[stage.study_id, 3])).content.decode()
     assert re.search(rf"fit\s+<b><data value=\"{float(np.mean(values[3]))!r}\"", item)
 
