@@ -20,7 +20,7 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
     for found in scores["answers"]:
         for name, rows in found.get("by", {}).items():
             what = "Share" if found["is_share"] else "Mean score"
-            caption = f"{what} of {found['answer']}: a dot for each {name}, a line for its 95 % interval over items."
+            caption = f"{what} of “{found['answer']}” by {name}, with 95 % intervals over items."
             yield _plot("score", found["answer"], name, caption, (_MEAN_COLUMNS, _MEAN_KEYS), rows, of)
     for found in scores["strengths"]:
         if found["rows"]:
@@ -37,7 +37,7 @@ def score_plots(scores: Figures, of: Subject) -> Iterator[Plot]:
             yield _plot("rank", found["answer"], found["over"], caption, means, found["rows"], of)
 
 
-_TITLES = {"score": "Score of {} by {}", "strength": "Strengths in {} by {}", "rank": "Mean rank in {} by {}"}
+_TITLES = {"score": "Score of “{}” by {}", "strength": "Strengths in “{}” by {}", "rank": "Mean rank in “{}” by {}"}
 
 
 def _plot(

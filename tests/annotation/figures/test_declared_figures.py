@@ -167,7 +167,7 @@ def test_a_pairwise_study_shows_the_strengths_of_models(client, manager):
     ends = [(row["value"], row["low"], row["high"]) for row in found["rows"]]
     assert ends == [pytest.approx((one.value, one.low, one.high)) for one in expected]
     study = texts_of(client, stage)[0]
-    assert "Strengths in better by model" in study and "gives each model a strength" in study
+    assert "Strengths in “better” by model" in study and "gives each model a strength" in study
 
 
 def test_a_rule_by_a_check_counts_a_question_only_where_its_parents_hold():
