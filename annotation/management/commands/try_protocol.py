@@ -69,14 +69,14 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
             "code": "ANSWER_LOST",
             "line": None,
             "key": "answers",
-            "advice": f"Please report this mistake of Winnow: {one}.",
+            "advice": f"This is a bug in Winnow, please report it: {one}.",
         }
         for one in found.failures[:20]
     ]
     problems += [
         {
             "code": "UNSUITABLE_ITEMS", "line": None, "key": "item",
-            "advice": f"{count} items do not suit: the file needs {lacks}. Change item, or leave these items out: a "
+            "advice": f"{count} items do not suit: the file needs {lacks}. Change `item`, or leave these items out: a "
             "study needs every item to suit.",
         }
         for lacks, count in found.unsuitable.most_common(20)
