@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotation.models import ProtocolVersion, Stage
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.registry import VERSION_SIGN, protocol_named
+from annotation.protocols.registry import name_and_version, protocol_named
 
 FOLDER = "protocols"
 
@@ -16,7 +16,7 @@ def path_of(protocol: str) -> str:
 
 
 def _version(protocol: str) -> ProtocolVersion:
-    name, _, number = protocol.rpartition(VERSION_SIGN)
+    name, number = name_and_version(protocol)
     return ProtocolVersion.objects.get(name=name, number=number)
 
 

@@ -16,7 +16,7 @@ from annotation.protocols.declared import library
 from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.declared.reading import read_protocol
 from annotation.protocols.declared.schema import VERSION, ProtocolFile
-from annotation.protocols.registry import VERSION_SIGN
+from annotation.protocols.registry import VERSION_SIGN, name_and_version
 from benchmarks import audit
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
@@ -69,12 +69,9 @@ def title_in(text: str) -> str:
 
 def starting_text(start: str) -> str:
     """Of a protocol of the library or a version (`prompt-fit@2`), or "". KeyError if there is no such protocol."""
-    name, _, number = start.partition(VERSION_SIGN)
-    if number:
-        if not (number.isascii() and number.isdecimal() and len(number) < 9):
-            raise KeyError(start)
-        return text_of_version(name, int(number))
-    return library.text_of(name) if name else EMPTY
+    if VERSION_SIGN in start:
+        return text_of_version(*name_and_version(start))
+    return library.text_of(start) if start else EMPTY
 
 
 @transaction.atomic

@@ -56,6 +56,14 @@ def base_name(name: str) -> str:
     return name.partition(VERSION_SIGN)[0]
 
 
+def name_and_version(name: str) -> tuple[str, int]:
+    """`prompt-fit` and 2 of `prompt-fit@2`. KeyError if this cannot be the name of a version."""
+    found = _VERSION.fullmatch(name)
+    if found is None:
+        raise KeyError(name)
+    return found[1], int(found[2])
+
+
 def is_known(name: str) -> bool:
     try:
         protocol_named(name)
@@ -71,10 +79,7 @@ _compiled: dict[str, Protocol] = {}  # a published version never changes
 def _published(name: str) -> Protocol:
     if found := _compiled.get(name):
         return found
-    version = _VERSION.fullmatch(name)
-    if version is None:
-        raise KeyError(name)
-    return keep_published(name, _find_text(version[1], int(version[2])))
+    return keep_published(name, _find_text(*name_and_version(name)))
 
 
 def keep_published(name: str, text: str) -> Protocol:
