@@ -119,7 +119,7 @@ def cannot_audit(plan: StagePlan) -> str:
     if plan.source:
         return "An audit is of the benchmark’s items. It cannot take those of an earlier stage."
     if protocol_named(plan.protocol).measures:
-        return "This protocol drops no items, so that an audit would find none wrong."
+        return "This protocol drops no items, so an audit would find none wrong."
     return ""
 
 

@@ -30,7 +30,7 @@ STRATEGIES = {
     Strategy.BATCHES: "batches: each annotator gets a set of items",
     Strategy.NAMED: "named: you assign items to annotators",
     Strategy.EVERYONE: "everyone: every annotator judges every item",
-    Strategy.AUDIT: "audit: items in random order, until their share of wrong ones is known",
+    Strategy.AUDIT: "audit: items in random order, until the share of wrong items is known",
 }
 RULES = {
     DecisionRule.MAJORITY: "majority vote",
@@ -127,7 +127,7 @@ class StageForm(forms.Form):
     )  # fmt: skip
     any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
     wrong_reasons = forms.MultipleChoiceField(
-        label="Audit: wrong are items dropped as", widget=forms.CheckboxSelectMultiple, required=False,
+        label="Audit: count an item as wrong if it is dropped as", widget=forms.CheckboxSelectMultiple, required=False,
         help_text="Choose none to count every dropped item.",
     )  # fmt: skip
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
