@@ -46,7 +46,7 @@ JUDGMENTS = pa.schema(
     ]
 )
 
-ANSWERS = pa.field("answers", pa.string())  # by name, as JSON, where a stage asks a protocol file
+ANSWERS = pa.field("answers", pa.string())  # by name, as JSON, where a stage uses a protocol file
 
 FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 

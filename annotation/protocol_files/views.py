@@ -143,7 +143,7 @@ def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: bool) -> d
 @require_safe
 @staff_only
 def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
-    """A published version (`prompt-fit@2`): its text, who published it, and the studies that ask it."""
+    """A published version (`prompt-fit@2`): its text, who published it, and the studies that use it."""
     name, _, number = version.partition(VERSION_SIGN)
     wanted = {"name": name, "number": whole_number(number, 9) or 0}
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)

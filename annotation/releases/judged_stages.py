@@ -1,4 +1,4 @@
-"""The judgments of an export or a release whose stages ask protocol files, as ratings that the files decide. Pure."""
+"""The judgments of an export or a release whose stages use protocol files, as ratings that the files decide. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class JudgedStage:
 
 
 def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
-    """The stages that ask a protocol file, in order. Raises NotARelease, and Unreadable where a file has problems."""
+    """The stages that use a protocol file, in order. Raises NotARelease, and Unreadable where a file has problems."""
     found = {}
     for stage in files.json(MANIFEST)["stages"]:
         if one := stage.get("protocol_file"):

@@ -110,7 +110,7 @@ def study(name: str, items: int = 2, **settings) -> Study:
 
 
 def of_file(data: dict, items: int = 2, **settings) -> Stage:
-    """The stage of a study that asks a protocol file of the test's own."""
+    """The stage of a study that uses a protocol file of the test's own."""
     text = json.dumps(data)
     file = read_protocol(text, "protocol", ProblemLog())
     stages = [one.with_settings(**settings) for one in presets.single_stage(str(publish(text=text, by="test"))).stages]

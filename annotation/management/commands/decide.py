@@ -54,7 +54,7 @@ class Command(BaseCommand):
         except NotARelease as why:
             raise CommandError(str(why)) from None
         if not found:
-            raise CommandError("None of its stages asks a protocol file.")
+            raise CommandError("None of its stages uses a protocol file.")
         return found
 
     def _print_stages(self, stages: Sequence[JudgedStage], items: bool, as_json: bool) -> None:

@@ -14,7 +14,7 @@ def check_answers(row: Row, task: Row, file: ProtocolFile | None) -> Iterator[st
     """A judgment, whose label must be one that the file allows on this screen. Without a file it has no `answers`."""
     if file is None:
         if row["answers"] is not None:
-            yield "answers has a value, but the stage asks no protocol file"
+            yield "answers has a value, but the stage uses no protocol file"
         return
     content = json.loads(row["content"] or "{}")
     if not _is_allowed(Answer(row["answer"] or "", content), row, task, file):

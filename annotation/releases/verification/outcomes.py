@@ -102,7 +102,7 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
 
 
 def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
-    """The live tasks of stages that ask a protocol file, each with what every rule of it decides."""
+    """The live tasks of stages that use a protocol file, each with what every rule of it decides."""
     found = []
     for stage in rows.stages:
         if (file := stage.rule.protocol.file) is None:

@@ -1,4 +1,4 @@
-"""What the API and the report say of a stage that asks a protocol file."""
+"""What the API and the report say of a stage that uses a protocol file."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A study that asks a protocol file, from the import to a verified release: five pieces of VALSE and the three votes on
+"""A study that uses a protocol file, from the import to a verified release: five pieces of VALSE and the three votes on
 each of their items, given again through the verb that the judging page calls.
 """
 

@@ -48,7 +48,7 @@ def checks(folder: Path) -> Path:
 
 
 def protocol_files(folder: Path) -> Path:
-    """Two stages that ask protocol files: answers of several kinds, a text for the next stage, an adjudication."""
+    """Two stages that use protocol files: answers of several kinds, a text for the next stage, an adjudication."""
     made = with_originals(declared.texts_and_edits())
     text_annotators.work(made, seed=3)
     declared.adjudicate_first(made)

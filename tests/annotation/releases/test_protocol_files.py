@@ -1,4 +1,4 @@
-"""A release of a study that asks protocol files: what it holds of them, and what is found where it was changed."""
+"""A release of a study that uses protocol files: what it holds of them, and what is found where it was changed."""
 
 import hashlib
 import json
@@ -93,7 +93,7 @@ def test_the_command_wants_ratings_or_an_export(options):
 
 
 def test_an_export_without_protocol_files_is_refused(whole):
-    with pytest.raises(CommandError, match="None of its stages asks a protocol file"):
+    with pytest.raises(CommandError, match="None of its stages uses a protocol file"):
         call_command("decide", export=whole("stages"))
 
 

@@ -1,4 +1,4 @@
-"""Studies that ask protocol files, as starting points of others."""
+"""Studies that use protocol files, as starting points of others."""
 
 import json
 
