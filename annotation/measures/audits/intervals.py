@@ -5,7 +5,8 @@ and the low and high ends as shares, with the shape of `n`. At n = N all three a
 
 - `by_width`: Wilson's interval (Wilson 1927) on the effective sample n (N − 1) / (N − n), which is the correction of a
   finite population (Cochran 1977, §2.6). Nominal if one stops by the interval's width alone (Chow and Robbins 1965);
-  not if one stops when the rate looks good.
+  not if one stops when the rate looks good. Stopped at ± 2 points it covers the truth in 94 % of the orders or more,
+  except for some shares between 4 and 10 % (92.5 % at least) and for 18 % of 500 items (docs/reference/measures.md).
 - `any_look`: the prior-posterior ratio (Waudby-Smith and Ramdas 2020, §3) of a uniform prior on the number K of wrong
   items. The prior's ratio to the posterior is a martingale under the true K, so by Ville's inequality all K with
   Hypergeometric(wrong; N, K, n) > α / (n + 1) together miss the truth, at any look, with probability α at most.
@@ -55,15 +56,15 @@ def by_width(n: Array, wrong: Array, size: int) -> Bounds:
 
 def any_look(n: Array, wrong: Array, size: int, alpha: float = ALPHA) -> Bounds:
     """Each look alone; `narrowing` takes the looks before it into account."""
-    logs = _log_factorials(size)
+    logs = log_factorials(size)
     bound = np.log(alpha / (n + 1))
-    most_likely = np.minimum(np.maximum(wrong, wrong * (size + 1) // n), size - n + wrong)
+    likeliest = most_likely(n, wrong, size)
 
     def inside(count: Array) -> Array:
-        return _log_hypergeometric(logs, wrong, size, count, n) > bound
+        return log_hypergeometric(logs, wrong, size, count, n) > bound
 
-    low = _first_inside(inside, wrong, most_likely)
-    high = _first_inside(inside, size - n + wrong, most_likely)
+    low = _first_inside(inside, wrong, likeliest)
+    high = _first_inside(inside, size - n + wrong, likeliest)
     return Bounds(low / size, high / size, wrong / n)
 
 
@@ -100,11 +101,17 @@ def _first_inside(inside: Callable[[Array], Array], outer: Array, inner: Array) 
     return inner
 
 
-def _log_factorials(size: int) -> Array:
+def most_likely(n: Array, wrong: Array, size: int) -> Array:
+    """The number of wrong items of N that makes `wrong` of n most probable."""
+    return np.minimum(np.maximum(wrong, wrong * (size + 1) // n), size - n + wrong)
+
+
+def log_factorials(size: int) -> Array:
+    """Of 0 … N."""
     return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, size + 1)))])
 
 
-def _log_hypergeometric(logs: Array, wrong: Array, size: int, count: Array, n: Array) -> Array:
+def log_hypergeometric(logs: Array, wrong: Array, size: int, count: Array, n: Array) -> Array:
     """The log of the probability that `wrong` of n drawn are among the `count` of N; −inf where they cannot be."""
     right = n - wrong
     can = (count >= wrong) & (size - count >= right)

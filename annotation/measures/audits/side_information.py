@@ -4,17 +4,21 @@ The scores enter as a control variate. They can make the interval narrower, and 
 items, so the mean score of the items that are left is known at every draw.
 
 - `by_width`: the regression estimate of the share (Cochran 1977, §7) with Wilson's interval on the sample that a plain
-  estimate would need for the same variance. Nominal if one stops by width alone. Until five wrong and five right
-  items are drawn it is the plain interval.
-- `any_look`: bets against every share (Shekhar, Xu and Ramdas 2023) on f − g + mean of g among what is left, where f is
-  1 for a wrong item and g is its probability by a logistic regression of f on the score, fitted to the draws before.
-  The mean of this is the share among what is left, whatever the scores are worth. If a share is true, the
-  wealth of a bettor on more wrong items is a martingale, and so is that of a bettor on fewer; a share is left out when
-  either has grown beyond 2 / α (Ville). Most of the money follows the draws so far (aGRAPA, Waudby-Smith and Ramdas
-  2024, §B.3), the rest is spread over fixed parts of the largest allowed bet. Draws are uniform, not weighted by the
-  scores, so that the same draws also give the prior-posterior ratio: of α, `_FOR_BETS` goes to the bets and the rest
-  to the ratio, and the interval is what both leave. A useless score therefore costs no more than that part of α.
+  estimate would need for the same variance. Nominal if one stops by width alone. The audit stops early where the scores
+  happen to look good, so the variance has that of ten more items without scores. Until five wrong and five right items
+  are drawn it is the plain interval.
+- `any_look`: money is bet against every number K of wrong items (Shekhar, Xu and Ramdas 2023), beginning with 1. Half
+  of it (`_FOR_RATIO`) grows as the prior-posterior ratio of K, the rest by bets on f − g + mean of g among what is
+  left: f is 1 for a wrong item, and g its probability by a logistic regression of f on the score, fitted to earlier
+  draws. If K is true, the mean of this is the share of wrong items among what is left, whatever the scores are worth.
+  The money is then a martingale, and reaches 1 / α with probability α at most (Ville): K is left out where it has. The
+  interval is the truth at n = N and never wider than the ratio's at half of α (`ALPHA_OF_RATIO`).
+  Bets follow the draws so far (aGRAPA, Waudby-Smith and Ramdas 2024, §B.3), carefully while these are few. Draws are
+  uniform, not weighted by the scores, as the ratio needs.
 """
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,15 +26,17 @@ from annotation.measures.audits import intervals
 from annotation.measures.audits.intervals import ALPHA, Bounds
 from annotation.measures.types import Array
 
-_FOR_BETS = 0.2  # of α
-ALPHA_OF_RATIO = ALPHA * (1 - _FOR_BETS)
-_PARTS = np.array([0.2, 0.5, 0.95])  # of the largest allowed bet
-_FOLLOWING, _MOST = 0.8, 0.9  # the part of the money that follows the draws, and the part of the largest bet it stakes
-_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 10, 0.1, 0.05  # draws, mean and variance that the first are averaged with
-_FIRST_FIT, _GROWTH = 16, 1.25  # draws before the first regression, and their growth from one to the next
+_FOR_RATIO = 0.5  # of the money
+ALPHA_OF_RATIO = ALPHA * _FOR_RATIO
+_MOST = 0.9  # of the largest bet that could not lose more than all
+_BEFORE, _SHARE_BEFORE, _VARIANCE_BEFORE = 5, 0.05, 0.1  # draws, mean and variance that the first are averaged with
+_CAREFUL = 40  # the draw at which half of what aGRAPA advises is bet
+_FIRST_FIT, _GROWTH = 10, 1.15  # draws before the first regression, and their growth from one to the next
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
-_GRID = 250  # shares against which bets are made; ends are rounded outwards to them
-_BLOCK = 256  # draws at a time
+_FINE = 50  # draws before the next look: one, or a part of the draws so far
+_CELLS = 4000  # ranges of K that are bet against as one, at most
+_TINY = 1e-6  # the least that a largest bet is divided by
+_CAUTIOUS = 10  # items more, without scores, that the variance by width has
 _STEADY = 4.0  # added to the regression's denominator, in variances of the scores
 
 
@@ -41,7 +47,7 @@ def by_width(wrong: Array, scores: Array, all_scores: Array) -> Bounds:
     share = np.cumsum(wrong) / n
     slope = seen.slope(all_scores)
     estimate = np.clip(share - slope * (np.cumsum(scores) / n - all_scores.mean()), 0, 1)
-    spread = np.maximum(seen.residual(slope), 1e-12)
+    spread = np.maximum(seen.residual(slope) + _CAUTIOUS * seen.wrong / n, 1e-12)
     gain = np.maximum(1, share * (1 - share) / spread)
     enough = np.minimum(np.cumsum(wrong), n - np.cumsum(wrong)) >= 5
     effective = intervals.effective(n, size) * np.where(enough, gain, 1)
@@ -70,81 +76,95 @@ class _Moments:
 
 
 def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPHA) -> Bounds:
-    """After each draw, what all draws so far leave."""
-    size, n = len(all_scores), np.arange(1, len(wrong) + 1)
-    plain = intervals.any_look(n, np.cumsum(wrong), size, alpha * (1 - _FOR_BETS))
-    bets = _bets(wrong, scores, all_scores, alpha * _FOR_BETS)
-    return intervals.narrowing(intervals.both(plain, bets))
-
-
-def _bets(wrong: Array, scores: Array, all_scores: Array, alpha: float) -> Bounds:
-    """The shares against which neither the bets on more nor those on fewer have grown beyond 2 / α.
-
-    A count of wrong items between two of the grid is bet against as its neighbour is: those who bet on more take the
-    upper one, whose wealth is then the lower. So a count is left out only where its own wealth has grown as much.
-    """
+    """After each draw, what all draws so far leave. The estimate is that of `by_width`."""
     size, drawn = len(all_scores), len(wrong)
-    n = np.arange(1, drawn + 1)
-    before = np.concatenate([[0], np.cumsum(wrong)[:-1]])  # wrong ones drawn before
-    left = size - np.arange(drawn)
-    added, lowest, highest = _guesses(wrong, scores, all_scores)
-    value = wrong + added
-    share, variance = _so_far(value)
-    counts = np.unique(np.round(np.linspace(0, size, _GRID + 1)).astype(int))
-    more, fewer = (np.zeros((len(_PARTS) + 1, len(counts))) for _ in range(2))  # log wealth
-    weights = np.log([_FOLLOWING, *[(1 - _FOLLOWING) / len(_PARTS)] * len(_PARTS)])[:, None, None]
-    low, high = np.empty(drawn, int), np.empty(drawn, int)
-    bound = np.log(2 / alpha)
-    for start in range(0, drawn, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        mean = np.clip((counts[:, None] - before[None, block]) / left[None, block], 0, 1)
-        apart, ahead = value[None, block] - mean, share[None, block] - mean
-        wanted = ahead / (variance[None, block] + ahead**2)
-        most_up = 1 / np.maximum(mean - lowest[None, block], 1e-12)
-        most_down = 1 / np.maximum(highest[None, block] - mean, 1e-12)
-        grown_more = _grown(more, np.clip(wanted, 0, _MOST * most_up), most_up, apart)
-        grown_fewer = _grown(fewer, np.clip(-wanted, 0, _MOST * most_down), most_down, -apart)
-        more, fewer = grown_more[:, :, -1], grown_fewer[:, :, -1]
-        too_few = np.logaddexp.reduce(grown_more + weights, axis=0) > bound  # counts × draws: the truth is more
-        too_many = np.logaddexp.reduce(grown_fewer + weights, axis=0) > bound
-        first = np.where(too_few.all(axis=0), len(counts) - 1, too_few.argmin(axis=0))
-        last = len(counts) - 1 - np.where(too_many.all(axis=0), len(counts) - 1, too_many[::-1].argmin(axis=0))
-        low[block], high[block] = counts[np.maximum(first - 1, 0)], counts[np.minimum(last + 1, len(counts) - 1)]
-    return Bounds(low / size, high / size, np.cumsum(wrong) / n)
+    low, high = np.zeros(drawn), np.ones(drawn)
+    for n, fewest, most in _looks(wrong, _draws(wrong, scores, all_scores), size, alpha):
+        low[n - 1 :], high[n - 1 :] = fewest / size, most / size
+    estimate = by_width(wrong, scores, all_scores).estimate
+    ratio = intervals.any_look(np.arange(1, drawn + 1), np.cumsum(wrong), size, alpha * _FOR_RATIO)
+    return intervals.narrowing(intervals.both(Bounds(low, high, estimate), ratio))
 
 
-def _grown(wealth: Array, following: Array, most: Array, apart: Array) -> Array:
-    """Bets × counts × draws: log wealth after each draw, of the bets that follow the draws and of the fixed parts."""
-    stakes = np.stack([following, *(part * most for part in _PARTS)])
-    return np.asarray(wealth[:, :, None] + np.cumsum(np.log1p(stakes * apart), axis=2))
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """Of each draw f − g + mean of g (`value`); and from the draws before it alone: the least and the largest that this
+    can be, an estimate of the benchmark's share of wrong items, and the variance of the value.
+    """
+
+    value: Array
+    least: Array
+    largest: Array
+    share: Array
+    variance: Array
 
 
-def _so_far(value: Array) -> tuple[Array, Array]:
-    """Mean and variance of the draws before each."""
-    n = np.arange(len(value)) + _BEFORE
-    mean = (_BEFORE * _SHARE_BEFORE + np.cumsum(value) - value) / n
-    apart = (value - mean) ** 2
-    return mean, (_BEFORE * _VARIANCE_BEFORE + np.cumsum(apart) - apart) / n
-
-
-def _guesses(wrong: Array, scores: Array, all_scores: Array) -> tuple[Array, Array, Array]:
-    """For each draw, from the draws before it alone: what is added to f, and the lowest and highest sums."""
+def _draws(wrong: Array, scores: Array, all_scores: Array) -> _Draws:
+    size, drawn = len(all_scores), len(wrong)
     middle, spread = all_scores.mean(), all_scores.std() or 1
     own, everyone = (scores - middle) / spread, (all_scores - middle) / spread
-    added, lowest, highest = np.zeros(len(wrong)), np.zeros(len(wrong)), np.ones(len(wrong))
-    start = _FIRST_FIT
-    while start < len(wrong):
-        stop = min(len(wrong), max(start + 1, int(start * _GROWTH)))
-        weights = _logistic(own[:start], wrong[:start])
-        if min(wrong[:start].sum(), start - wrong[:start].sum()) < 3:
-            weights[1] = 0
-        guess, of_all = _chance(weights, own), _chance(weights, everyone)
-        drawn = np.cumsum(guess)[start - 1 : stop - 1]
-        mean = (of_all.sum() - drawn) / (len(everyone) - np.arange(start, stop))
-        added[start:stop] = mean - guess[start:stop]
-        lowest[start:stop], highest[start:stop] = mean - of_all.max(), 1 + mean - of_all.min()
-        start = stop
-    return added, lowest, highest
+    value, least, largest, share, variance = (np.zeros(drawn) for _ in range(5))
+    start, stop = 0, min(_FIRST_FIT, drawn)
+    while start < drawn:
+        new, seen = slice(start, stop), wrong[:start]
+        guess, of_all = np.zeros(stop), np.zeros(size)
+        if 0 < seen.sum() < start:
+            weights = _logistic(own[:start], seen)
+            guess, of_all = _chance(weights, own[:stop]), _chance(weights, everyone)
+        n = np.arange(start, stop)
+        mean = (of_all.sum() - _before(guess)[new]) / (size - n)
+        value[new] = wrong[new] - guess[new] + mean
+        least[new], largest[new] = mean - of_all.max(), 1 + mean - of_all.min()
+        apart = wrong[:stop] - guess
+        of_apart, of_squares = _before(apart)[new], _before(apart**2)[new]
+        first = 0 if seen.any() else _BEFORE * _SHARE_BEFORE
+        share[new] = np.clip(of_all.mean() + (of_apart + first) / (n + _BEFORE), 0, 1)
+        variance[new] = (of_squares - of_apart**2 / np.maximum(n, 1) + _BEFORE * _VARIANCE_BEFORE) / (n + _BEFORE)
+        start, stop = stop, min(drawn, max(stop + 1, int(stop * _GROWTH)))
+    return _Draws(value, least, largest, share, variance)
+
+
+def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tuple[int, int, int]]:
+    """Of each look the number of draws, and the fewest and the most wrong items that the looks so far leave.
+
+    A look that leaves nothing shows that one has missed the truth: it is the last, and leaves the rest to the ratio.
+    In a large benchmark, neighbouring numbers of wrong items form a cell. It is bet against with one stake, and of its
+    numbers the one that gains least counts at each draw: all of them have at least that money.
+    """
+    drawn, found, logs = len(wrong), np.concatenate([[0], np.cumsum(wrong)]), intervals.log_factorials(size)
+    cell = -(-(size + 1) // _CELLS)
+    first = np.arange(0, size + 1, cell)
+    last = np.minimum(first + cell - 1, size)
+    money, begun = np.zeros(len(first)), 0
+    while (n := min(size, begun + max(1, begun // _FINE))) <= drawn and begun < size:
+        money += _gained(first, last, size, found, draws, np.arange(begun, n))
+        counts = np.clip(intervals.most_likely(n, found[n], size), first, last)  # the least ratio of each cell
+        ratio = -np.log(n + 1) - intervals.log_hypergeometric(logs, found[n], size, counts, n)
+        all_money = np.logaddexp(ratio + np.log(_FOR_RATIO), money + np.log(1 - _FOR_RATIO))
+        inside = np.flatnonzero(all_money < -np.log(alpha))
+        if not len(inside):
+            yield n, 0, size
+            return
+        kept = slice(inside[0], inside[-1] + 1)
+        first, last, money, begun = first[kept], last[kept], money[kept], n
+        yield n, max(int(first[0]), found[n]), min(int(last[-1]), size - n + found[n])
+
+
+def _gained(first: Array, last: Array, size: int, found: Array, draws: _Draws, at: Array) -> Array:
+    """What the log of the money bet against each cell gains from these draws."""
+    left, before, value = size - at, found[at], draws.value[at]
+    low, high = (np.clip((counts[:, None] - before) / left, 0, 1) for counts in (first, last))
+    most_up = _MOST / np.maximum(high - draws.least[at], _TINY)
+    most_down = _MOST / np.maximum(draws.largest[at] - low, _TINY)
+    ahead = (size * draws.share[at] - (first + last)[:, None] / 2) / left
+    advised = ahead / (draws.variance[at] + ahead**2) * (at / (at + _CAREFUL))
+    bet = np.clip(advised, -most_down, most_up)
+    return np.asarray(np.log1p(bet * (value - np.where(bet > 0, high, low))).sum(axis=1))
+
+
+def _before(of: Array) -> Array:
+    """The sum of those before each."""
+    return np.cumsum(of) - of
 
 
 def _chance(weights: Array, scores: Array) -> Array:

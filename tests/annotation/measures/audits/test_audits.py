@@ -13,7 +13,7 @@ from annotation.measures.audits.order import order_hash, sampling_order
 from annotation.measures.audits.plan import Plan, Target, plan
 from annotation.measures.audits.replay import Truth, replay, replays
 from annotation.measures.audits.running import progress
-from bench.audits import benchmark, simulated
+from bench.audits import benchmark, by_width_exactly, simulated
 from benchmarks.metrics.base import wilson
 
 KEYS = [f"i{number}" for number in range(40)]
@@ -124,8 +124,13 @@ def test_a_target_is_a_width_or_a_bound_at_any_look(given):
 
 @pytest.mark.parametrize(("share", "about"), [(0.02, 202), (0.05, 432), (0.1, 776), (0.3, 1592)])
 def test_by_width_audits_stop_where_others_computed_and_hold_the_truth(share, about):
-    found = simulated(7511, share, "width", 200)
-    assert found.coverage >= 0.9 and found.mean_n == pytest.approx(about, rel=0.06)
+    found = by_width_exactly(7511, share)
+    assert found.coverage >= 0.94 and found.mean_n == pytest.approx(about, rel=0.01)
+
+
+@pytest.mark.parametrize(("size", "share", "coverage"), [(500, 0.058, 0.9252), (2933, 0.045, 0.9281)])
+def test_the_lowest_coverage_by_width_is_the_one_that_is_documented(size, share, coverage):
+    assert by_width_exactly(size, share).coverage == pytest.approx(coverage, abs=5e-5)
 
 
 def test_at_any_look_even_the_worst_look_holds_the_truth():
@@ -141,10 +146,30 @@ def test_a_useless_score_costs_little_and_a_good_one_saves_half_of_the_items():
 
 def test_at_any_look_too():
     plain, useless, good = (
-        simulated(1500, 0.1, method, 4) for method in ("any_look", "any_look-random", "any_look-good")
+        simulated(2933, 0.1, method, 4) for method in ("any_look", "any_look-random", "any_look-good")
     )
-    assert useless.mean_n <= 1.05 * plain.mean_n and good.mean_n < 0.8 * plain.mean_n
+    assert useless.mean_n <= 1.05 * plain.mean_n and good.mean_n <= plain.mean_n / 2
     assert useless.coverage >= 0.75 and good.coverage >= 0.75
+
+
+@pytest.mark.parametrize("by", [side_information.by_width, side_information.any_look])
+@pytest.mark.parametrize(("drawn", "size"), [(150, 150), (70, 300), (300, 9001)])
+def test_with_scores_later_draws_change_nothing_before_them(by, drawn, size):
+    """The larger benchmark has cells of several numbers of wrong items."""
+    dice = np.random.default_rng(2)
+    wrong, scores = dice.permutation(benchmark(size, 0.2)), dice.standard_normal(size)
+    whole, part = by(wrong, scores, scores), by(wrong[:drawn], scores[:drawn], scores)
+    for of in ("low", "high", "estimate"):
+        assert getattr(part, of).tolist() == getattr(whole, of)[:drawn].tolist()
+
+
+def test_with_scores_at_any_look_is_never_wider_than_the_ratio_at_half_of_the_level():
+    wrong, scores = np.random.default_rng(3).permutation(benchmark(400, 0.5)), np.zeros(400)
+    ratio = intervals.narrowing(
+        intervals.any_look(np.arange(1, 401), np.cumsum(wrong), 400, side_information.ALPHA_OF_RATIO)
+    )
+    found = side_information.any_look(wrong, scores, scores)
+    assert (found.low >= ratio.low).all() and (found.high <= ratio.high).all()
 
 
 @pytest.mark.nightly
@@ -152,6 +177,8 @@ def test_nightly_grid():
     for size in (500, 2933):
         for share in (0.005, 0.02, 0.12, 0.3):
             assert simulated(size, share, "any_look", 500).coverage >= 0.95
+            for scores in ("random", "good"):
+                assert simulated(size, share, f"any_look-{scores}", 300).coverage >= 0.95
 
 
 @pytest.mark.real
