@@ -6,9 +6,14 @@ answers could as well be on other tasks: if the annotator works alone, the numbe
 hypergeometric, as if the model's answers were permuted within the stratum. The sum over strata is tested on its upper
 side. Given how often each is wrong in each stratum, this number also says how often both are right.
 
-The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. If a model
-errs where people do for a reason that the other annotators' answers do not show, the rate is higher: a sign is a prompt
-to look, never a verdict.
+A model may err on the items that are hard for people, for reasons that two or three other answers do not show. Then all
+annotators share mistakes with it. Their common odds ratio (Mantel and Haenszel 1959), without the annotator in question
+and without those whose own test is significant among all, is the null hypothesis in place of 1 if it is larger: the
+distribution is then Fisher's noncentral hypergeometric one.
+
+The level is shared among the models, so that at most `LEVEL` of the annotators who work alone get a sign. Where
+annotators share mistakes with a model to different degrees the rate can be higher: a sign is a prompt to look, never a
+verdict.
 """
 
 from collections import Counter, defaultdict
@@ -18,6 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.measures.exact_tests import hypergeometric_distribution
+
+Table = Counter[tuple[bool, bool]]
 
 LEVEL = 0.01  # of annotators who work alone
 LEAST = 20  # tasks that the annotator, another and the model answered
@@ -35,7 +42,7 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Followed:
     """Of `n` tasks the model has `model_wrong` wrong; the annotator `both` of these, where `expected` would be by
-    chance. `p` is the upper tail's probability.
+    chance if the annotator shared as many mistakes with it as others do. `p` is the upper tail's probability.
     """
 
     annotator: int
@@ -54,35 +61,51 @@ def followed(given: Iterable[Given], models: Mapping[str, Mapping[int, bool]]) -
     for one in given:
         of_task[one.task][one.annotator] = one.right
         of_annotator[one.annotator].append(one.task)
-    found = []
+    strata = {}
     for annotator, tasks in sorted(of_annotator.items()):
         shared = [task for task in tasks if len(of_task[task]) > 1]
         for model, right in models.items():
             known = [task for task in shared if task in right]
             if len(known) >= LEAST:
-                found.append(_test(annotator, model, known, of_task, right))
-    return found
+                strata[annotator, model] = _strata(annotator, known, of_task, right)
+    found: list[Followed] = []
+    for model in models:
+        of_model = {annotator: tables for (annotator, of), tables in strata.items() if of == model}
+        alone = [one for one, tables in of_model.items() if _tested(one, model, tables).p > LEVEL / len(of_model)]
+        crossed = {one: _crossed(of_model[one]) for one in alone}
+        for annotator, tables in of_model.items():
+            together, apart = (sum(pair[side] for one, pair in crossed.items() if one != annotator) for side in (0, 1))
+            found.append(_tested(annotator, model, tables, max(1.0, together / apart) if apart else 1.0))
+    return sorted(found, key=lambda one: one.annotator)
 
 
-def _test(
-    annotator: int,
-    model: str,
-    tasks: Sequence[int],
-    of_task: Mapping[int, Mapping[int, bool]],
-    right: Mapping[int, bool],
-) -> Followed:
-    strata: dict[tuple[int, int], Counter[tuple[bool, bool]]] = defaultdict(Counter)
+def _strata(
+    annotator: int, tasks: Sequence[int], of_task: Mapping[int, Mapping[int, bool]], right: Mapping[int, bool]
+) -> list[Table]:
+    """Of each stratum how many tasks (the annotator, the model) have right or wrong."""
+    strata: dict[tuple[int, int], Table] = defaultdict(Counter)
     for task in tasks:
         others = [said for who, said in of_task[task].items() if who != annotator]
         strata[len(others), others.count(False)][of_task[task][annotator], right[task]] += 1
-    sums, expected = np.ones(1), 0.0
-    for counts in strata.values():
-        own, wrong = (sum(n for pair, n in counts.items() if not pair[place]) for place in (0, 1))
-        sums = np.convolve(sums, hypergeometric_distribution(own, wrong, counts.total()))
-        expected += own * wrong / counts.total()
-    both = sum(counts[False, False] for counts in strata.values())
-    model_wrong = sum(not right[task] for task in tasks)
-    return Followed(annotator, model, len(tasks), model_wrong, both, expected, min(1.0, float(sums[both:].sum())))
+    return list(strata.values())
+
+
+def _crossed(tables: Sequence[Table]) -> tuple[float, float]:
+    """The numerator and the denominator of the common odds ratio."""
+    together = sum(of[False, False] * of[True, True] / of.total() for of in tables)
+    return together, sum(of[False, True] * of[True, False] / of.total() for of in tables)
+
+
+def _tested(annotator: int, model: str, tables: Sequence[Table], odds: float = 1.0) -> Followed:
+    sums = np.ones(1)
+    for of in tables:
+        own, wrong = of[False, True] + of[False, False], of[True, False] + of[False, False]
+        shares = hypergeometric_distribution(own, wrong, of.total()) * odds ** (np.arange(own + 1) - float(own))
+        sums = np.convolve(sums, shares / shares.sum())
+    both = sum(of[False, False] for of in tables)
+    n, model_wrong = sum(of.total() for of in tables), sum(of[True, False] + of[False, False] for of in tables)
+    expected = float(sums @ np.arange(len(sums)))
+    return Followed(annotator, model, n, model_wrong, both, expected, min(1.0, float(sums[both:].sum())))
 
 
 def suspects(found: Sequence[Followed], models: int) -> list[Followed]:
