@@ -65,6 +65,9 @@ class Command(BaseCommand):
 def audited(truth: Truth, target: Target, seed: int) -> dict:
     found = replay(truth, target, seed)
     alpha = ALPHA_OF_RATIO if truth.scores is not None else ALPHA
+    without = {}
+    if truth.scores is not None:
+        without["n_without_side_information"] = replay(replace(truth, scores=None), target, seed).n
     return {
         "items": len(truth.wrong),
         "truth": truth.share,
@@ -76,6 +79,7 @@ def audited(truth: Truth, target: Target, seed: int) -> dict:
         "low": found.low,
         "high": found.high,
         "covers": found.covers,
+        **without,
         "guarantee": GUARANTEES[target.at_any_look],
         "planned_at_most": plan(len(truth.wrong), target, alpha=alpha).most,
         "strata": by_stratum(truth, found.order.keys, found.n),
@@ -90,6 +94,8 @@ def written(result: dict) -> str:
         f"The truth, {result['truth']:.2%}, lies {'inside' if result['covers'] else 'outside'}.",
         f"Order: seed {result['seed']}, SHA-256 {result['order_sha256']}",
     ]
+    if "n_without_side_information" in result:
+        lines.append(f"Without side information this order takes {result['n_without_side_information']:,} items.")
     lines += [
         f"  {row['stratum']}: {row['wrong']:,} of {row['n']:,} wrong, {row['items']:,} items"
         for row in result["strata"]

@@ -138,8 +138,9 @@ def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tup
     money, begun = np.zeros(len(first)), 0
     while (n := min(size, begun + max(1, begun // _FINE))) <= drawn and begun < size:
         money += _gained(first, last, size, found, draws, np.arange(begun, n))
-        counts = np.clip(intervals.most_likely(n, found[n], size), first, last)  # the least ratio of each cell
-        ratio = -np.log(n + 1) - intervals.log_hypergeometric(logs, found[n], size, counts, n)
+        look = np.asarray(n)
+        counts = np.clip(intervals.most_likely(look, found[look], size), first, last)  # the least ratio of each cell
+        ratio = -np.log(n + 1) - intervals.log_hypergeometric(logs, found[look], size, counts, look)
         all_money = np.logaddexp(ratio + np.log(_FOR_RATIO), money + np.log(1 - _FOR_RATIO))
         inside = np.flatnonzero(all_money < -np.log(alpha))
         if not len(inside):

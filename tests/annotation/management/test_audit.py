@@ -40,6 +40,8 @@ def test_one_audit_and_its_summary_over_orders(audit, options, scores):
     assert [row["stratum"] for row in one["strata"]] == ["a", "b"] and sum(row["n"] for row in one["strata"]) == one[
         "n"
     ]
+    plain = json.loads(audit(TRUTH, "--json", *options))
+    assert one.get("n_without_side_information") == (plain["n"] if scores else None)
     several = json.loads(audit(TRUTH, "--json", "--runs", "3", *options, scores=scores))
     assert set(several) == {"items", "truth", "mean_n", "max_n", "coverage"}
     assert audit(TRUTH, "--runs", "3", *options, scores=scores).startswith("300 items, 20.00% wrong.")
@@ -47,6 +49,7 @@ def test_one_audit_and_its_summary_over_orders(audit, options, scores):
 
 def test_in_sentences(audit):
     assert "lies inside" in audit(TRUTH) and "Order: seed 4, SHA-256" in audit(TRUTH, "--seed", "4")
+    assert "Without side information this order takes " in audit(TRUTH, scores=SCORES)
 
 
 @pytest.mark.parametrize(
