@@ -12,11 +12,13 @@ from annotation.protocols.registry import base_name
 Settings = Mapping[str, Any]  # fields of models.Stage by name
 
 _HOUR = 3600
-_BATCHES, _EVERYONE, _AUDIT = "batches", "everyone", "audit"  # of models.choices.Strategy
+_LEAST = 0.501  # a tie is 0.5 certain
+_POOL, _BATCHES, _EVERYONE, _AUDIT = "pool", "batches", "everyone", "audit"  # of models.choices.Strategy
 _ADJUDICATE = "adjudicate"  # of models.choices.TieRule
 NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
 _TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
 _NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you do not adjudicate."
+_NO_MIXING = "Only a pool or an audit mixes the extra judgments with others. Annotators would see which are contested."
 _ONE_DECIDES = "One annotator decides here, and a second one confirms edits: "
 
 
@@ -66,6 +68,13 @@ def contradictions(settings: Settings, own_items_apart: bool = False, form: Form
         found["agreement_overlap" if items else "agreement_items"] = "For an agreement sample, enter both numbers."
     if settings.get("cap") and settings["cap"] < (settings.get("overlap") or 1):
         found["cap"] = "Enter at least the number of judgments per item."
+    if (certainty := settings.get("certainty")) is not None:
+        if not settings.get("cap"):
+            found["cap"] = "Adaptive overlap needs a maximum."
+        if certainty < _LEAST:
+            found["certainty"] = "Even a tie is 50 % certain. Enter more."
+        elif settings.get("strategy", _POOL) not in (_POOL, _AUDIT):
+            found["certainty"] = _NO_MIXING
     if settings.get("rule") == DAWID_SKENE:
         if settings.get("tie_rule") == _ADJUDICATE:
             found = {"tie_rule": _NOT_LEFT, **found}

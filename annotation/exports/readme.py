@@ -63,7 +63,7 @@ FILES = (
 def settings_of(stage: Stage) -> dict:
     """Every setting that decides what was asked, who was asked, and how answers became outcomes.
 
-    `protocol_file` only where the protocol is a published file.
+    `protocol_file` only where the protocol is a published file, `audit` and `certainty` only where the stage has them.
     """
     protocol = protocol_named(stage.protocol)
     return {
@@ -80,6 +80,7 @@ def settings_of(stage: Stage) -> dict:
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
         **({"audit": {name: getattr(stage, name) for name in OF_AUDIT}} if stage.strategy == Strategy.AUDIT else {}),
+        **({"certainty": stage.certainty} if stage.certainty is not None else {}),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
         **({"protocol_file": describe_file(stage.protocol)} if protocol.file else {}),
     }
@@ -108,6 +109,8 @@ def _how_many(stage: Stage) -> str:
     words = f"{stage.overlap} judgment{'s' if stage.overlap > 1 else ''} a task"
     if stage.agreement_items:
         words += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
+    if stage.certainty:
+        return f"{words}, one more up to {stage.cap} while the leading kind is less than {stage.certainty:.4g} certain"
     return words + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
 
 

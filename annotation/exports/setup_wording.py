@@ -202,6 +202,9 @@ def _judgments(stage: Mapping) -> str:
     words = f"{stage['overlap']} per task"
     if stage["agreement_items"]:
         words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
+    if stage.get("certainty"):
+        percent = f"{100 * stage['certainty']:.4g} %"
+        return f"{words}; one more while the leading answer is less than {percent} certain, up to {stage['cap']}"
     if stage["cap"]:
         words += f"; one more while no kind of answer has more than half, up to {stage['cap']}"
     return words

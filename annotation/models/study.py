@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Coalesce, Now
 
 from annotation.models.choices import (
+    POOLED,
     DecisionRule,
     OnFailure,
     OutcomeState,
@@ -114,6 +115,8 @@ class Stage(models.Model):
     cap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(50)]
     )  # while no kind of answer has more than half, one more judgment is requested, up to this many
+    # Instead: while the leading answer is less certain than this (protocols/certainty.py), up to the cap
+    certainty = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.501), MaxValueValidator(1)])
     strategy = models.CharField(max_length=10, choices=Strategy, default=Strategy.POOL)
     batch_size = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])  # items
     # This many items, drawn by the seed, get `agreement_overlap` judgments each
@@ -157,6 +160,11 @@ class Stage(models.Model):
             models.CheckConstraint(condition=Q(overlap__gte=1, overlap__lte=50), name="stage_overlap_range"),
             models.CheckConstraint(
                 condition=Q(cap__isnull=True) | Q(cap__gte=F("overlap"), cap__lte=50), name="stage_cap_from_overlap"
+            ),
+            models.CheckConstraint(
+                condition=Q(certainty__isnull=True)
+                | Q(cap__isnull=False, certainty__gt=0.5, certainty__lte=1, strategy__in=POOLED),
+                name="stage_certainty_up_to_a_cap",
             ),
             models.CheckConstraint(condition=Q(rule__in=DecisionRule.values), name="stage_rule_known"),
             models.CheckConstraint(

@@ -6,8 +6,10 @@ from django.db.models import F
 
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import audits, disagreement, promotion
+from annotation.pipeline.task_creation import random_rank
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
+from annotation.protocols.certainty import wants_more
 from annotation.protocols.decision_rule import (
     ADJUDICATOR,
     AWAITING_CONFIRMATION,
@@ -44,6 +46,12 @@ SELECT 'caption-' || role || '-' || position, attributes::text FROM benchmarks_c
 WHERE item_id = %(item)s AND attributes <> '{}'
 """
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
+AMONG = 50  # screens that a judgment which adaptive overlap asks for is mixed with
+NEXT_RANKS = """
+SELECT rank FROM annotation_slot
+WHERE stage_id = %(stage)s AND annotator_id IS NULL AND reserved_id IS NULL AND live
+ORDER BY rank, number LIMIT %(among)s
+"""
 LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 
 Given = dict[int, Answer]  # judgment → its answer, in the order given
@@ -151,10 +159,14 @@ def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: De
     """Delete the outcome unless an adjudicator decided it; returns whether it was deleted."""
     if decision.reason == AWAITING_CONFIRMATION:
         return not _is_adjudicated(task)
-    labels = [answer.label for answer in answers]
-    if len(labels) < 2 or stage.cap is None or task.overlap >= stage.cap:
+    labels, rule = [answer.label for answer in answers], rule_of(stage)
+    if stage.cap is None or task.overlap >= stage.cap:
         return False
-    return rule_of(stage).is_split(labels) and not _is_adjudicated(task)
+    if stage.certainty is None:
+        asks = len(labels) > 1 and rule.is_split(labels)
+    else:
+        asks = wants_more(rule.votes(labels), stage.certainty, stage.cap)
+    return asks and not _is_adjudicated(task)
 
 
 def _is_adjudicated(task: Task) -> bool:
@@ -167,4 +179,15 @@ def add_slot(task: Task, stage: Stage, given_out: bool = False) -> Slot:
     task.overlap += 1
     live = task.live and (given_out or stage.state == StageState.OPEN)
     audit.record(by="app", verb="added a slot", subject=task, overlap=task.overlap)
-    return Slot.objects.create(task=task, stage=stage, number=task.overlap, rank=task.rank, live=live)
+    rank = task.rank if stage.certainty is None else _place_among_next(task, stage)
+    return Slot.objects.create(task=task, stage=stage, number=task.overlap, rank=rank, live=live)
+
+
+def _place_among_next(task: Task, stage: Stage) -> int:
+    """The rank of one of the next free screens, drawn by the stage's seed.
+
+    At the task's own rank the slot would be the next screen to be assigned, and whoever comes back after a break would
+    begin with the contested items.
+    """
+    ranks = fetch(NEXT_RANKS, stage=stage.pk, among=AMONG)
+    return ranks[random_rank("added", stage.seed, task.rank, task.overlap) % len(ranks)][0] if ranks else task.rank

@@ -204,6 +204,10 @@ class Rule(NamedTuple):
         counts = Counter(self.kinds(answers))
         return bool(counts) and max(counts.values()) * 2 <= len(answers)
 
+    def votes(self, answers: Sequence[str]) -> list[str]:
+        """What the judgments of a task are votes for, where their certainty says whether it gets more."""
+        return self.kinds(answers)
+
     def estimated_kinds(self, answers: Sequence[str]) -> list[str]:
         """The kinds that an estimate distinguishes: the number of a task's only candidate is dropped."""
         return ["candidate" if kind.startswith("candidate-") else kind for kind in self.kinds(answers)]

@@ -35,9 +35,9 @@ LEFT_OUT = {"check_item", "not_sampled", "not_suitable"}  # reasons of items tha
 RESULT = ("state", "outcome", "reason", "content")
 UNKNOWN = {"code": "unknown"}
 DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
-    "protocol", "overlap", "cap", "rule", "tie_rule", "takes", "carries", "promotion", "sample", "stratify", "seed",
-    "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers", "drops", "confirms",
-    "confirm_cap", "alike", "protocol_file",
+    "protocol", "overlap", "cap", "certainty", "rule", "tie_rule", "takes", "carries", "promotion", "sample",
+    "stratify", "seed", "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers",
+    "drops", "confirms", "confirm_cap", "alike", "protocol_file",
 }  # fmt: skip
 
 # What differs in an item

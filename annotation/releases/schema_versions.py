@@ -121,17 +121,18 @@ PLACES = [f"{file}/{parts}" for file in ("items.jsonl", "dropped.jsonl") for par
 THIRD = Version(  # roles of the user's own, with columns for them; attributes
     keys={}, optional={place: {"attributes": "object"} for place in PLACES}
 )
-FOURTH = Version(  # protocol files; audits
+FOURTH = Version(  # protocol files; audits; adaptive overlap
     keys={
         JUDGMENTS: {"answers": "string"},
         "tasks.jsonl": _keys("names:object? rules:list?"),
         STAGES: _keys("protocol_file:object?"),
     },
     only_with="protocol_file",
-    optional={STAGES: {"audit": "object"}},
+    optional={STAGES: {"audit": "object", "certainty": "number"}},
 )
 VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
-OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files and audits
+OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files, audits and adaptive overlap
+_OF_SETUP = ("audit", "certainty")  # keys of stages, besides protocol_file
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -149,10 +150,12 @@ def newest() -> int:
 
 def needed(stages: Iterable[Mapping], lines: Iterable[Mapping]) -> int:
     """The version of a new release of these stages and of the items in these lines: the newest, or the last one before
-    protocol files and audits, or before roles of the user's own and attributes, if it has none of them and nothing is
-    newer.
+    protocol files, audits and adaptive overlap, or before roles of the user's own and attributes, if it has none of
+    them and nothing is newer.
     """
-    if newest() > OF_SETUP or any(stage.get("protocol_file") or "audit" in stage for stage in stages):
+    if newest() > OF_SETUP or any(
+        stage.get("protocol_file") or any(key in stage for key in _OF_SETUP) for stage in stages
+    ):
         return newest()
     return OWN if any(map(has_own, lines)) else OWN - 1
 

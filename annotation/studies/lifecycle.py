@@ -25,6 +25,7 @@ from annotation.models import (
 )
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols.base import Protocol, UnsuitableItem
+from annotation.protocols.declared import schema
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies import members
 from annotation.studies.instructions import default_instructions, default_translations
@@ -101,6 +102,8 @@ def _create_stage(
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
     if stage.strategy == Strategy.AUDIT and (reason := cannot_audit(plan)):
         raise CannotCreate(f"Stage {name}: {reason}")
+    if stage.certainty is not None and (reason := cannot_adapt(plan)):
+        raise CannotCreate(f"Stage {name}: {reason}")
     positions = {**{other: stage.position for other, stage in made.items()}, name: position}
     apart = apart_of(plan, before)
     if unknown := set(apart) - set(positions):
@@ -120,6 +123,17 @@ def cannot_audit(plan: StagePlan) -> str:
         return "An audit is of the benchmark’s items. It cannot take those of an earlier stage."
     if protocol_named(plan.protocol).measures:
         return "This protocol drops no items, so an audit would find none wrong."
+    return ""
+
+
+def cannot_adapt(plan: StagePlan) -> str:
+    """Why the stage cannot have adaptive overlap, in a sentence; empty if it can."""
+    protocol = protocol_named(plan.protocol)
+    if protocol.confirms:
+        return "Here a second annotator confirms edits. Adaptive overlap needs votes."
+    votes = schema.Majority | schema.DawidSkene
+    if protocol.file and not (protocol.file.decide and all(isinstance(rule, votes) for rule in protocol.file.decide)):
+        return "Adaptive overlap needs votes, and this protocol file decides in another way."
     return ""
 
 

@@ -19,7 +19,7 @@ from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
-from annotation.studies.lifecycle import cannot_audit
+from annotation.studies.lifecycle import cannot_adapt, cannot_audit
 from annotation.studies.starting_points import StartingPoint
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
@@ -103,6 +103,11 @@ class StageForm(forms.Form):
         "While annotators disagree, ask for one more judgment, up to this many. Leave empty for no extra judgments.",
         required=False,
     )  # fmt: skip
+    certainty = PercentField(
+        label="Adaptive overlap: enough certainty (%)", required=False,
+        help_text="Ask for one more judgment, up to the maximum, only while the leading answer is less certain than "
+        "this.",
+    )  # fmt: skip
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
@@ -184,6 +189,7 @@ class StageForm(forms.Form):
             strategy = self.fields["strategy"]
             assert isinstance(strategy, forms.ChoiceField)
             strategy.choices = [(name, words) for name, words in STRATEGIES.items() if name != Strategy.AUDIT]
+        gone += ["certainty"] if cannot_adapt(plan) else []
         gone += self.OF_PRACTICE if self.no_checks else []
         for name in gone:
             del self.fields[name]

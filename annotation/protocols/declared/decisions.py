@@ -109,8 +109,8 @@ def _by_votes(
     return decide(said, overlap=1, tie_rule=rule.tie, reason=reason, alike=alike, posterior=posterior)
 
 
-def kinds_of(protocol: ProtocolFile, rule: schema.DawidSkene, said: Sequence[str]) -> list[str]:
-    """What an estimate tells apart: options that are alike are of one kind."""
+def kinds_of(protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str]) -> list[str]:
+    """What votes and an estimate tell apart: options that are alike are of one kind."""
     alike = _alike(protocol, rule, said)
     return ["any" if one in alike else one for one in said]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection
+from annotation.protocols.certainty import certainty
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import in_own_names, is_plain
@@ -62,10 +63,7 @@ class DeclaredRule(Rule):
         rule = next((one for one in self.file.decide if isinstance(one, schema.DawidSkene)), None)
         if rule is None:
             return super().estimated_kinds(labels)
-        said = [
-            one if one == CANNOT_JUDGE else answers.given(one, rule.answer, self.file) for one in self._named(labels)
-        ]
-        return kinds_of(self.file, rule, said)
+        return kinds_of(self.file, rule, [self._said(one, rule.answer) for one in self._named(labels)])
 
     def decide(self, labels: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None) -> Decision:
         named = self._named(labels)
@@ -106,6 +104,18 @@ class DeclaredRule(Rule):
         said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
         numbers = [float(one) for one in said if one in values.points(answer)]
         return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
+
+    def votes(self, labels: Sequence[str]) -> list[str]:
+        """Of the vote that is least certain: the values of its answer; "" of those who were not asked."""
+        found = []
+        for rule in self.file.decide:
+            if isinstance(rule, schema.Majority | schema.DawidSkene):
+                said = [self._said(one, rule.answer) for one in self._named(labels)]
+                found.append(kinds_of(self.file, rule, said))
+        return min(found, key=certainty) if found else super().votes(labels)
+
+    def _said(self, label: str, answer: str) -> str:
+        return label if label == CANNOT_JUDGE else answers.given(label, answer, self.file)
 
     def _differ(self, answer: schema.Answer, said: Sequence[str], labels: Sequence[str]) -> bool:
         if isinstance(answer, schema.Scale):

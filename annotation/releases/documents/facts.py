@@ -290,5 +290,6 @@ def judgments_per_item(facts: Facts) -> str:
         line = f"{stage['name']}: {stage['overlap']}"
         if stage.get("agreement_items"):
             line += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
-        found.append(line + (f", up to {stage['cap']}" if stage.get("cap") else ""))
+        unsure = f" while less than {stage['certainty']:.4g} certain" if stage.get("certainty") else ""
+        found.append(line + (f", up to {stage['cap']}{unsure}" if stage.get("cap") else ""))
     return "; ".join(found)

@@ -111,6 +111,7 @@ BROKEN = {
     "stage_rule_known": lambda w: Stage.objects.update(rule="oracle"),
     "stage_estimate_decides": lambda w: Stage.objects.update(rule="dawid-skene", tie_rule="adjudicate"),
     "stage_cap_from_overlap": lambda w: Stage.objects.update(cap=1),
+    "stage_certainty_up_to_a_cap": lambda w: Stage.objects.update(certainty=0.9),
     "stage_check_rate_range": lambda w: Stage.objects.update(check_rate=0.6),
     "stage_agreement_both_or_neither": lambda w: Stage.objects.update(agreement_items=5),
     "stage_audits_have_a_target": lambda w: Stage.objects.update(strategy="audit", target_bound=0.05),

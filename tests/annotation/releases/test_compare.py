@@ -346,7 +346,17 @@ def test_it_is_told_in_sentences(release):
 
 
 def test_every_setting_that_decides_is_one_of_a_stages():
-    beside = {"source", "after", "fixed_answers", "drops", "confirms", "confirm_cap", "alike", "protocol_file"}
+    beside = {
+        "source",
+        "after",
+        "fixed_answers",
+        "drops",
+        "confirms",
+        "confirm_cap",
+        "alike",
+        "protocol_file",
+        "certainty",
+    }
     assert {*OF_STAGE, *beside} >= DECIDING
 
 

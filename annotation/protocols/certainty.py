@@ -1,0 +1,42 @@
+"""Adaptive overlap: how certain the leading answer of a task is, and whether one more judgment is worth asking for.
+
+Of the annotators who could be asked, a share θ would rather give the leading answer than the runner-up. With a uniform
+prior, θ given a judgments for the first and b for the second is Beta(a + 1, b + 1), and the leading answer is also that
+of the majority of all annotators with probability
+
+    P(θ > 1/2 | a, b) = Σ_{j ≤ a} C(a + b + 1, j) / 2^(a + b + 1)
+
+This is the label uncertainty of Sheng, Provost and Ipeirotis (Get another label?, KDD 2008). More than two answers do
+not change it: with a uniform prior on all shares, those of two answers depend on their own counts only.
+
+What is guaranteed: a posterior is not changed by looking at it after each judgment. So if the shares of a stage's items
+were spread as the prior says, at most 1 − c of the tasks that stopped at certainty c would get another answer from the
+majority of all annotators. It is not a bound for a single task, nor for a crowd that errs together. Tasks that stopped
+because the judgments up to the cap could not change the lead have the outcome that a vote of the whole cap would have.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import comb
+
+
+def leading_counts(votes: Iterable[str]) -> tuple[int, int]:
+    """How many votes the two most frequent answers have; 0 where there is none."""
+    counts = sorted(Counter(votes).values(), reverse=True)
+    return (counts[0] if counts else 0, counts[1] if len(counts) > 1 else 0)
+
+
+def certainty(votes: Iterable[str]) -> float:
+    """The probability that the majority of all annotators would give the answer that leads. 1/2 if there is a tie."""
+    first, second = leading_counts(votes)
+    n = first + second + 1
+    return sum(comb(n, j) for j in range(first + 1)) / (1 << n)
+
+
+def wants_more(votes: Sequence[str], least: float, cap: int) -> bool:
+    """Whether a task with these votes gets one more: it has fewer than `cap`, the leading answer is less certain than
+    `least`, and the judgments up to the cap could still make another one lead or tie.
+    """
+    first, second = leading_counts(votes)
+    left = cap - len(votes)
+    return 0 < left >= first - second and certainty(votes) < least
