@@ -11,8 +11,8 @@ from sys import intern
 from annotation.figures.attributes import attributes_of
 from annotation.figures.edit_names import edits_of
 from annotation.figures.paper import paper
+from annotation.measures import adaptive_overlap, stage_figures
 from annotation.measures import counts as measures_counts
-from annotation.measures import stage_figures
 from annotation.measures.audits.figures import audit_figures
 from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
 from annotation.measures.stage_figures import SETTINGS, StageRows
@@ -99,9 +99,11 @@ def task_rows(stage: Stage) -> list[TaskRow]:
 def stage_rows(stage: Stage) -> StageRows:
     """Everything that the stage's figures are computed from."""
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
+    rule, judgments, tasks = rule_of(stage), judgment_rows(stage), task_rows(stage)
+    more = {**paper(stage), **_audit(stage), **adaptive_overlap.of_stage(rule, stage.certainty, judgments, tasks)}
     return StageRows(
-        _settings(stage), rule_of(stage), judgment_rows(stage), task_rows(stage), (flags, unsettled),
-        fetch(ANNOTATORS, stage=stage.pk), {**paper(stage), **_audit(stage)}, attributes_of(stage),
+        _settings(stage), rule, judgments, tasks, (flags, unsettled), fetch(ANNOTATORS, stage=stage.pk), more,
+        attributes_of(stage),
     )  # fmt: skip
 
 

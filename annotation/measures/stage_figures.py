@@ -30,8 +30,9 @@ class StageRows:
     and SETTINGS. `judgments` are of every kind, revisions included, and `tasks` the live ones without checks; both in
     the order of items, a task's judgments in the order given. `flags` are the number of flags and how many of them are
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
-    seat in the stage. `paper` has what the protocol's paper reports, under that name, and an audit's result under
-    `audit`. `attributes` are those of items' parts, by the item's position.
+    seat in the stage. `paper` has what the protocol's paper reports, under that name, an audit's result under
+    `audit`, and what adaptive overlap spent under `adaptive`. `attributes` are those of items' parts, by the item's
+    position.
     """
 
     settings: Mapping[str, Any]

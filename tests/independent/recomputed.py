@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from annotation.releases.verification.differences import differences
-from tests.independent import annotator_pages, audits, baselines, outcomes, papers
+from tests.independent import adaptive, annotator_pages, audits, baselines, outcomes, papers
 from tests.independent.funnels import funnel
 from tests.independent.reading import Files
 from tests.independent.stages import Stage
@@ -44,7 +44,7 @@ def recompute(folder: Path) -> dict:
 
 def of_stages(files: Files, stages: list[Stage]) -> list[dict]:
     reported = papers.papers(files)
-    return [stage.figures() | paper(reported, stage.name) | audit(stage) for stage in stages]
+    return [stage.figures() | paper(reported, stage.name) | audit(stage) | adaptive.figures(stage) for stage in stages]
 
 
 def audit(stage: Stage) -> dict[str, dict]:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from statistics import median
 
-from annotation.measures import annotator_figures, human_baseline, stage_figures, warning_signs
+from annotation.measures import adaptive_overlap, annotator_figures, human_baseline, stage_figures, warning_signs
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.annotator_behaviour import signs_as_json
 from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
@@ -108,12 +108,12 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
         "pay_per_hour": rows.pay,
         "currency": study["currency"],
     }
-    flags = rows.flags.get(stage.name, [])
+    flags, tasks = rows.flags.get(stage.name, []), [_asked(task, decision) for task, decision in decided]
+    adaptive = adaptive_overlap.of_stage(stage.rule, stage.settings.get("certainty"), stage.judgments, tasks)
     return stage_figures.figures(
         StageRows(
-            settings, stage.rule, stage.judgments, [_asked(task, decision) for task, decision in decided],
-            (len(flags), flags.count(False)), list(_seats(rows, stage)),
-            {**_paper(rows, stage, decided), **_audit(stage, decided)},
+            settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)), list(_seats(rows, stage)),
+            {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
             rows.attributes if _names_attributes(stage) else {},
         )
     )  # fmt: skip

@@ -1,0 +1,121 @@
+"""What adaptive overlap spends, the error it leaves, and what a fixed overlap would spend for the same error. Pure.
+
+Items differ in how clear they are: a share q ≥ 1/2 of all annotators gives an item's majority answer, the others give
+the runner-up. The distribution of q, w over CLARITY, is estimated from all votes by maximum likelihood (the mixture of
+Kiefer and Wolfowitz 1956, by expectation–maximisation from equal weights, STEPS steps). Which of the two answers is the
+majority's is not known, so a task whose two most frequent answers have a ≥ b votes has the likelihood
+
+    Σ_q w(q) (q^a (1 − q)^b + q^b (1 − q)^a) / 2,
+
+whatever rule ended it, and its leading answer is not the majority's with probability
+
+    e(a, b) = Σ_q w(q) q^b (1 − q)^a / Σ_q w(q) (q^a (1 − q)^b + q^b (1 − q)^a),
+
+which is 1/2 for a tie. With a fixed overlap of k the error is E(k) = Σ_q w(q) (P(X < k/2) + P(X = k/2) / 2), X ~
+Binomial(k, q).
+
+The error is against the majority of all annotators, not against the truth: it does not show a crowd that errs together.
+The estimate assumes that annotators are interchangeable and that other answers than the leading two do not matter. It
+is no bound; bench/adaptive_overlap.py says how near it comes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from annotation.measures.counts import JudgmentRow, TaskKey, TaskRow
+from annotation.measures.exact_tests import binomial_distribution
+from annotation.measures.types import Array, Figures
+from annotation.protocols.certainty import leading_counts, wants_more
+from annotation.protocols.decision_rule import Rule
+
+CLARITY = np.arange(50, 101, 2) / 100
+STEPS = 1000
+MOST = 50  # judgments per item that a fixed overlap can have
+FEW = 20  # tasks; fewer say too little
+
+_Counts = Mapping[tuple[int, int], int]  # (votes for the leading answer, for the runner-up) → tasks
+
+
+def _likelihood(first: int, second: int) -> tuple[Array, Array]:
+    """Of the votes by clarity, if the leading answer is the majority's and if it is not."""
+    return CLARITY**first * (1 - CLARITY) ** second, CLARITY**second * (1 - CLARITY) ** first
+
+
+def clarity_shares(counts: _Counts) -> Array:
+    """The share of items at each of CLARITY."""
+    likely = np.array([np.add(*_likelihood(*votes)) for votes in sorted(counts)])
+    tasks = np.array([counts[votes] for votes in sorted(counts)], dtype=float)
+    shares: Array = np.full(len(CLARITY), 1 / len(CLARITY))
+    for _ in range(STEPS):
+        joint = likely * shares
+        shares = tasks @ (joint / joint.sum(axis=1, keepdims=True)) / tasks.sum()
+    return shares
+
+
+def error_of(first: int, second: int, shares: Array) -> float:
+    """e(a, b)"""
+    right, wrong = (float(part @ shares) for part in _likelihood(first, second))
+    return wrong / (right + wrong)
+
+
+def fixed_error(overlap: int, shares: Array) -> float:
+    """E(k)"""
+    votes = np.arange(overlap + 1)
+    loses = (2 * votes < overlap) + (2 * votes == overlap) / 2
+    return float(sum(w * (binomial_distribution(overlap, q) @ loses) for w, q in zip(shares, CLARITY, strict=True)))
+
+
+def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -> Figures:
+    """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
+
+    `estimated_error` is the mean over the finished tasks. `same_error` is the least fixed overlap whose error is no
+    larger, with the judgments that it would need on the same tasks; None if there is none up to MOST. `fixed` has each
+    overlap up to the largest that a finished task has had. Without estimates while fewer than FEW tasks are finished.
+    """
+    tasks, spent = len(finished), sum(map(len, finished))
+    if tasks < FEW:
+        return {"tasks": tasks, "judgments": spent, "estimated_error": None, "same_error": None, "fixed": []}
+    shares = clarity_shares(Counter(map(leading_counts, votes)))
+    done = Counter(map(leading_counts, finished))
+    error = sum(n * error_of(*of_task, shares) for of_task, n in sorted(done.items())) / tasks
+    fixed = [
+        {"overlap": k, "judgments": k * tasks, "estimated_error": fixed_error(k, shares)} for k in range(1, MOST + 1)
+    ]
+    same = next((one for one in fixed if one["estimated_error"] <= error + 1e-9), None)
+    return {
+        "tasks": tasks,
+        "judgments": spent,
+        "estimated_error": error,
+        "same_error": same,
+        "fixed": fixed[: max(map(len, finished))],
+    }
+
+
+def of_stage(
+    rule: Rule, certainty: float | None, judgments: Iterable[JudgmentRow], tasks: Sequence[TaskRow]
+) -> dict[str, Figures]:
+    """Under `adaptive`, the figures of a stage with this setting; {} for other stages. `judgments` are all, `tasks` the
+    live ones. `at_most` is how many more judgments the tasks that are not finished can get.
+    """
+    if certainty is None:
+        return {}
+    said: dict[TaskKey, list[str]] = {task.task: [] for task in tasks}
+    for row in judgments:
+        if row.counted and row.task in said:
+            said[row.task].append(row.answer)
+    votes = {place: rule.votes(answers) for place, answers in said.items() if answers}
+    waiting = [task for task in tasks if len(said[task.task]) < task.overlap]
+    at_most = sum(max(rule.cap or 0, task.overlap) - len(said[task.task]) for task in waiting)
+    gone = {task.task for task in waiting}
+    found = figures(votes.values(), [of_task for place, of_task in votes.items() if place not in gone])
+    return {"adaptive": {**found, "at_most": at_most}}
+
+
+def replay(give: Callable[[], str], overlap: int, least: float, cap: int) -> list[str]:
+    """The votes of one task: `give()` is the next annotator's answer."""
+    votes = [give() for _ in range(overlap)]
+    while wants_more(votes, least, cap):
+        votes.append(give())
+    return votes
