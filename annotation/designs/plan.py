@@ -18,7 +18,7 @@ _ADJUDICATE = "adjudicate"  # of models.choices.TieRule
 NO_CHECKS = "Checks and practice need one correct option per item; answers in this stage are more than that."
 _TOO_FEW = "The estimate compares annotators on the same items. Have at least some items judged twice."
 _NOT_LEFT = "Estimated probabilities are almost never tied. The estimate decides every item that you do not adjudicate."
-_NO_MIXING = "Only a pool or an audit mixes the extra judgments with others. Annotators would see which are contested."
+_NO_MIXING = "Use a pool or an audit. Elsewhere, annotators could tell which items are contested."
 _ONE_DECIDES = "One annotator decides here, and a second one confirms edits: "
 
 

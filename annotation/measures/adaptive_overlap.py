@@ -32,7 +32,6 @@ from annotation.protocols.decision_rule import Rule
 
 CLARITY = np.arange(50, 101, 2) / 100
 STEPS = 1000
-MOST = 50  # judgments per item that a fixed overlap can have
 FEW = 20  # tasks; fewer say too little
 
 _Counts = Mapping[tuple[int, int], int]  # (votes for the leading answer, for the runner-up) → tasks
@@ -70,9 +69,9 @@ def fixed_error(overlap: int, shares: Array) -> float:
 def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -> Figures:
     """`votes` are those of every task that has some, `finished` those of the tasks that need no more. JSON-able.
 
-    `estimated_error` is the mean over the finished tasks. `same_error` is the least fixed overlap whose error is no
-    larger, with the judgments that it would need on the same tasks; None if there is none up to MOST. `fixed` has each
-    overlap up to the largest that a finished task has had. Without estimates while fewer than FEW tasks are finished.
+    `estimated_error` is the mean over the finished tasks. `fixed` has each overlap up to the most judgments that one of
+    them has had, `same_error` the least of these whose error is no larger, or the largest: as many judgments of every
+    task cannot be worse. Without estimates while fewer than FEW tasks are finished.
     """
     tasks, spent = len(finished), sum(map(len, finished))
     if tasks < FEW:
@@ -81,15 +80,15 @@ def figures(votes: Iterable[Sequence[str]], finished: Sequence[Sequence[str]]) -
     done = Counter(map(leading_counts, finished))
     error = sum(n * error_of(*of_task, shares) for of_task, n in sorted(done.items())) / tasks
     fixed = [
-        {"overlap": k, "judgments": k * tasks, "estimated_error": fixed_error(k, shares)} for k in range(1, MOST + 1)
+        {"overlap": k, "judgments": k * tasks, "estimated_error": fixed_error(k, shares)}
+        for k in range(1, max(map(len, finished)) + 1)
     ]
-    same = next((one for one in fixed if one["estimated_error"] <= error + 1e-9), None)
     return {
         "tasks": tasks,
         "judgments": spent,
         "estimated_error": error,
-        "same_error": same,
-        "fixed": fixed[: max(map(len, finished))],
+        "same_error": next((one for one in fixed if one["estimated_error"] <= error + 1e-9), fixed[-1]),
+        "fixed": fixed,
     }
 
 

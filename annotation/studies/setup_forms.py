@@ -104,9 +104,8 @@ class StageForm(forms.Form):
         required=False,
     )  # fmt: skip
     certainty = PercentField(
-        label="Adaptive overlap: enough certainty (%)", required=False,
-        help_text="Ask for one more judgment, up to the maximum, only while the leading answer is less certain than "
-        "this.",
+        label="Adaptive overlap: stop at (%)", required=False,
+        help_text="Ask for one more judgment, up to the maximum, while the leading answer is less certain than this.",
     )  # fmt: skip
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())

@@ -27,13 +27,11 @@ def figures(stage: Stage) -> dict[str, dict]:
         return {"adaptive": {**found, "estimated_error": None, "same_error": None, "fixed": []}}
     shares = mixture(np.array([pair(given) for given in votes.values() if given]))
     error = np.mean([wrong(*both, shares) for both in done])
-    fixed = [
-        {"overlap": k, "judgments": k * len(done), "estimated_error": fixed_error(k, shares)} for k in range(1, 51)
-    ]
-    enough = [one for one in fixed if one["estimated_error"] <= error + 1e-9]
     longest = max(len(votes[place]) for place in votes if place not in missing)
-    same = enough[0] if enough else None
-    return {"adaptive": {**found, "estimated_error": error, "same_error": same, "fixed": fixed[:longest]}}
+    errors = {k: fixed_error(k, shares) for k in range(1, longest + 1)}
+    fixed = [{"overlap": k, "judgments": k * len(done), "estimated_error": one} for k, one in errors.items()]
+    same = ([one for one in fixed if one["estimated_error"] <= error + 1e-9] or fixed[-1:])[0]
+    return {"adaptive": {**found, "estimated_error": error, "same_error": same, "fixed": fixed}}
 
 
 def pair(given: list[str]) -> tuple[int, int]:

@@ -164,7 +164,7 @@ class TestSetUp:
         ("given", "word"),
         [
             ({"cap": None}, "cap: Adaptive overlap needs a maximum."),
-            ({"strategy": "batches", "batch_size": 5}, "certainty: Only a pool or an audit"),
+            ({"strategy": "batches", "batch_size": 5}, "certainty: Use a pool or an audit"),
             ({"certainty": 0.5}, "certainty: Even a tie is 50 % certain"),
             ({"certainty": 1.5}, "certainty: "),
             ({"protocol": "visla-paraphrase", "overlap": 1}, "needs votes"),

@@ -449,11 +449,13 @@ def test_the_command_changes_any_value_of_any_stage(capsys):
     studies.benchmark(items=3, name="Small")
     changes = ["choose.overlap=2", "choose.agreement_items=none", "choose.agreement_overlap=", "i2t.check_rate=5"]
     changes += ["i2t.stratify=yes", "t2i.stratify=no", "disambiguate.strategy=pool"]
+    changes += ["disambiguate.cap=5", "disambiguate.certainty=90"]
     said(capsys, "Small", "--preset", "bivlc", "--sample", "2", *(f"--set={change}" for change in changes))
     choose, disambiguate, i2t, t2i = Study.objects.get().stages.all()
     assert (choose.overlap, choose.agreement_items, disambiguate.strategy) == (2, None, "pool")
     assert (i2t.check_rate, i2t.stratify, t2i.stratify, i2t.sample, t2i.sample) == (0.05, True, False, 2, 2)
     assert (choose.sample, disambiguate.sample) == (None, None)
+    assert (disambiguate.cap, disambiguate.certainty) == (5, 0.9)
 
 
 @pytest.mark.parametrize(
