@@ -41,7 +41,7 @@ def _releases(var: Path):
     from annotation.designs.plan import StagePlan
     from annotation.protocols.registry import PROTOCOLS
     from annotation.releases.plan import FORMS
-    from tests.builders import audited, declared, own_roles, pipelines, studies, text_annotators
+    from tests.builders import adaptive, audited, declared, own_roles, pipelines, studies, text_annotators
     from tests.builders.releases import frozen
 
     def path(release) -> Path:
@@ -77,6 +77,9 @@ def _releases(var: Path):
     # An audit in strata: without forms beside parquet.
     study = audited.study(studies.benchmark(items=40, candidates=2), begin=2000, stratify=True)
     yield path(frozen(study, "1.0", name="audit", forms=()))
+
+    # Adaptive overlap: tasks with unequal numbers of judgments, one of them open.
+    yield path(frozen(adaptive.study(begin=3000), "1.0", name="adaptive", forms=()))
 
     # Roles of the user's own, with attributes: all forms.
     PROTOCOLS["verify"] = own_roles.protocol()

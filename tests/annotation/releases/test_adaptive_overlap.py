@@ -7,17 +7,14 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.assignment import leases
 from annotation.exports.export import export_split
 from annotation.releases import build, splitting
 from annotation.releases.plan import Plan
 from annotation.releases.schema_versions import KEY, OF_SETUP
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
-from annotation.screens import read_answer
 from tests.annotation.releases.released import change_json, mend
-from tests.builders import studies
-from tests.builders.pipelines import with_originals
+from tests.builders import adaptive
 from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,16 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def study(settings):
-    """24 items, of which every third is contested; one still waits for its last judgments."""
     Path(settings.MEDIA_ROOT).mkdir()
-    made = studies.study(benchmark=studies.benchmark(24, candidates=2), overlap=2, cap=5, certainty=0.8)
-    stage, people = made.stages.get(), [studies.annotator(made) for _ in range(5)]
-    for number, person in enumerate(people):
-        for _ in range(24 if number < 4 else 7):
-            for lease in leases.hold(annotator=person, stage=stage, wanted=1):
-                answer = "none" if number % 2 and lease.task.item.position % 3 == 0 else "candidate-0"
-                studies.submit(person, lease, read_answer.place_on_screen(lease, answer))
-    return with_originals(made)
+    return adaptive.study()
 
 
 def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin_user):

@@ -34,6 +34,7 @@ CONTENT = {  # of each release, which is never made again
     "3/own-1.0": "c010893edbb7c2ff2ac337c5bcd1f4e2fc979b8fd5b1d609f6d26c3af277f8d0",
     "4/protocols-1.0": "f9b8ecc037a62a1c27750d7bcb92f4cf54c9de502bf6c56178702e1fdfdd59df",
     "4/audit-1.0": "d70bfdd3a11d088e00b17fd934d0dfa23b6f84facb8599f022159c51cb8f7e56",
+    "4/adaptive-1.0": "85cf3f97bf7ef2e6b088b477ddcb86e2e4c2ab135d4941530909f4fe4936dd25",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
@@ -227,9 +228,10 @@ def test_a_release_of_version_two_has_no_roles_of_the_users_own(kept, parts, cha
         ("4/audit-1.0", "protocol_file", None, JUDGMENTS),
         ("3/own-1.0", "protocol_file", None, MANIFEST),
         ("3/own-1.0", "audit", {}, MANIFEST),
+        ("3/own-1.0", "certainty", 0.9, MANIFEST),
     ],
 )
-def test_only_releases_with_protocol_files_or_audits_have_their_keys(kept, name, key, value, file):
+def test_only_releases_of_the_newest_version_have_the_keys_of_set_ups(kept, name, key, value, file):
     folder = kept(name)
     both_settings(folder, lambda found: [stage.update({key: value}) for stage in found["stages"]])
     mend(folder)
