@@ -12,13 +12,17 @@ DREW = "drew the audit's order"  # the verb of the event
 
 
 def draw_order(stage: Stage, items: Iterable[int]) -> dict[int, int]:
-    """Item → its place in the order, whose hash the stage keeps from now on."""
+    """Item → its place in the order, whose hash the stage keeps from now on. Empty if the stage has an order: it is
+    drawn once, and items that come later are not part of the audit.
+    """
     found = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     rows = {key: (pk, figures.stratum(type, subtype)) for pk, key, type, subtype in found}
     strata = {key: kind for key, (_, kind) in rows.items()} if is_stratified(stage) else None
     order = sampling_order(list(rows), stage.seed, strata)
+    # Of two transactions at once, the second waits here, and then finds the order of the first.
+    if not Stage.objects.filter(pk=stage.pk, order_sha256="").update(order_sha256=order.sha256):
+        return {}
     stage.order_sha256 = order.sha256
-    stage.save(update_fields=["order_sha256"])
     audit.record(by="app", verb=DREW, subject=stage, items=len(rows), seed=stage.seed, sha256=order.sha256)
     return {rows[key][0]: place for place, key in enumerate(order.keys)}
 

@@ -61,7 +61,9 @@ def random_rank(*parts: object) -> int:
 
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
-    """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call."""
+    """Create the tasks and their slots; all tasks of an item are adjacent in `asked` or come in one call. An audit
+    gets its tasks in its first call alone.
+    """
     tasks = [
         Task(
             stage=stage, item_id=one.item, question=one.ask.question, round=one.round, carried=one.carried,
@@ -74,6 +76,8 @@ def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
         return []
     if stage.strategy == Strategy.AUDIT:
         places = audit_order.draw_order(stage, {task.item_id for task in tasks})
+        if not places:
+            return []
         for rank, task in enumerate(sorted(tasks, key=lambda task: (places[task.item_id], task.question))):
             task.rank = rank
     if stage.strategy in BATCHED or stage.agreement_items:

@@ -1,17 +1,21 @@
 """Stages with the strategy audit: the order, the end by itself, and what may change afterwards."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connections, transaction
 
 from annotation.adjudication import decisions
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan, contradictions
-from annotation.measures.audits.order import sampling_order
-from annotation.models import Kind, Lease, StageState
-from annotation.pipeline import audit_order, audits, promotion
+from annotation.measures.audits.order import order_hash, sampling_order
+from annotation.models import Kind, Lease, Stage, StageState
+from annotation.pipeline import audit_order, audits, promotion, task_creation
 from annotation.studies import audit_target
 from annotation.studies import lifecycle as study_lifecycle
-from benchmarks.models import Event
+from benchmarks.models import Event, Item
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +40,46 @@ def test_items_come_in_the_order_whose_hash_was_kept_before_the_first_judgment()
     assert stage.order_sha256 == order.sha256 == event.data["sha256"] and event.data["seed"] == stage.seed
     judge(stage, 6)
     assert list(Lease.objects.order_by("pk").values_list("task__item__key", flat=True)) == list(order.keys)
+
+
+def test_the_order_is_drawn_once():
+    stage = audit_stage(items=3)
+    drawn = stage.order_sha256, list(stage.tasks.order_by("rank").values_list("item", flat=True))
+    later = studies.item(stage.study.benchmark)
+    asked = list(promotion.new_tasks(stage, stage.study.benchmark.items.all()))
+    assert later.pk in {one.item for one in asked}
+    assert task_creation.create_tasks(Stage.objects.get(pk=stage.pk), asked) == []
+    stage.refresh_from_db()
+    assert (stage.order_sha256, list(stage.tasks.order_by("rank").values_list("item", flat=True))) == drawn
+    assert Event.objects.filter(verb=audit_order.DREW).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_orders_drawn_at_once_the_first_stays():
+    stage = audit_stage(items=6)
+    asked = list(promotion.new_tasks(stage, stage.study.benchmark.items.order_by("position")))
+    stage.tasks.all().delete()
+    Stage.objects.update(order_sha256="")
+    at_once = threading.Barrier(2)
+
+    @transaction.atomic
+    def draw(tasks):
+        mine = Stage.objects.get(pk=stage.pk)
+        at_once.wait()  # neither sees the other's order
+        return len(task_creation.create_tasks(mine, tasks))
+
+    def act(tasks):
+        try:
+            return draw(tasks)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        made = list(pool.map(act, (asked[:4], asked[2:])))
+    assert sorted(made) == [0, 4]
+    keys = [row.key for row in Item.objects.filter(tasks__stage=stage).order_by("tasks__rank")]
+    stage.refresh_from_db()
+    assert stage.order_sha256 == order_hash(keys)
 
 
 @pytest.mark.parametrize(("any_look", "proportional"), [(False, True), (True, False)])
