@@ -37,7 +37,8 @@ UNKNOWN = {"code": "unknown"}
 DECIDING = {  # settings on which it rests what a stage asks, and what it makes of the answers
     "protocol", "overlap", "cap", "certainty", "rule", "tie_rule", "takes", "carries", "promotion", "sample",
     "stratify", "seed", "sample_each", "agreement_items", "agreement_overlap", "source", "after", "fixed_answers",
-    "drops", "confirms", "confirm_cap", "alike", "protocol_file",
+    "drops", "confirms", "confirm_cap", "alike", "protocol_file", "strategy", "audit target_half_width",
+    "audit target_bound", "audit any_look", "audit wrong_reasons",
 }  # fmt: skip
 
 # What differs in an item
@@ -127,6 +128,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
     "releases"  of both: name, version, content, and the items in its data
     "setup"     what differs beside the items: {part: {name: [before, after]}}, without parts that are the same;
                 "stages" has "added" and "removed" (names) and "changed" ({stage: {"settings", "instructions"}}),
+                "audits" is {stage: {name: [before, after]}}, of the audit's result in figures.json,
                 "exclusions" has "added", "removed" and, with the reason "before", "changed" (lines of the manifests),
                 "files" has "added", "removed" and "changed" (names)
     "totals"    items in each group; in the data of both "unchanged", and "judged_again": other votes, the same content
@@ -141,7 +143,7 @@ def compare(a: ReleaseFiles, b: ReleaseFiles) -> dict:
 
     Raises NotARelease.
     """
-    setup = _setup(a.manifest, b.manifest)
+    setup = _setup(a.manifest, b.manifest, _audits(a), _audits(b))
     sides = _sides(a, b, setup)
     kept = [side.kept for side in sides]
     complete = sides[0].complete, sides[1].complete
@@ -277,8 +279,15 @@ def _counted(release: ReleaseFiles, items: Collection[str]) -> Iterator[dict]:
 # What differs beside the items
 
 
-def _setup(a: Mapping, b: Mapping) -> dict:
-    """Of two manifests."""
+def _audits(release: ReleaseFiles) -> dict[str, dict]:
+    """The results of the stages that are audits, by name."""
+    if not any("audit" in stage for stage in release.manifest.get("stages", [])):
+        return {}
+    return {one["stage_name"]: one["audit"] for one in release.json("figures.json")["stages"] if "audit" in one}
+
+
+def _setup(a: Mapping, b: Mapping, a_audits: Mapping[str, Mapping], b_audits: Mapping[str, Mapping]) -> dict:
+    """Of two manifests, and the results of their audits."""
     stages = [{one["name"]: one for one in manifest.get("stages", [])} for manifest in (a, b)]
     found = {
         "release": _differing(a["release"], b["release"]),
@@ -288,6 +297,7 @@ def _setup(a: Mapping, b: Mapping) -> dict:
         "columns": _differing(a.get("columns", {}), b.get("columns", {})),
         "counts": _differing(*(_numbers(one.get("counts", {})) for one in (a, b))),
         "stages": _keyed(stages[0], stages[1], _stage),
+        "audits": _keyed(a_audits, b_audits, _differing).get("changed", {}),
         "exclusions": _exclusions(a.get("exclusions", []), b.get("exclusions", [])),
         "files": _files(a.get("files", {}), b.get("files", {})),
     }
@@ -329,8 +339,11 @@ def _stage(a: Mapping, b: Mapping) -> dict:
 
 
 def _settings(stage: Mapping) -> dict:
-    """Of the items that a stage could not ask about their number is enough, and of its protocol file the SHA-256."""
-    found = {name: value for name, value in stage.items() if name not in BESIDE}
+    """Of the items that a stage could not ask about their number is enough, and of its protocol file the SHA-256. What
+    it has as an audit is named `audit target_half_width` …
+    """
+    found = {name: value for name, value in stage.items() if name not in {*BESIDE, "audit"}}
+    found |= {f"audit {name}": value for name, value in stage.get("audit", {}).items()}
     if file := found.get("protocol_file"):
         found["protocol_file"] = file["sha256"]
     return found | ({"not_suitable": len(found["not_suitable"])} if "not_suitable" in found else {})

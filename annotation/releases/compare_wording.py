@@ -97,6 +97,8 @@ def setup_sentences(found: Mapping) -> Iterator[str]:
             if part != "release" or name not in NAMING:
                 yield f"{title}: {name} {_both(both)}."
     yield from _stages(found.get("stages", {}))
+    for stage, result in found.get("audits", {}).items():
+        yield f"The audit in stage {stage}: {', '.join(f'{name} {_both(both)}' for name, both in result.items())}."
     for way, words in (("added", "excluded since"), ("removed", "no longer excluded")):
         for one in found.get("exclusions", {}).get(way, []):
             yield f"Annotator {one['annotator']} is {words}: {one.get('reason') or 'no reason given'}."

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.exports.files import JUDGMENTS
-from annotation.exports.readme import OF_STAGE
+from annotation.exports.readme import OF_AUDIT, OF_STAGE
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import DECIDING, compare
 from annotation.releases.compare_wording import sentences
@@ -311,6 +311,23 @@ def test_the_set_up(release):
     assert setup["made"] == {"version": ["0.6.0", "0.7.0"]} and setup["files"] == {"added": ["a.csv"]}
 
 
+def test_another_target_order_and_interval_of_an_audit(release):
+    def audited(half_width, sha256, low, *kept):
+        audit = {"target_half_width": half_width, "target_bound": None, "any_look": False, "wrong_reasons": []}
+        made = release(kept, stages=[{**CHOOSE, "strategy": "audit", "audit": audit}])
+        result = {"order_sha256": sha256, "items": 9, "low": low, "high": 0.5}
+        (made.place / "figures.json").write_text(json.dumps({"stages": [{"stage_name": "choose", "audit": result}]}))
+        return ReleaseFiles(made.place)
+
+    found = compare(audited(0.05, "ab", 0.1, line("1")), audited(0.03, "cd", 0.2, line("1"), line("2")))
+    assert found["setup"]["stages"]["changed"]["choose"]["settings"] == {"audit target_half_width": [0.05, 0.03]}
+    assert found["setup"]["audits"] == {"choose": {"order_sha256": ["ab", "cd"], "low": [0.1, 0.2]}}
+    assert not found["same"]
+    told = list(sentences(found))
+    assert "Stage choose: audit target_half_width 0.05 → 0.03." in told
+    assert "The audit in stage choose: low 0.1 → 0.2, order_sha256 ab → cd." in told
+
+
 def test_another_version_of_the_same_says_so(release):
     card = [{"README.md": {"sha256": text}} for text in "ab"]
     after = release([line("1")], plan={"version": "1.1"}, content="bb", files=card[1])
@@ -357,7 +374,7 @@ def test_every_setting_that_decides_is_one_of_a_stages():
         "protocol_file",
         "certainty",
     }
-    assert {*OF_STAGE, *beside} >= DECIDING
+    assert {*OF_STAGE, *beside, *(f"audit {name}" for name in OF_AUDIT)} >= DECIDING
 
 
 @pytest.mark.parametrize(("kept", "undecided"), [(200, 50), pytest.param(6000, 1512, marks=pytest.mark.nightly)])
