@@ -27,7 +27,7 @@ class StudyStep:
 
 def contents(user) -> dict:
     """`studies` as the list shows them, and the next `steps` of those that are not finished. The number of queries does
-    not depend on the number of studies, but for large ones (figures/cache.py).
+    not depend on the number of studies, but for large ones (figures/cache.py) and audits.
     """
     frozen = Release.objects.filter(study=OuterRef("pk"), frozen_at__isnull=False)
     mine = permissions.studies_for(user).annotate(released=Exists(frozen))

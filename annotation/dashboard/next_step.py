@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from django.urls import reverse
 
-from annotation.models import DecisionRule, Promotion, Stage, StageState, StudyState
+from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, StudyState
 from annotation.studies.lifecycle import Moved
 
 
@@ -26,7 +26,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far a stage is: `done` of the `total` items or questions in it."""
+    """How far a stage is: `done` of the `total` items or questions in it; of an audit, of those that it will need."""
 
     stage: Stage
     done: int
@@ -89,7 +89,8 @@ def next_step(
             sentence = f"{one} is done ({one.done:,} of {one.total:,}). Close it {_passed_on(went)}."
             return NextStep(sentence, f"Close stage {one.stage.position}", move, {"to": StageState.CLOSED})
     if going := next((one for one in reached if one.is_under_way), None):
-        sentence = f"{going} is under way: {going.done:,} of {going.total:,} done."
+        about = "about " if going.stage.strategy == Strategy.AUDIT else ""
+        sentence = f"{going} is under way: {going.done:,} of {about}{going.total:,} done."
         items = unstaffed.get(going.stage.position)
         if items is None:
             return NextStep(sentence)

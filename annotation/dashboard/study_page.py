@@ -36,7 +36,7 @@ from annotation.models import (
     Study,
     StudyState,
 )
-from annotation.pipeline import dawid_skene
+from annotation.pipeline import audits, dawid_skene
 from annotation.protocols.base import Answer, Protocol, PublishedAgreement
 from annotation.protocols.declared import in_words
 from annotation.protocols.declared.compile import is_plain
@@ -292,11 +292,12 @@ def _tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
         return named
     steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
     step = steps[one.position]
-    total = step.get("entered", step.get("tasks", 0))
-    done = step["answered"] if "answered" in step else total - step["open"]
+    entered = step.get("entered", step.get("tasks", 0))
+    done = step["answered"] if "answered" in step else entered - step["open"]
+    total = step.get("needed", entered)
     before = one.source if not total and waits_for_closing(one) else None
     waits_for = before.position if before and before.state == StageState.OPEN else None
-    return {**named, "total": total, "done": done, "waits_for": waits_for}
+    return {**named, "total": total, "done": done, "about": total > done and "needed" in step, "waits_for": waits_for}
 
 
 def _still_open(stage: Stage, whole: dict) -> int:
@@ -390,7 +391,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     stage_figures.headline.
     """
     parts: dict[str, Callable[[Stage], object]] = {
-        "whole": lambda stage: funnel(stage.study),
+        "whole": _whole,
         "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
         "stuck": blocked_items.counts,
         "batches": _batches,
@@ -407,6 +408,16 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
         tell(next(done), total)
     audit = audit_block.summary(stage, figures["cost"]["cost"])
     return {**found, "audit": audit, "unstaffed": _unstaffed(stage, found)}
+
+
+def _whole(stage: Stage) -> dict:
+    """The study's funnel, with `needed` in the steps of its audits: the items that each is expected to need in all."""
+    found = funnel(stage.study)
+    audited = {one.position: one for one in stage.study.stages.filter(strategy=Strategy.AUDIT)}
+    for step in found["stages"]:
+        if step["stage"] in audited:
+            step["needed"] = audits.needs(audited[step["stage"]]).items
+    return found
 
 
 def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:

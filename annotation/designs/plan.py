@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any
 
+from annotation.measures.audits.plan import Target
+from annotation.measures.audits.plan import plan as plan_of_audit
 from annotation.protocols.base import Form
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.registry import base_name
@@ -120,7 +122,8 @@ class Assumptions:
     """Assumptions about a stage: seconds a screen takes, and the share of items that it keeps.
 
     `tasks` is the number of tasks per item, `types` the number of item types, `people` the least number of annotators
-    whatever the overlap: two if another annotator has to confirm an edit.
+    whatever the overlap: two if another annotator has to confirm an edit. `wrong` is a guess of the share of wrong
+    items that an audit will find.
     """
 
     seconds: float
@@ -128,11 +131,16 @@ class Assumptions:
     tasks: int = 1
     types: int = 1
     people: int = 1
+    wrong: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEffort:
-    """The expected effort of a stage. `screens` are judgments and checks; `annotators`: how many are needed."""
+    """The expected effort of a stage. `screens` are judgments and checks; `annotators`: how many are needed.
+
+    That of an audit is what its guess leads to, without a guess the most that it can take (`is_most`); `at_most` is the
+    latter, and `of` the items of the benchmark.
+    """
 
     stage: str
     items: int
@@ -143,6 +151,9 @@ class ExpectedEffort:
     annotators: int
     follows: bool = False  # the same annotators as in the stage before it
     assumed: bool = False  # the number of incoming items is an assumption
+    is_most: bool = False
+    at_most: "ExpectedEffort | None" = None
+    of: int = 0
 
 
 def expected_effort(
@@ -150,14 +161,31 @@ def expected_effort(
 ) -> list[ExpectedEffort]:
     """The effort of each stage, in order, for a benchmark of `items` items; `pay` is per hour.
 
-    Judgments beyond the overlap, up to the cap, are not included. static/js/pages/study-plan.js computes the same.
+    Judgments beyond the overlap, up to the cap, are not included. static/js/pages/study-plan.js computes the same, but
+    asks the server where a stage is an audit.
     """
     found: dict[str, ExpectedEffort] = {}
     for stage in stages:
         before = found.get(stage.source)
         coming = items if before is None else int(round_half_up(before.items * assumed[stage.source].kept))
-        found[stage.stage_name] = _stage_effort(stage, coming, assumed[stage.stage_name], pay, before is not None)
+        found[stage.stage_name] = (
+            _audit_effort(stage, coming, assumed[stage.stage_name], pay)
+            if stage.settings.get("strategy") == _AUDIT
+            else _stage_effort(stage, coming, assumed[stage.stage_name], pay, before is not None)
+        )
     return list(found.values())
+
+
+def _audit_effort(stage: StagePlan, items: int, assumed: Assumptions, pay: float) -> ExpectedEffort:
+    half_width, bound = stage.settings.get("target_half_width"), stage.settings.get("target_bound")
+    if not items or (half_width is None) == (bound is None):
+        return _stage_effort(stage, items, assumed, pay, later=False)
+    target = Target(half_width, bound, bool(stage.settings.get("any_look") or bound is not None))
+    needed = plan_of_audit(items, target, assumed.wrong)
+    at_most = _stage_effort(stage, needed.most, assumed, pay, later=False)
+    if needed.expected is None:
+        return replace(at_most, is_most=True, at_most=at_most, of=items)
+    return replace(_stage_effort(stage, needed.expected, assumed, pay, later=False), at_most=at_most, of=items)
 
 
 def _stage_effort(stage: StagePlan, coming: int, assumed: Assumptions, pay: float, later: bool) -> ExpectedEffort:
@@ -200,6 +228,7 @@ def total_effort(stages: Sequence[ExpectedEffort]) -> ExpectedEffort:
         cost=sum(stage.cost for stage in stages),
         annotators=sum(stage.annotators for stage in stages if not stage.follows),
         assumed=any(stage.assumed for stage in stages),
+        is_most=any(stage.is_most for stage in stages),
     )
 
 
@@ -209,10 +238,27 @@ def round_half_up(value: float, digits: int = 0) -> float:
     return floor(value * scale + 0.5) / scale
 
 
+def audit_in_words(stage: StagePlan, expected: ExpectedEffort, assumed: Assumptions, currency: str) -> str:
+    """What an audit takes, as expected from the guess and at most; empty for other stages."""
+    if expected.at_most is None:
+        return ""
+
+    def words(one: ExpectedEffort) -> str:
+        judgments = f"{one.judgments:,} judgment{'' if one.judgments == 1 else 's'}"
+        cost = f", {round_half_up(one.cost, 2):,.2f} {currency}" if one.cost else ""
+        return f"{one.items:,} of {expected.of:,} items ({judgments}{cost})"
+
+    most = f"at most {words(expected.at_most)}"
+    if expected.is_most:
+        return f"The audit in {stage.stage_name} needs {most}."
+    guess = f"{round_half_up(100 * (assumed.wrong or 0), 2):g} %"
+    return f"If {guess} of the items are wrong, the audit in {stage.stage_name} needs {words(expected)}, {most}."
+
+
 def effort_in_words(expected: ExpectedEffort) -> dict[str, str]:
-    """The numbers as text, with ≈ if they assume how many items come in."""
+    """The numbers as text, with ≈ if they assume how many items come in, with ≤ if they are the most an audit takes."""
     return {
-        "judgments": ("≈ " if expected.assumed else "") + f"{expected.judgments:,}",
+        "judgments": ("≤ " if expected.is_most else "≈ " if expected.assumed else "") + f"{expected.judgments:,}",
         "hours": f"{round_half_up(expected.hours, 1):,.1f}",
         "cost": f"{round_half_up(expected.cost, 2):,.2f}",
         "annotators": f"{expected.annotators:,}",

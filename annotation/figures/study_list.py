@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from annotation.figures import cache
-from annotation.models import Annotator, Slot, Stage, Study
+from annotation.models import Annotator, Slot, Stage, Strategy, Study
+from annotation.pipeline import audits
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -17,7 +18,7 @@ from benchmarks.queries import counted
 
 # Each stage's live tasks with their outcomes, and the wanted and current judgments.
 STAGES = """
-SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap,
+SELECT stage.study_id, stage.position, stage.name, stage.protocol, stage.state, stage.overlap, stage.strategy,
        count(task.id), count(outcome.task_id), count(*) FILTER (WHERE outcome.state = 'kept'),
        coalesce(sum(task.overlap), 0), coalesce(sum(place.judged), 0)
 FROM annotation_stage stage
@@ -75,6 +76,7 @@ class StageRow:
     protocol: str
     state: str
     overlap: int
+    strategy: str
     tasks: int | None = None
     settled: int | None = None
     kept: int | None = None
@@ -88,7 +90,9 @@ class StageRow:
 
 @dataclass(slots=True)
 class StageResults:
-    """Of a stage: its items by `label` (kept, open, or why they were dropped), and its tasks."""
+    """Of a stage: its items by `label` (kept, open, or why they were dropped), and its tasks. Of an audit `items` has
+    only those open items that it is expected to need.
+    """
 
     items: dict[str, int] = field(default_factory=dict)
     tasks: int = 0
@@ -108,12 +112,28 @@ def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | No
     """
     small = [study.pk for study in studies if study.reckoned is None]
     rows = [list(row) for row in fetch(RESULTS, studies=small)]
+    for study in studies:
+        _only_needed(rows, study.pk, study.needs)
     found: dict[int, dict[int, StageResults] | None] = {study: _results(rows, study) for study in small}
     for study in studies:
         if study.reckoned is not None:
             data = study.reckoned.data or {}
             found[study.pk] = _results(data["results"], study.pk) if "results" in data else None
     return found
+
+
+def _only_needed(rows: Iterable[list], study: int, needs: Mapping[int, audits.Needs]) -> None:
+    """Of an audit in `needs` (by position), reduce the open items in RESULTS to those that it is expected to need."""
+    for row in rows:
+        if row[0] == study and row[1] in needs and row[2] == "open":
+            row[3] = len(needs[row[1]].to_come)
+
+
+def _needs(study: int, rows: Iterable[StageRow]) -> dict[int, audits.Needs]:
+    """What the audits among the stages of the study need, by position."""
+    if not any(row.strategy == Strategy.AUDIT for row in rows):
+        return {}
+    return {stage.position: audits.needs(stage) for stage in Stage.objects.filter(study=study, strategy=Strategy.AUDIT)}
 
 
 def _results(rows: Iterable[Sequence], study: int) -> dict[int, StageResults]:
@@ -139,8 +159,8 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
 
 def with_stages(found: Iterable[Study]) -> list[Study]:
     """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage kept
-    (`kept`, None if none selects). Two more queries, however many studies. A large study has the worker's latest counts
-    (`reckoned`), None if there are none yet.
+    (`kept`, None if none selects). Two more queries, however many studies, and some for each audit, which `needs` has
+    by position. A large study has the worker's latest counts (`reckoned`), None if there are none yet.
     """
     studies, rows = list(found), defaultdict(list)
     large = cache.large([study.pk for study in studies])
@@ -148,12 +168,17 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
         rows[study_id].append(StageRow(*row[:-2], *map(int, row[-2:])))
     for study in studies:
         counts = None
+        needs = _needs(study.pk, rows[study.pk])
         if study.pk in large:
             counts = cache.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
             rows[study.pk] = _counted(study, counts.data or {})
-        mine = rows[study.pk]
+        mine = [
+            replace(row, wanted=needs[row.position].judgments) if row.position in needs else row
+            for row in rows[study.pk]
+        ]
         vars(study).update(
             reckoned=counts,
+            needs=needs,
             rows=mine,
             wanted=_total([row.wanted for row in mine]),
             judged=_total([row.judged for row in mine]),
@@ -170,7 +195,7 @@ def _total(counts: Sequence[int | None]) -> int | None:
 def _counted(study: Study, data: Mapping) -> list[StageRow]:
     """The stages as they are now, with the counts in `data` (`counts_of`)."""
     counts = {position: rest for position, *rest in data.get("stages", [])}
-    fields = ("position", "name", "protocol", "state", "overlap")
+    fields = ("position", "name", "protocol", "state", "overlap", "strategy")
     stages = study.stages.order_by("position").values_list(*fields)
     return [StageRow(*stage, *counts.get(stage[0], ())) for stage in stages]
 
@@ -178,8 +203,13 @@ def _counted(study: Study, data: Mapping) -> list[StageRow]:
 @cache.reckons(COUNTS)
 def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
     """Of each stage of its study: position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
-    rows, results = (fetch(statement, studies=[stage.study_id]) for statement in (STAGES, RESULTS))
+    study = stage.study_id
+    rows, results = ([list(row) for row in fetch(statement, studies=[study])] for statement in (STAGES, RESULTS))
+    needs = _needs(study, [StageRow(*row[1:]) for row in rows])
+    _only_needed(results, study, needs)
+    for row in rows:
+        row[-2] = needs[row[1]].judgments if row[1] in needs else row[-2]
     return {
-        "stages": [[row[1], *map(int, row[6:])] for row in rows],
+        "stages": [[row[1], *map(int, row[7:])] for row in rows],
         "results": [[*row[:3], *map(int, row[3:])] for row in results],
     }

@@ -2,6 +2,7 @@
 figures/stage.py reads the rows from the database, releases/verification from the files of a release.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
@@ -10,6 +11,7 @@ from typing import Any
 from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
+from annotation.measures.audits.figures import to_come
 from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
 from annotation.measures.scores import scores
 from annotation.protocols import base
@@ -51,8 +53,23 @@ class StageRows:
 
     @property
     def wanted(self) -> int:
-        """The number of judgments required for the live tasks."""
+        """The number of judgments required for the live tasks; of an audit, for the items that it is expected to need,
+        or needs at most while nothing is expected.
+        """
+        if "audit" in self.paper:
+            return self._wanted_by_audit(self.paper["audit"])
         return sum(task.overlap for task in self.tasks)
+
+    def _wanted_by_audit(self, audit: Mapping[str, Any]) -> int:
+        judged = Counter(row.task for row in self.counted if row.live)
+        items = {task.task[0] for task in self.tasks}
+        missing: Counter[int] = Counter()
+        for task in self.tasks:
+            if task.state is None:
+                missing[task.task[0]] += max(0, task.overlap - judged[task.task])
+        needed = audit["most"] if audit["expected"] is None else audit["expected"]
+        coming = to_come(missing.values(), len(items) - len(missing), needed, audit["met"])
+        return judged.total() + sum(coming)
 
 
 def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from itertools import groupby
 
 from celery import shared_task
 from django.db import transaction
+from django.db.models import Count, Q
 
-from annotation.measures.audits.figures import stratum
+from annotation.measures.audits.figures import stratum, to_come
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
-from annotation.models import Kind, OutcomeState, Stage, StageState, Strategy
+from annotation.models import Kind, OutcomeState, Slot, Stage, StageState, Strategy
 from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
 from annotation.transactions import anew
@@ -63,6 +64,45 @@ def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress
     rows = audited(stage) if rows is None else rows
     strata = [row.stratum for row in rows] if is_stratified(stage) else None
     return progress([row.wrong for row in rows], target_of(stage), strata)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an audit still needs: of each item to come the judgments that it lacks, as expected and at most. `expected`
+    is None before the first item is settled.
+    """
+
+    progress: Progress
+    settled: int  # items
+    counted: int  # judgments
+    expected: list[int] | None
+    most: list[int]
+
+    @property
+    def to_come(self) -> list[int]:
+        return self.most if self.expected is None else self.expected
+
+    @property
+    def items(self) -> int:
+        """In all, with those that are settled."""
+        return self.settled + len(self.to_come)
+
+    @property
+    def judgments(self) -> int:
+        return self.counted + sum(self.to_come)
+
+
+def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
+    found = progress_of(stage, rows)
+    slots = Slot.objects.filter(stage=stage, task__kind=Kind.JUDGE, task__live=True)
+    items = slots.filter(task__decided=None).order_by().values("task__item")
+    missing = list(items.annotate(lacks=Count("pk", filter=Q(judgment=None))).values_list("lacks", flat=True))
+    settled, plan = found.items - len(missing), found.plan
+    return Needs(
+        found, settled, slots.filter(judgment__isnull=False).count(),
+        None if plan.expected is None else to_come(missing, settled, plan.expected, found.met),
+        to_come(missing, settled, plan.most, found.met),
+    )  # fmt: skip
 
 
 # The end

@@ -7,8 +7,9 @@ from datetime import datetime
 from django.db.models import Count, Exists, Max, OuterRef
 from django.utils import timezone
 
-from annotation.models import DecisionRule, Kind, Slot, Stage
-from annotation.pipeline import promotion
+from annotation.measures.audits.sentence import aim, reached
+from annotation.models import DecisionRule, Kind, Slot, Stage, Strategy
+from annotation.pipeline import audits, promotion
 from annotation.pipeline.sampling import draw_sample
 
 
@@ -26,7 +27,8 @@ class Outlook:
     """Of an open stage's `items`, `unjudged` lack judgments and `undecided` have them all, but no outcome.
 
     `held`: tasks on annotators' screens, until `held_until` at the latest. With an estimate that decides, nothing is
-    undecided, and `passing` is empty because the estimate comes first.
+    undecided, and `passing` is empty because the estimate comes first. An audit has only the items that it is expected
+    to need; `missed` are its target and what it has reached instead, if that is less.
     """
 
     items: int
@@ -35,6 +37,7 @@ class Outlook:
     held: int
     held_until: datetime | None
     passing: Sequence[Passing]
+    missed: tuple[str, str] | None = None
 
     @property
     def open(self) -> int:
@@ -42,7 +45,7 @@ class Outlook:
 
     @property
     def needs_asking(self) -> bool:
-        return bool(self.open) or any(one.short for one in self.passing)
+        return bool(self.open or self.missed) or any(one.short for one in self.passing)
 
 
 def outlook(stage: Stage) -> Outlook:
@@ -55,9 +58,14 @@ def outlook(stage: Stage) -> Outlook:
     undecided = set() if estimated else set(undecided_tasks.exclude(lacks).values_list("item", flat=True))
     slots = Slot.objects.filter(stage=stage, held_until__gt=timezone.now())
     held = slots.aggregate(tasks=Count("task", distinct=True), until=Max("held_until"))
+    items, lacking, missed = tasks.values("item").distinct().count(), len(unjudged), None
+    if stage.strategy == Strategy.AUDIT:
+        needs, target = audits.needs(stage), audits.target_of(stage)
+        items, lacking = needs.items, sum(n > 0 for n in needs.to_come)
+        missed = None if needs.progress.met else (aim(target), reached(needs.progress, target))
     return Outlook(
-        tasks.values("item").distinct().count(), len(unjudged), len(undecided - unjudged), held["tasks"], held["until"],
-        [] if estimated else [_passing(taker, stage) for taker in promotion.waiting_takers(stage)],
+        items, lacking, len(undecided - unjudged), held["tasks"], held["until"],
+        [] if estimated else [_passing(taker, stage) for taker in promotion.waiting_takers(stage)], missed,
     )  # fmt: skip
 
 
@@ -69,6 +77,8 @@ def _passing(taker: Stage, stage: Stage) -> Passing:
 
 
 def open_items(stage: Stage) -> int:
-    """The items of the stage that have no outcome yet."""
+    """The items of the stage that have no outcome yet; of an audit, those that it is expected to need."""
+    if stage.strategy == Strategy.AUDIT:
+        return len(audits.needs(stage).to_come)
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True, decided=None)
     return tasks.values("item").distinct().count()

@@ -13,7 +13,15 @@ from django.db.models import Count
 
 from annotation.checks.fields import FAILURES, PercentField
 from annotation.designs import presets
-from annotation.designs.plan import NO_CHECKS, Assumptions, ExpectedEffort, StagePlan, contradictions, expected_effort
+from annotation.designs.plan import (
+    NO_CHECKS,
+    Assumptions,
+    ExpectedEffort,
+    StagePlan,
+    audit_in_words,
+    contradictions,
+    expected_effort,
+)
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
@@ -92,7 +100,7 @@ def _checked(text: str, images: Sequence[str] = ()) -> str:
 
 
 class StageForm(forms.Form):
-    """One stage. `seconds` and `kept` are the plan's assumptions; every other field is a setting of the stage.
+    """One stage. `seconds`, `kept` and `wrong` are the plan's assumptions; every other field is a setting of the stage.
 
     `feeds`: whether a later stage takes the items that this one keeps. `images`: names that the instructions can show.
     """
@@ -134,6 +142,9 @@ class StageForm(forms.Form):
         label="Audit: count an item as wrong if it is dropped as", widget=forms.CheckboxSelectMultiple, required=False,
         help_text="Choose none to count every dropped item.",
     )  # fmt: skip
+    wrong = PercentField(
+        label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it.",
+    )  # fmt: skip
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
     apart_from = forms.MultipleChoiceField(
         label="Exclude annotators who saw the item in", widget=forms.CheckboxSelectMultiple, required=False
@@ -155,8 +166,9 @@ class StageForm(forms.Form):
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")
 
-    ASSUMED = ("seconds", "kept")
-    OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons")
+    BESIDE_THE_PLAN = ("seconds", "kept")
+    ASSUMED = (*BESIDE_THE_PLAN, "wrong")
+    OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons", "wrong")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
     def __init__(
@@ -230,7 +242,7 @@ class StageForm(forms.Form):
 
     @property
     def more(self) -> list[forms.BoundField]:
-        shown = {*self.MAIN, *self.ASSUMED}
+        shown = {*self.MAIN, *self.BESIDE_THE_PLAN}
         return [field for field in self if field.name not in shown and field not in self.texts]
 
     @property
@@ -421,15 +433,29 @@ class Setup:
         """The expected effort of each stage; empty while a field is invalid."""
         if self.bound and not self.is_valid():
             return []
+        assumed = self._assumed()
         stages = [stage.planned() for stage in self.stages]
         study = self.study.cleaned_data if self.bound else cleaned(self.study, self.kept.get("", {}))
         pay = float(study.get("pay_per_hour", self.start.study["pay_per_hour"]))
+        return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
+
+    def _assumed(self) -> dict[str, Assumptions]:
         tasks = self.size["tasks"]
-        assumed = {
+        return {
             form.plan.stage_name: form.expects(tasks[place] if tasks else form.assumed.tasks, self.size["types"])
             for place, form in enumerate(self.stages)
         }
-        return expected_effort(stages, items=self.size["items"], assumed=assumed, pay=pay)
+
+    def audits_in_words(self, expected: Sequence[ExpectedEffort]) -> list[str]:
+        """What each audit takes of what is `expected`."""
+        if not expected:
+            return []
+        currency, assumed = str(self.study["currency"].value() or ""), self._assumed()
+        found = [
+            audit_in_words(stage.plan, effort, assumed[stage.plan.stage_name], currency.upper())
+            for stage, effort in zip(self.stages, expected, strict=True)
+        ]
+        return [words for words in found if words]
 
 
 def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:

@@ -110,7 +110,8 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
     context = {
         "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
-        "total": expected and effort_in_words(total_effort(expected)), "told": told or "The study was not created.",
+        "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
+        "told": told or "The study was not created.",
     }  # fmt: skip
     wrong = setup.bound and not setup.is_valid()
     return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)

@@ -67,6 +67,17 @@ def test_the_plan_as_one_types_is_the_servers(visit, page, client):
         assert page.errors == [] and not Study.objects.exists(), case
 
 
+def test_the_server_plans_an_audit_as_one_types(visit, page):
+    visit(page, f"/studies/new/?protocol=verify&benchmark={studies.benchmark(items=40).pk}")
+    fill(page, {"verify-strategy": "audit", "verify-overlap": "1", "verify-target_half_width": "15"})
+    expect(page.locator("#plan-audits")).to_contain_text("needs at most 20 of 40 items")
+    fill(page, {"verify-wrong": "5"})
+    expect(page.locator("[data-plan=verify] [data-of=judgments]")).to_have_text("10")
+    fill(page, {"verify-strategy": "pool"})
+    expect(page.locator("[data-plan=verify] [data-of=judgments]")).to_have_text("40")
+    assert page.errors == []
+
+
 def test_where_edits_are_confirmed_the_plan_has_two_people(visit, page, client):
     path = f"/studies/new/?protocol=visla-paraphrase&benchmark={studies.benchmark(items=3).pk}"
     visit(page, path)

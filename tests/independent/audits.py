@@ -3,16 +3,18 @@
 import hashlib
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import hypergeom, norm
 
-from tests.independent.stages import Stage
+if TYPE_CHECKING:
+    from tests.independent.stages import Stage
 
 EVERY = 10
 
 
-def audit(stage: Stage) -> dict:
+def audit(stage: "Stage") -> dict:
     settings, items = stage.settings["audit"], {}
     for task in stage.decided.itertuples():
         items.setdefault(task.item, []).append(task)
@@ -24,6 +26,7 @@ def audit(stage: Stage) -> dict:
     found = {
         "order_sha256": hashlib.sha256(("\n".join(order) + "\n").encode()).hexdigest(),
         "items": len(order), "judged": 0, "wrong": 0, "met": False, "estimate": None, "low": None, "high": None,
+        **to_need([], None, len(order), settings),
     }  # fmt: skip
     low_so_far, high_so_far = 0.0, 1.0
     for n in range(1, len(judged) + 1):
@@ -40,8 +43,42 @@ def audit(stage: Stage) -> dict:
         narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
         found |= {"judged": n, "wrong": sum(judged[:n]), "estimate": estimate, "low": low, "high": high}
         if (looks and narrow) or n == len(order):
-            return found | {"met": True}
-    return found
+            return found | {"met": True, "expected": n, "most": n}
+    return found | (to_need(judged, found["estimate"], len(order), settings) if judged else {})
+
+
+def to_need(judged: list[bool], guess: float | None, size: int, settings: dict) -> dict:
+    """Items in all, if those to come are wrong at the rate of the guess, and if they are as near to half as can be."""
+    n, wrong = len(judged), sum(judged)
+
+    def first(wrong_of) -> int:
+        for m in range(max(n, 1), size):
+            made_up = [True] * wrong_of(m) + [False] * (m - wrong_of(m))
+            if settings["any_look"]:
+                _, low, high = at_any_look(made_up, size)
+            else:
+                _, low, high = by_width(made_up, [""] * size, None)
+            half, bound = settings["target_half_width"], settings["target_bound"]
+            narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
+            if narrow and (settings["any_look"] or m % EVERY == 0):
+                return m
+        return size
+
+    most = size if settings["target_bound"] else first(lambda m: min(max(m // 2, wrong), wrong + m - n))
+    return {"expected": None if guess is None else first(lambda m: wrong + round((m - n) * guess)), "most": most}
+
+
+def judgments_to_come(stage: "Stage", result: dict) -> int:
+    """Of the open items that it is to need, those that lack the fewest judgments first."""
+    open_ = stage.decided[stage.decided.came == "open"]
+    judged = stage.standing.groupby(["item", "question", "round"]).size().to_dict()
+    lacks: dict = {}
+    for task in open_.itertuples():
+        there = judged.get((task.item, task.question, task.round), 0)
+        lacks[task.item] = lacks.get(task.item, 0) + max(0, task.overlap - there)
+    needed = result["most"] if result["expected"] is None else result["expected"]
+    items = 0 if result["met"] else max(0, needed - (stage.decided.item.nunique() - len(lacks)))
+    return sum(sorted(lacks.values())[:items])
 
 
 def drawn(keys: list[str], seed: int, strata: dict) -> list[str]:

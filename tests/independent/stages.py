@@ -5,7 +5,7 @@ from functools import cached_property
 
 import pandas as pd
 
-from tests.independent import agreeing, deciding, people, working
+from tests.independent import agreeing, audits, deciding, people, working
 from tests.independent.reading import TASK, Files, share
 
 OF_STAGE = (
@@ -87,7 +87,7 @@ class Stage:
         shown = "annotators" in self.public
         hidden = () if shown else ("kappa_pairs",)
         agreements = [{name: of for name, of in one.items() if name not in hidden} for one in self.agreements]
-        wanted, gone = int(self.tasks.overlap.sum()), len(self.counted) - len(self.standing)
+        wanted, gone = self.wanted(), len(self.counted) - len(self.standing)
         pay = self.study["pay_per_hour"]
         timed = "times" in self.public and {
             "pace": working.pace(self.counted),
@@ -105,6 +105,11 @@ class Stage:
             **(timed or {}),
             **({"annotators": people.rows(self)} if shown else {}),
         }
+
+    def wanted(self) -> int:
+        if self.settings["strategy"] == "audit":
+            return len(self.standing) + audits.judgments_to_come(self, audits.audit(self))
+        return int(self.tasks.overlap.sum())
 
     def named(self) -> dict:
         of_study = {name: self.study[name] for name in ("name", "pay_per_hour", "currency")}

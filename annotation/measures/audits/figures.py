@@ -1,6 +1,6 @@
 """An audit's result, as figures of its stage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.measures.audits.plan import Target
@@ -21,6 +21,14 @@ def target_of(settings: Mapping[str, Any]) -> Target:
     return Target(settings["target_half_width"], settings["target_bound"], settings["any_look"])
 
 
+def to_come(missing: Iterable[int], settled: int, needed: int, met: bool) -> list[int]:
+    """Of each open item that an audit will still judge if it needs so many items in all, the judgments that it lacks.
+
+    `missing` are those of all open items; items that lack few were begun first. `settled`: the number of all others.
+    """
+    return sorted(missing)[: 0 if met else max(0, needed - settled)]
+
+
 def audit_figures(
     wrong: Sequence[bool | None], strata: Sequence[str], settings: Mapping[str, Any], sha256: str
 ) -> Figures:
@@ -34,6 +42,8 @@ def audit_figures(
         "judged": found.n,
         "wrong": found.wrong,
         "met": found.met,
+        "expected": found.plan.expected,
+        "most": found.plan.most,
         "estimate": found.estimate,
         "low": found.low,
         "high": found.high,

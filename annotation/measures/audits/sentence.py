@@ -18,6 +18,13 @@ def aim(target: Target) -> str:
     return f"at most {percent(target.at_most or 0)} wrong"
 
 
+def reached(found: Progress, target: Target) -> str:
+    """What the audit knows so far, as `aim` names the target; empty before the first judged item."""
+    if found.half_width is None or found.high is None:
+        return ""
+    return f"± {percent(found.half_width)}" if target.half_width is not None else f"at most {percent(found.high)} wrong"
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + " %"
 

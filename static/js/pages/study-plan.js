@@ -45,7 +45,28 @@ function show(name, found, assumed) {
   for (const [of, text] of Object.entries(texts)) row.querySelector(`[data-of="${of}"]`).textContent = text;
 }
 
+// What an audit takes is computed by the server.
+const isAudit = (stage) => field(stage.dataset.stage, "strategy").value === "audit";
+let asked = 0;
+async function askServer() {
+  const mine = ++asked;
+  await new Promise((done) => setTimeout(done, 300)); // until nothing more is typed
+  if (mine !== asked) return;
+  const body = new FormData(form);
+  body.set("plan", "1");
+  const page = await fetch(form.action, { method: "POST", body }).then((answer) => answer.text()).catch(() => "");
+  const found = new DOMParser().parseFromString(page, "text/html");
+  if (mine !== asked || !found.getElementById("plan")) return; // no connection: it stays as it is
+  for (const id of ["plan", "plan-audits"]) document.getElementById(id).replaceWith(found.getElementById(id));
+}
+
 function plan() {
+  if ([...document.querySelectorAll("[data-stage]")].some(isAudit)) {
+    askServer();
+    return;
+  }
+  asked += 1;
+  document.getElementById("plan-audits").replaceChildren();
   const size = sizes[form.elements.benchmark.value] || { items: 0, tasks: [] };
   const all = { judgments: 0, hours: 0, cost: 0, annotators: 0 };
   const found = {};

@@ -1,13 +1,16 @@
 """The block of the study page about an audit, and changing its target there."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.figures import blocked_items
-from annotation.models import StageState
+from annotation.dashboard import home_page
+from annotation.figures import blocked_items, study_list
+from annotation.models import StageState, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import audits
+from annotation.studies import closing
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -43,9 +46,54 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert f"20.0 % wrong: 1 of 5 judged items, 95 % interval {100 * found.low:.1f}" in shown
     assert "Target: ± 20 %." in shown
     assert f"{found.plan.expected - 5} more items expected, at most {found.plan.most - 5}." in shown
-    assert "Cost so far: 0.10 USD." in shown and f"To come: {0.02 * (found.plan.expected - 5):.2f} USD" in shown
+    assert "Cost so far: $0.10." in shown and f"To come: ${0.02 * (found.plan.expected - 5):.2f} expected" in shown
     assert f"After 5 of 30 items the share of wrong ones is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20 %, not met yet). Judged by 1 annotator: one judgment" in shown
+
+
+def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to_need(admin_client, stage):
+    judge(stage, 5, wrong={1})
+    needed = audits.progress_of(stage).plan.expected
+    assert 5 < needed < 30
+    page = text(admin_client, stage)
+    assert f"5 of about {needed} items settled" in page and f"5 of about {needed} judgments" in page
+    assert f"Stage 1 (bivlc-choose) is under way: 5 of about {needed} done." in page
+    assert f"5 of about {needed} done" in page and f"of about ${0.02 * needed:.2f}" in page
+    half_width = 100 * audits.progress_of(stage).half_width
+    assert f"The audit would end at ± {half_width:.2f} %. Its target is ± 20 %." in page
+    (home,) = home_page.contents(User.objects.get())["steps"]
+    assert home.step.sentence.startswith(f"Stage 1 (bivlc-choose) is under way: 5 of about {needed} done.")
+    (listed,) = study_list.with_stages(Study.objects.all())
+    assert (listed.wanted, listed.judged) == (needed, 5)
+    assert closing.open_items(stage) == needed - 5
+
+
+def test_closing_an_audit_before_its_target_asks_first(admin_client, stage):
+    address = reverse("stage-move", args=[stage.study_id, 1])
+    assert "The audit has no result yet. Its target is ± 20 %." in text_of(admin_client.post(address, {"to": "closed"}))
+    judge(stage, 5, wrong={1})
+    asked = text_of(admin_client.post(address, {"to": "closed"}))
+    assert "The audit has not met its target: the result is ± " in asked and "and the target is ± 20 %." in asked
+    assert "items are still open" in asked and "of 30 items" not in asked
+
+
+def test_an_audit_that_has_met_its_target_has_nothing_to_come(admin_client, stage):
+    judge(stage, 10)
+    audits.stop_if_met(stage)
+    page = text(admin_client, stage)
+    assert "10 items settled, target met" in page and "10 of 10 done" in page and "10 of 10 judgments" in page
+    assert "All stages are done. Freeze the result in a release." in page
+    assert "To continue it, set a tighter target below." in page
+    (listed,) = study_list.with_stages(Study.objects.all())
+    assert listed.wanted == listed.judged == 10
+
+
+def text(client, stage) -> str:
+    return text_of(client.get(reverse("study-detail", args=[stage.study_id])))
+
+
+def text_of(page) -> str:
+    return " ".join(strip_tags(page.content.decode()).split())
 
 
 def client_text(client, stage) -> str:

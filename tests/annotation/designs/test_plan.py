@@ -6,6 +6,7 @@ from annotation.designs.plan import (
     NO_CHECKS,
     Assumptions,
     StagePlan,
+    audit_in_words,
     contradictions,
     expected_effort,
     round_half_up,
@@ -27,6 +28,40 @@ ASSUMED = Assumptions(seconds=12)
 def one(items: int, assumed: Assumptions = ASSUMED, pay: float = 0, **settings):
     plan = StagePlan("p", settings=settings)
     return expected_effort([plan], items=items, assumed={"p": assumed}, pay=pay)[0]
+
+
+AUDIT = {"strategy": "audit", "target_half_width": 0.02, "overlap": 2}
+
+
+@pytest.mark.parametrize(
+    ("guess", "given", "judgments", "most"),
+    [
+        (None, {}, 2 * 1820, 2 * 1820),
+        (0.05, {}, 2 * 450, 2 * 1820),
+        (0.02, {"target_half_width": None, "target_bound": 0.05, "any_look": True}, 2 * 523, 2 * 7511),
+        (0.05, {"target_half_width": None}, 2 * 7511, None),  # an audit without a target is no audit yet
+    ],
+)
+def test_an_audit_is_planned_for_its_target(guess, given, judgments, most):
+    found = one(7511, Assumptions(seconds=12, wrong=guess), pay=12, **{**AUDIT, **given})
+    assert found.judgments == judgments and (found.at_most and found.at_most.judgments) == most
+    assert found.is_most is (guess is None) and round(found.cost, 2) == round(found.judgments * 12 / 3600 * 12, 2)
+
+
+def test_an_audit_s_plan_in_words():
+    plan, guessed = StagePlan("p", settings=AUDIT), Assumptions(seconds=12, wrong=0.05)
+    most = "at most 1,820 of 7,511 items (3,640 judgments, 145.60 USD)."
+    for assumed, words in (
+        (ASSUMED, f"The audit in p needs {most}"),
+        (
+            guessed,
+            f"If 5 % of the items are wrong, the audit in p needs 450 of 7,511 items (900 judgments, 36.00 USD), "
+            f"{most}",
+        ),
+    ):
+        found = one(7511, assumed, pay=12, **AUDIT)
+        assert audit_in_words(plan, found, assumed, "USD") == words
+    assert audit_in_words(plan, one(3), ASSUMED, "USD") == ""
 
 
 @pytest.mark.parametrize(

@@ -162,6 +162,16 @@ def test_the_page_plans_what_the_preset_needs(client, manager):
         assert planned(page)[one.stage] == effort_in_words(one)
 
 
+def test_the_plan_of_an_audit_is_for_its_target(client, manager):
+    form = start(client, protocol="verify", benchmark=studies.benchmark(items=40).pk)
+    form |= {"verify-strategy": "audit", "verify-overlap": 1, "verify-target_half_width": 15, "plan": 1}
+    most = client.post(NEW, form).content.decode()
+    assert planned(most)["verify"]["judgments"] == "≤ 20" and "needs at most 20 of 40 items" in most
+    guessed = client.post(NEW, form | {"verify-wrong": 5}).content.decode()
+    assert planned(guessed)["verify"]["judgments"] == "10"
+    assert "If 5 % of the items are wrong, the audit in verify needs 10 of 40 items" in guessed
+
+
 def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
     form = start(client, protocol=ONE, benchmark=studies.benchmark(items=10).pk)
     changes = {f"{ONE}-overlap": 3, f"{ONE}-seconds": 36, f"{ONE}-check_rate": 25, "pay_per_hour": 12, "plan": 1}
