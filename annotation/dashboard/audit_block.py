@@ -26,7 +26,8 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "settled": needs.settled,
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
-        "any_look": stage.any_look, "sha256": stage.order_sha256,
+        "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
+        "scores_sha256": stage.scores_sha256,
         "needed": needs.items, "more": {name: None if of is None else len(of) for name, of in to_come.items()},
         "cost": cost,
         "cost_to_come": {
@@ -37,7 +38,7 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "sentence": sentence(
             found, target, benchmark=stage.study.benchmark.name, stratified=is_stratified(stage), seed=stage.seed,
             sha256=stage.order_sha256, annotators=counted.values("annotator").distinct().count(),
-            decision=describe(stage),
+            decision=describe(stage), scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
 

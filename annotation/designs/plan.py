@@ -92,6 +92,8 @@ def _audit_contradictions(settings: Settings) -> dict[str, str]:
         found["target_half_width"] = "An audit stops at a half-width or at a bound. Enter one of them."
     elif bound is not None and not settings.get("any_look"):
         found["any_look"] = "An audit with a bound stops when the rate looks good, which needs this."
+    if settings.get("stratify") and settings.get("scores_run") is not None:
+        found["stratify"] = "An audit uses either strata or a model’s scores. Choose one of them."
     if settings.get("sample"):
         found["sample"] = "An audit draws its own order and stops by itself. Leave this empty."
     if settings.get("agreement_items"):

@@ -79,11 +79,17 @@ def settings_of(stage: Stage) -> dict:
         "alike": protocol.alike,
         "views": list(protocol.projections),
         "decision_rule": describe(stage),
-        **({"audit": {name: getattr(stage, name) for name in OF_AUDIT}} if stage.strategy == Strategy.AUDIT else {}),
+        **({"audit": _audit(stage)} if stage.strategy == Strategy.AUDIT else {}),
         **({"certainty": stage.certainty} if stage.certainty is not None else {}),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
         **({"protocol_file": describe_file(stage.protocol)} if protocol.file else {}),
     }
+
+
+def _audit(stage: Stage) -> dict:
+    """What an audit aims at, and whose scores it uses, if any."""
+    scores = {"scores_of": stage.scores_of} if stage.scores_sha256 else {}
+    return {**{name: getattr(stage, name) for name in OF_AUDIT}, **scores}
 
 
 def describe(stage: Stage) -> str:

@@ -43,7 +43,7 @@ TASKS = f"""
 stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
        task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
        task.carried, task.gold, item.benchmark_id = study.benchmark_id,
-       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior
+       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior, task.score
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
@@ -51,7 +51,7 @@ LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 OF_TASK = (
     "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
     "shows", "options", "proposals", "texts", "carried", "gold", "own", "state", "outcome", "content", "reason",
-    "decided_by", "posterior",
+    "decided_by", "posterior", "score",
 )  # fmt: skip
 
 ADJUDICATIONS = """
@@ -155,6 +155,8 @@ def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[
 
 def task_line(row: Sequence, edits: Edits, files: Files) -> dict:
     found = dict(zip(OF_TASK, row, strict=True))
+    if found["score"] is None:  # of an audit with side information
+        del found["score"]
     file = files.get(found["stage"])
     names = {"names": file and in_data.names_of(file, found["shows"], found["options"])} if files else {}
     words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))

@@ -113,7 +113,10 @@ def _audit(stage: Stage) -> dict[str, dict]:
         return {}
     rows = audits.audited(stage)
     settings = {name: getattr(stage, name) for name in ("stratify", "target_half_width", "target_bound", "any_look")}
-    found = audit_figures([row.wrong for row in rows], [row.stratum for row in rows], settings, stage.order_sha256)
+    found = audit_figures(
+        [row.wrong for row in rows], [row.stratum for row in rows], settings, stage.order_sha256,
+        audits.scores_in(stage, rows), stage.scores_sha256,
+    )  # fmt: skip
     return {"audit": found}
 
 

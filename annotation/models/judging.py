@@ -40,6 +40,7 @@ class Task(models.Model):
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.JUDGE)
     live = models.BooleanField(default=True)  # false: its item has left the stage, or is asked about in a later round
     rank = models.BigIntegerField()  # its place in the pool's random order
+    score = models.FloatField(null=True)  # of a model, as an audit's side information
     overlap = models.PositiveSmallIntegerField(default=1)  # how many judgments decide it
     shared = models.BooleanField(default=False)  # drawn for the agreement sample
     batch = models.PositiveIntegerField(null=True)

@@ -143,6 +143,10 @@ class Stage(models.Model):
     any_look = models.BooleanField(default=False)  # with intervals that are valid whenever one stops
     wrong_reasons = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     order_sha256 = models.CharField(max_length=64, blank=True, editable=False)  # of the order, from the start
+    # The run of a model whose scores an audit uses. Runs can be deleted, so its name and scores (Task.score) are kept.
+    scores_run = models.BigIntegerField(null=True, blank=True)
+    scores_of = models.CharField(max_length=400, blank=True, editable=False)
+    scores_sha256 = models.CharField(max_length=64, blank=True, editable=False)
     # Share of an annotator's screens that are checks
     check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
     # Share of correct answers

@@ -28,23 +28,25 @@ def target_of(stage: Stage) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """An item of the order: whether it is wrong, None while it is open."""
+    """An item of the order: whether it is wrong, None while it is open. `score`: of a model, if the audit uses one."""
 
     item: int
     stratum: str
     wrong: bool | None
+    score: float | None
 
 
 def audited(stage: Stage) -> list[Audited]:
     """All items in the order. An item is wrong as soon as one of its tasks is, right when all are."""
     tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("rank", "pk")
-    rows = tasks.values_list("item", "item__type", "item__subtype", "decided__state", "decided__reason")
+    rows = tasks.values_list("item", "item__type", "item__subtype", "score", "decided__state", "decided__reason")
     found = []
     for _, of_item in groupby(rows, key=lambda row: row[0]):
         mine = list(of_item)
         wrong = [_is_wrong(stage, state, reason) for *_, state, reason in mine]
         settled = True if True in wrong else None if None in wrong else False
-        found.append(Audited(mine[0][0], stratum(mine[0][1], mine[0][2]), settled))
+        item, kind, subtype, score, *_ = mine[0]
+        found.append(Audited(item, stratum(kind, subtype), settled, score))
     return found
 
 
@@ -63,7 +65,12 @@ def _is_wrong(stage: Stage, state: str | None, reason: str | None) -> bool | Non
 def progress_of(stage: Stage, rows: Sequence[Audited] | None = None) -> Progress:
     rows = audited(stage) if rows is None else rows
     strata = [row.stratum for row in rows] if is_stratified(stage) else None
-    return progress([row.wrong for row in rows], target_of(stage), strata)
+    return progress([row.wrong for row in rows], target_of(stage), strata, scores=scores_in(stage, rows))
+
+
+def scores_in(stage: Stage, rows: Sequence[Audited]) -> list[float] | None:
+    """Of all items in the order; None of an audit that uses none."""
+    return [row.score or 0.0 for row in rows] if stage.scores_sha256 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ FOURTH = Version(  # protocol files; audits; adaptive overlap
         STAGES: _keys("protocol_file:object?"),
     },
     only_with="protocol_file",
-    optional={STAGES: {"audit": "object", "certainty": "number"}},
+    optional={STAGES: {"audit": "object", "certainty": "number"}, "tasks.jsonl": {"score": "number"}},
 )
 VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
 OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files, audits and adaptive overlap

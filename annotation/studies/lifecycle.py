@@ -27,7 +27,7 @@ from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.declared import schema
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
-from annotation.studies import members
+from annotation.studies import audit_scores, members
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.transactions import anew
 from benchmarks import audit, queries
@@ -82,6 +82,9 @@ def create_study(
     if not made:
         raise CannotCreate("A study needs at least one stage.")
     tasks = _place_items(study, stages, list(made.values()))
+    for stage in made.values():
+        if stage.strategy == Strategy.AUDIT and stage.scores_run is not None:
+            _keep_scores(stage, stage.scores_run)
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
 
@@ -115,6 +118,13 @@ def _create_stage(
     stage.save()
     _first_instructions(stage, plan, protocol)
     return stage
+
+
+def _keep_scores(stage: Stage, run: int) -> None:
+    try:
+        audit_scores.keep_scores(stage, run)
+    except audit_scores.CannotUse as reason:
+        raise CannotCreate(f"Stage {stage.name}: {reason}") from None
 
 
 def cannot_audit(plan: StagePlan) -> str:

@@ -25,7 +25,7 @@ from annotation.designs.plan import (
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
-from annotation.studies import markdown
+from annotation.studies import audit_scores, markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit
 from annotation.studies.starting_points import StartingPoint
@@ -142,6 +142,10 @@ class StageForm(forms.Form):
         label="Audit: count an item as wrong if it is dropped as", widget=forms.CheckboxSelectMultiple, required=False,
         help_text="Choose none to count every dropped item.",
     )  # fmt: skip
+    scores_run = forms.IntegerField(
+        label="Audit: scores of a model", required=False, widget=forms.Select,
+        help_text="A model that is unsure where items are wrong saves judgments. A useless one costs hardly any.",
+    )  # fmt: skip
     wrong = PercentField(
         label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it.",
     )  # fmt: skip
@@ -168,7 +172,7 @@ class StageForm(forms.Form):
 
     BESIDE_THE_PLAN = ("seconds", "kept")
     ASSUMED = (*BESIDE_THE_PLAN, "wrong")
-    OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons", "wrong")
+    OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons", "scores_run", "wrong")
     OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
 
     def __init__(
@@ -395,6 +399,17 @@ class Setup:
             for place, (stage, key) in enumerate(zip(start.stages, _kept_keys(start.stages), strict=True))
         ]  # fmt: skip
         self.bound = data is not None
+        self._offer_scores()
+
+    def _offer_scores(self) -> None:
+        """Let audits choose among the runs of models, if there are any."""
+        forms_of_audits = [form for form in self.stages if "scores_run" in form.fields]
+        runs = audit_scores.choices() if forms_of_audits else []
+        for form in forms_of_audits:
+            if runs:
+                form.fields["scores_run"].widget.choices = [("", "none"), *runs]
+            else:
+                del form.fields["scores_run"]
 
     @property
     def forms(self) -> list[StudyForm | StageForm]:

@@ -32,6 +32,8 @@ _OWN = {
     "apart_from",
     "seed",
     "order_sha256",
+    "scores_of",
+    "scores_sha256",
 }
 _SETTINGS = [field.name for field in Stage._meta.concrete_fields if field.name not in _OWN]
 _OF_STUDY = ("pay_per_hour", "currency", "language", "consent")

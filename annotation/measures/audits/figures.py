@@ -30,14 +30,16 @@ def to_come(missing: Iterable[int], settled: int, needed: int, met: bool) -> lis
 
 
 def audit_figures(
-    wrong: Sequence[bool | None], strata: Sequence[str], settings: Mapping[str, Any], sha256: str
-) -> Figures:
-    """Of all items in the order whether they are wrong, None while they are open, and their strata. `settings` are
-    those of a stage. JSON-able.
+    wrong: Sequence[bool | None], strata: Sequence[str], settings: Mapping[str, Any], sha256: str,
+    scores: Sequence[float] | None = None, scores_sha256: str = "",
+) -> Figures:  # fmt: skip
+    """Of all items in the order whether they are wrong, None while they are open, their strata and, if the audit uses
+    them, a model's scores. `settings` are those of a stage; the hashes those of the order and the scores. JSON-able.
     """
-    found = progress(wrong, target_of(settings), strata if is_stratified(settings) else None)
+    found = progress(wrong, target_of(settings), strata if is_stratified(settings) else None, scores=scores)
     return {
         "order_sha256": sha256,
+        **({"scores_sha256": scores_sha256} if scores else {}),
         "items": found.items,
         "judged": found.n,
         "wrong": found.wrong,

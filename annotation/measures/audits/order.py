@@ -34,6 +34,12 @@ def order_hash(keys: Sequence[str]) -> str:
     return hashlib.sha256("".join(f"{key}\n" for key in keys).encode()).hexdigest()
 
 
+def scores_hash(keys: Sequence[str], scores: Sequence[float]) -> str:
+    """Of the scores in the order: a line of key, tab and score for each, the shortest decimal that names the number."""
+    lines = "".join(f"{key}\t{float(score)!r}\n" for key, score in zip(keys, scores, strict=True))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
 def _proportional(keys: Sequence[str], strata: Mapping[str, str]) -> list[str]:
     """Each key at the middle of its part of its stratum, strata that are level by the keys' order."""
     of: dict[str, list[str]] = defaultdict(list)

@@ -52,20 +52,23 @@ class Progress:
 
 
 def progress(
-    settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None = None, guess: float | None = None
-) -> Progress:
-    """`settled` has for each item of the order whether it is wrong, or None while it is open."""
-    size = len(settled)
+    settled: Sequence[bool | None], target: Target, strata: Sequence[str] | None = None, guess: float | None = None,
+    scores: Sequence[float] | None = None,
+) -> Progress:  # fmt: skip
+    """`settled` has for each item of the order whether it is wrong, or None while it is open; `strata` and `scores` are
+    of all items. The plan does not count on the scores: they can only bring fewer items.
+    """
+    size, alpha = len(settled), side_information.ALPHA_OF_RATIO if scores and target.at_any_look else intervals.ALPHA
     first_open = next((place for place, one in enumerate(settled) if one is None), size)
     if not first_open:
-        return Progress(size, 0, 0, False, None, None, None, plan(size, target, guess), [])
+        return Progress(size, 0, 0, False, None, None, None, plan(size, target, guess, alpha=alpha), [])
     wrong = np.array(settled[:first_open], dtype=int)
-    found = looks(wrong, size, target, strata)
+    found = looks(wrong, size, target, strata, np.array(scores, float) if scores else None)
     stop = target.stop(found, size)
     n = stop or first_open
     judged = int(wrong[:n].sum())
     estimate, low, high = (float(of[n - 1]) for of in (found.estimate, found.low, found.high))
-    needed = Plan(n, n) if stop else plan(size, target, estimate, n=n, wrong=judged)
+    needed = Plan(n, n) if stop else plan(size, target, estimate, n=n, wrong=judged, alpha=alpha)
     places = np.unique(np.round(np.linspace(0, n - 1, min(n, _POINTS))).astype(int))
     band = [(int(at) + 1, float(found.estimate[at]), float(found.low[at]), float(found.high[at])) for at in places]
     return Progress(size, n, judged, stop is not None, estimate, low, high, needed, band)

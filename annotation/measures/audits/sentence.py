@@ -11,6 +11,14 @@ GUARANTEES = {
 }
 
 
+WITH_SCORES = {
+    False: "the regression estimate on a model’s scores, with Wilson’s interval and the correction for a finite "
+    "population, nominal for an audit that stops by the interval’s width alone",
+    True: "what the prior-posterior ratio and bets with a model’s scores as control variate leave, valid whenever the "
+    "audit stops",
+}
+
+
 def aim(target: Target) -> str:
     """The target in words."""
     if target.half_width is not None:
@@ -31,19 +39,23 @@ def percent(share: float) -> str:
 
 def sentence(
     found: Progress, target: Target, *, benchmark: str, stratified: bool, seed: int, sha256: str, annotators: int,
-    decision: str,
+    decision: str, scores: tuple[str, str] | None = None,
 ) -> str:  # fmt: skip
-    """`decision` is the stage's decision rule in words; empty before the first judged item."""
+    """`decision` is the stage's decision rule in words; `scores`: whose, and their SHA-256. Empty before the first
+    judged item.
+    """
     if found.estimate is None or found.low is None or found.high is None:
         return ""
     kinds = ", in proportion to types and subtypes" if stratified else ""
     given = "was wrong" if found.wrong == 1 else "were wrong"
-    share = "an estimated" if stratified else ""
+    share = "an estimated" if stratified or scores else ""
+    guarantee = (WITH_SCORES if scores else GUARANTEES)[target.at_any_look]
+    side = f" Side information: scores of {scores[0]}, SHA-256 {scores[1]}." if scores else ""
     rate = f"{share} {100 * found.estimate:.1f} %".strip()
     return (
         f"Of the {found.items:,} items of {benchmark}, {found.n:,} were judged, drawn without replacement in a random "
         f"order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 {sha256}). {found.wrong:,} "
         f"{given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
-        f"{GUARANTEES[target.at_any_look]}; target {aim(target)}{'' if found.met else ', not met yet'}). Judged by "
+        f"{guarantee}; target {aim(target)}{'' if found.met else ', not met yet'}).{side} Judged by "
         f"{annotators:,} annotator{'' if annotators == 1 else 's'}: {decision}"
     )

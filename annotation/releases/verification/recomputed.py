@@ -11,7 +11,7 @@ from annotation.measures import adaptive_overlap, annotator_figures, human_basel
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.annotator_behaviour import signs_as_json
 from annotation.measures.audits.figures import audit_figures, is_stratified, stratum
-from annotation.measures.audits.order import sampling_order
+from annotation.measures.audits.order import sampling_order, scores_hash
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
 from annotation.measures.human_baseline import Pair, QuestionRow
@@ -164,10 +164,13 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
         return {}
     settings = {"stratify": stage.settings["stratify"], **stage.settings["audit"]}
     strata: dict[str, str] = {}
+    scores: dict[str, float] = {}
     wrong: dict[str, bool | None] = {}
     for task, decision in decided:
         item, reasons = task["item"], settings["wrong_reasons"]
         strata[item] = stratum(task["type"], task["subtype"])
+        if "score" in task:
+            scores[item] = task["score"]
         one = (
             None
             if decision.state == OPEN
@@ -177,7 +180,9 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
         wrong[item] = True if True in (one, known) else None if None in (one, known) else False
     order = sampling_order(list(wrong), stage.settings["seed"], strata if is_stratified(settings) else None)
     results, kinds = [wrong[key] for key in order.keys], [strata[key] for key in order.keys]
-    return {"audit": audit_figures(results, kinds, settings, order.sha256)}
+    used = [scores.get(key, 0.0) for key in order.keys] if scores else None
+    sha256 = scores_hash(order.keys, used) if used else ""
+    return {"audit": audit_figures(results, kinds, settings, order.sha256, used, sha256)}
 
 
 def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> JudgedTask:

@@ -92,12 +92,10 @@ def _check_manifest(place: Place, report: Report) -> None:
     manifest, known = place.manifest_as_written, place.schema.keys
     unnamed = {KEY: place.schema.version} if KEY not in manifest else {}  # made before releases named their version
     report.count("keys of the manifest", len(manifest))
-    for words in _odd_keys(unnamed | manifest, known[MANIFEST]):
+    for words in _odd_keys(unnamed | manifest, known[MANIFEST], {}):
         report.problem(MANIFEST, f"it {words}")
     for stage in manifest["stages"]:
-        optional = place.schema.optional.get(STAGES, {})
-        keys = known[STAGES] | {key: kind for key, kind in optional.items() if key in stage}
-        for words in _odd_keys(stage, keys):
+        for words in _odd_keys(stage, known[STAGES], place.schema.optional.get(STAGES, {})):
             report.problem(MANIFEST, f"the stage {stage.get('name')!r:.60} {words}")
 
 
@@ -107,7 +105,7 @@ def _check_lines(place: Place, name: str, report: Report) -> None:
     hidden = [key for key in hidden if key in keys]
     for number, line in enumerate(place.lines_as_written(name), 1):
         report.count("lines of JSON by their keys")
-        odd = list(_odd_keys(line, keys))
+        odd = list(_odd_keys(line, keys, place.schema.optional.get(name, {})))
         for words in odd:
             report.problem(name, f"line {number} {words}")
         for key in hidden if not odd else ():
@@ -115,8 +113,9 @@ def _check_lines(place: Place, name: str, report: Report) -> None:
                 report.problem(name, f"line {number}: {key} is not public and has a value")
 
 
-def _odd_keys(found: Mapping, keys: Mapping[str, str]) -> Iterator[str]:
-    """What its keys and their values should not be."""
+def _odd_keys(found: Mapping, keys: Mapping[str, str], optional: Mapping[str, str]) -> Iterator[str]:
+    """What its keys and their values should not be; it may lack `optional` ones."""
+    keys = {**keys, **{key: kind for key, kind in optional.items() if key in found}}
     if found.keys() != keys.keys():
         yield f"has other keys than it should: {', '.join(sorted(found.keys() ^ keys.keys()))}"
         return

@@ -10,13 +10,14 @@ from annotation.adjudication import decisions
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.designs.plan import StagePlan, contradictions
-from annotation.measures.audits.order import order_hash, sampling_order
+from annotation.measures.audits.order import order_hash, sampling_order, scores_hash
+from annotation.measures.audits.replay import Truth, replay
 from annotation.models import Kind, Lease, Stage, StageState
 from annotation.pipeline import audit_order, audits, promotion, task_creation
-from annotation.studies import audit_target
+from annotation.studies import audit_scores, audit_target
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, Item
-from tests.builders import studies
+from tests.builders import predictions, studies
 
 pytestmark = pytest.mark.django_db
 
@@ -176,6 +177,47 @@ def test_the_items_are_fixed_from_the_start():
         gold_items.set_known(stage=stage, kind=Kind.CHECK, known={item: Known(["none"], "")}, by="test")
 
 
+def scored(benchmark, wrong=()):
+    """A run whose margin is the smaller, the likelier an item in `wrong` is."""
+    margins = {one: 0.1 if one.key in wrong else 1 + one.position % 7 / 10 for one in benchmark.items.all()}
+    return predictions.model(benchmark, {one: predictions.bivlc(margin=margin) for one, margin in margins.items()})
+
+
+@pytest.mark.parametrize(("any_look", "half_width"), [(False, 0.1), (True, 0.25)])
+def test_an_audit_with_a_model_s_scores_says_what_the_replay_of_the_same_says(any_look, half_width):
+    benchmark = studies.benchmark(60, candidates=1)
+    wrong = {f"item-{place}" for place in range(0, 60, 4)}
+    run = scored(benchmark, wrong)
+    stage = audit_stage(
+        benchmark=benchmark, any_look=any_look, target_half_width=half_width, scores_run=run.pk, protocol="verify"
+    )
+    rows = stage.tasks.order_by("rank").values_list("item__key", "score")
+    scores = dict(rows)
+    assert stage.scores_sha256 == scores_hash(list(scores), list(scores.values())) and run.title in stage.scores_of
+    kept = Event.objects.get(verb=audit_scores.KEPT)
+    assert kept.data["sha256"] == stage.scores_sha256
+    annotator = studies.annotator(stage.study)
+    for key in scores:
+        studies.judgment(annotator, stage, "no" if key in wrong else "yes")
+        if audits.stop_if_met(stage):
+            break
+    truth = Truth({key: key in wrong for key in scores}, scores=scores)
+    replayed, found = replay(truth, audits.target_of(stage), seed=stage.seed), audits.progress_of(stage)
+    assert (found.n, found.wrong, found.low, found.high) == (replayed.n, replayed.wrong, replayed.low, replayed.high)
+    assert found.met and found.n < 60
+
+
+def test_scores_that_an_audit_cannot_use():
+    benchmark = studies.benchmark(3)
+    run = scored(benchmark)
+    studies.item(benchmark)
+    with pytest.raises(study_lifecycle.CannotCreate, match="no answers to 1 of the 4 items"):
+        audit_stage(benchmark=benchmark, scores_run=run.pk)
+    with pytest.raises(study_lifecycle.CannotCreate, match="no answers to this benchmark"):
+        audit_stage(benchmark=studies.benchmark(3), scores_run=run.pk)
+    assert not Stage.objects.exists()
+
+
 AUDIT = {"strategy": "audit", "target_half_width": 0.03}
 
 
@@ -186,6 +228,7 @@ AUDIT = {"strategy": "audit", "target_half_width": 0.03}
         ({"target_bound": 0.05, "any_look": True}, "target_half_width"),
         ({"target_half_width": None, "target_bound": 0.05}, "any_look"),
         ({"sample": 10}, "sample"),
+        ({"stratify": True, "scores_run": 1}, "stratify"),
         ({"agreement_items": 3, "agreement_overlap": 2}, "agreement_items"),
         ({"rule": "dawid-skene", "overlap": 2}, "rule"),
     ],

@@ -13,8 +13,8 @@ from annotation.releases.plan import Plan
 from annotation.releases.schema_versions import KEY, OF_SETUP
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import ONE, change_json, exported, mend, release
-from tests.builders import audited, declared, studies, text_annotators
+from tests.annotation.releases.released import ONE, change_json, change_lines, exported, mend, release
+from tests.builders import audited, declared, predictions, studies, text_annotators
 from tests.builders.pipelines import with_originals
 from tests.independent.recomputed import figures, recompute
 
@@ -29,6 +29,9 @@ def released(settings, tmp_path):
     def make(**given):
         benchmark = studies.benchmark(40, candidates=2)
         benchmark.items.filter(position__lt=16).update(type="add")
+        if given.pop("with_scores", False):
+            said = {one: predictions.bivlc(margin=one.position / 10) for one in benchmark.items.all()}
+            given["scores_run"] = predictions.model(benchmark, said).pk
         study = audited.study(benchmark, **given)
         export_split(study=study, out=tmp_path / "export", by="test")
         (tmp_path / "release").mkdir()
@@ -47,6 +50,20 @@ def test_the_order_and_the_interval_verify_from_the_files(released, given):
     found = _figures(folder)
     assert found["order_sha256"] == stage.order_sha256 and found["met"] and found["judged"] < found["items"] == 40
     assert (found["low"], found["high"]) == (audits.progress_of(stage).low, audits.progress_of(stage).high)
+
+
+@pytest.mark.parametrize("given", [{}, {"any_look": True, "target_half_width": 0.3}])
+def test_an_audit_with_a_model_s_scores_verifies_with_them(released, given):
+    folder, stage = released(with_scores=True, **given)
+    assert verify(folder).problems == []
+    found = _figures(folder)
+    assert found["scores_sha256"] == stage.scores_sha256
+    assert (found["low"], found["high"]) == (audits.progress_of(stage).low, audits.progress_of(stage).high)
+    audit = json.loads((folder / "manifest.json").read_text())["stages"][0]["audit"]
+    assert audit["scores_of"] == stage.scores_of
+    change_lines(folder / "tasks.jsonl", lambda rows: [row.update(score=-row["score"]) for row in rows])
+    mend(folder)
+    assert "/stages/0/audit/scores_sha256" in "\n".join(map(str, verify(folder).problems))
 
 
 def test_another_order_or_interval_is_a_problem(released):

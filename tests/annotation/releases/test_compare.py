@@ -374,7 +374,7 @@ def test_every_setting_that_decides_is_one_of_a_stages():
         "protocol_file",
         "certainty",
     }
-    assert {*OF_STAGE, *beside, *(f"audit {name}" for name in OF_AUDIT)} >= DECIDING
+    assert {*OF_STAGE, *beside, *(f"audit {name}" for name in (*OF_AUDIT, "scores_of"))} >= DECIDING
 
 
 @pytest.mark.parametrize(("kept", "undecided"), [(200, 50), pytest.param(6000, 1512, marks=pytest.mark.nightly)])

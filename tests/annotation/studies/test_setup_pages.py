@@ -20,7 +20,7 @@ from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
 from annotation.studies.setup_forms import StageForm
 from benchmarks.models import Event
-from tests.builders import pictures, studies
+from tests.builders import pictures, predictions, studies
 
 pytestmark = pytest.mark.django_db
 NEW = "/studies/new/"
@@ -170,6 +170,21 @@ def test_the_plan_of_an_audit_is_for_its_target(client, manager):
     guessed = client.post(NEW, form | {"verify-wrong": 5}).content.decode()
     assert planned(guessed)["verify"]["judgments"] == "10"
     assert "If 5 % of the items are wrong, the audit in verify needs 10 of 40 items" in guessed
+
+
+def test_an_audit_is_set_up_with_the_scores_of_a_model(client, manager):
+    benchmark = studies.benchmark(items=4, candidates=1)
+    form = start(client, protocol="verify", benchmark=benchmark.pk)
+    assert "verify-scores_run" not in form  # there are none
+    run = predictions.model(benchmark, {one: predictions.bivlc() for one in benchmark.items.all()}, "CLIP")
+    page = client.get(NEW, {"protocol": "verify", "benchmark": benchmark.pk}).content.decode()
+    assert re.search(rf'<optgroup label="{benchmark.name}">\s*<option value="{run.pk}">CLIP \(', page)
+    form |= {"verify-strategy": "audit", "verify-target_half_width": 15, "verify-scores_run": run.pk}
+    assert client.post(NEW, form).status_code == 302
+    stage = Stage.objects.get()
+    assert stage.scores_of.startswith("CLIP (imported ") and stage.tasks.filter(score=1).count() == 4
+    shown = client.get(reverse("study-detail", args=[stage.study_id])).content.decode()
+    assert f"the scores of {stage.scores_of}, kept before" in " ".join(shown.split()) and stage.scores_sha256 in shown
 
 
 def test_the_plan_is_worked_out_again_without_script_and_nothing_is_set_up(client, manager):
