@@ -33,6 +33,7 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "cost_to_come": {
             name: None if each is None or of is None else each * sum(of) for name, of in to_come.items()
         },
+        "is_narrow": found.half_width is not None and found.half_width <= (target.half_width or 0) + 1e-12,
         "is_bound": stage.target_bound is not None,
         "target_percent": round(100 * (stage.target_bound or stage.target_half_width or 0), 6),
         "sentence": sentence(

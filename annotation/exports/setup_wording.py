@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from annotation.measures.audits.figures import target_of
+from annotation.measures.audits.sentence import aim
 from annotation.protocols.registry import VERSION_SIGN
 
 STRATEGIES = {
@@ -172,11 +174,22 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
     if several and not stage["confirms"] and not stage.get("protocol_file"):  # whose rules say what happens to ties
         yield "Ties", TIES[stage["tie_rule"]]
     yield "Who judges what", STRATEGIES[stage["strategy"]].format(batch_size=stage["batch_size"] or 0)
+    if audit := stage.get("audit"):
+        yield "Target", _target(audit)
     yield "Quota", f"at most {stage['quota']:,} judgments per annotator" if stage["quota"] else "none"
     apart = ", ".join(map(str, stage["apart_from"]))
     yield "Kept apart", f"annotators who saw an item in stage {apart} do not get it here" if apart else ""
     yield "Passed on", f"the outcome becomes the item’s {stage['carries']} image" if stage["carries"] else ""
     yield "Seed", f"{stage['seed']}: the order, batches and samples are drawn from it"
+
+
+def _target(audit: Mapping) -> str:
+    """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
+    interval = "valid at any look" if audit["any_look"] else "stopped by its width"
+    reasons = ", ".join(one.replace("_", " ") for one in audit["wrong_reasons"])
+    wrong = f"; wrong are items dropped as {reasons}" if reasons else "; wrong are dropped items"
+    scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
+    return f"{aim(target_of(audit))}, 95 % interval {interval}{wrong}{scores}"
 
 
 def _items(stage: Mapping) -> str:

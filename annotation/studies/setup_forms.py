@@ -134,8 +134,8 @@ class StageForm(forms.Form):
         help_text="Stop when the share of wrong items is known to within this many points.",
     )  # fmt: skip
     target_bound = PercentField(
-        label="Audit: stop at (%)", required=False,
-        help_text="Instead: stop when it is certain that at most this share is wrong.",
+        label="Audit: stop at a bound (%)", required=False,
+        help_text="Instead: stop when at most this share is wrong, with 95 % confidence.",
     )  # fmt: skip
     any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
     wrong_reasons = forms.MultipleChoiceField(
@@ -144,7 +144,7 @@ class StageForm(forms.Form):
     )  # fmt: skip
     scores_run = forms.IntegerField(
         label="Audit: scores of a model", required=False, widget=forms.Select,
-        help_text="A model that is unsure where items are wrong saves judgments. A useless one costs hardly any.",
+        help_text="If the model is unsure about wrong items, its scores save judgments. Useless ones cost hardly any.",
     )  # fmt: skip
     wrong = PercentField(
         label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it.",
@@ -199,7 +199,9 @@ class StageForm(forms.Form):
         gone += [] if feeds else ["kept"]
         gone += ["rule"] if protocol_named(plan.protocol).confirms else []
         gone += ["rule", "tie_rule"] if self.file else []
-        if cannot_audit(plan):
+        if not cannot_audit(plan):
+            self.fields["strategy"].help_text = "The target of an audit is under More settings."
+        else:
             gone += self.OF_AUDIT
             strategy = self.fields["strategy"]
             assert isinstance(strategy, forms.ChoiceField)

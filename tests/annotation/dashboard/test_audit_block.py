@@ -68,12 +68,26 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     assert closing.open_items(stage) == needed - 5
 
 
+def test_a_narrow_interval_ends_the_audit_only_after_every_tenth_item(admin_client, stage):
+    for n, narrow in ((4, False), (1, True), (5, False)):
+        judge(stage, n)
+        assert ("narrow enough already" in block(admin_client, stage)) is narrow
+
+
+def test_the_report_has_the_target_and_the_result(admin_client, stage):
+    judge(stage, 5, wrong={1})
+    shown = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
+    assert "Target ± 20 %, 95 % interval stopped by its width; wrong are dropped items" in shown
+    assert "1 of 5 judged items are wrong, of 30 in all: 20.0 %, 95 % interval" in shown
+    assert "the target is not met yet" in shown and stage.order_sha256 in shown
+
+
 def test_closing_an_audit_before_its_target_asks_first(admin_client, stage):
     address = reverse("stage-move", args=[stage.study_id, 1])
     assert "The audit has no result yet. Its target is ± 20 %." in text_of(admin_client.post(address, {"to": "closed"}))
     judge(stage, 5, wrong={1})
     asked = text_of(admin_client.post(address, {"to": "closed"}))
-    assert "The audit has not met its target: the result is ± " in asked and "and the target is ± 20 %." in asked
+    assert "The audit has not ended by itself: the result is ± " in asked and "and the target is ± 20 %." in asked
     assert "items are still open" in asked and "of 30 items" not in asked
 
 
