@@ -1,4 +1,6 @@
-"""The message that a stage is done: every judgment that it asked for has been given, and no more items will come."""
+"""The message that a stage is done: every judgment that it asked for has been given, and no more items will come; or
+that an audit has met its target.
+"""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
@@ -8,9 +10,10 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Kind, Role, Slot, Stage, StageState, StudyState, Task
+from annotation.models import Kind, Role, Slot, Stage, StageState, Strategy, StudyState, Task
+from annotation.studies.lifecycle import CLOSED
 from benchmarks import audit
-from benchmarks.models import Notification
+from benchmarks.models import Event, Notification
 from benchmarks.notifications.kinds import Message, link, tells
 
 KIND = "stage"
@@ -26,7 +29,7 @@ JUDGED = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE, judgme
 
 @tells(KIND, "A stage of a study that I manage is done")
 def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
-    """The open stages of the user's open studies in which nothing is left to judge."""
+    """The open stages of the user's open studies in which nothing is left to judge, and the audits that have ended."""
     stages = Stage.objects.filter(
         study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
     )
@@ -36,11 +39,21 @@ def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message
         complete = finished.get(stage.source_id or 0, True) and stage.is_judged and not stage.is_open
         finished[stage.pk] = complete or stage.state == StageState.CLOSED
         if stage.state != StageState.OPEN:
+            if audit.named(stage) not in told and _met_its_target(stage, since):
+                yield _message(stage)
             continue
         if not complete:
             _forget(user, stage)
         elif audit.named(stage) not in told:
             yield _message(stage)
+
+
+def _met_its_target(stage: Stage, since: datetime) -> bool:
+    """Whether the stage is an audit that has closed itself since then."""
+    if stage.strategy != Strategy.AUDIT:
+        return False
+    closed = Event.objects.filter(subject=audit.named(stage), verb=CLOSED).order_by("-pk").first()
+    return closed is not None and closed.by == "app" and closed.at >= since
 
 
 def _forget(user: User, stage: Stage) -> None:
@@ -52,7 +65,8 @@ def _forget(user: User, stage: Stage) -> None:
 def _message(stage: Stage) -> Message:
     study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
     address = link(f"{reverse('study-detail', args=[study.pk])}?stage={stage.position}")
-    text = f"Stage {stage.position} ({stage.name}) of “{study.name}” has all the judgments that it needs."
+    done = "has all the judgments that it needs" if stage.state == StageState.OPEN else "has met the audit’s target"
+    text = f"Stage {stage.position} ({stage.name}) of “{study.name}” {done}."
     if waiting:
         text += f" {waiting:,} item{' waits' if waiting == 1 else 's wait'} for a decision by hand."
     return Message(audit.named(stage), f"Stage {stage.name} of {study.name} is done", f"{text}\n\n{address}")

@@ -57,7 +57,16 @@ def exact_percent(share: float | None) -> str:
 
 def to_percent(low: float | None, high: float | None) -> str:
     """Both ends of an interval, with one sign for the two."""
-    return NOTHING if low is None or high is None else f"{low * 100:.1f} – {high * 100:.1f} %"
+    return NOTHING if low is None or high is None else f"{_points(low)}{_to(low)}{_points(high)} %"
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.1f}".replace("-", "−")
+
+
+def _to(low: float) -> str:
+    """A dash after a minus would be hard to read."""
+    return " to " if low < 0 else " – "
 
 
 @register.filter("to_percent")
@@ -65,7 +74,7 @@ def exact_to_percent(low: float | None, high: float | None) -> str:
     """The same, each end with full precision in `data`."""
     if low is None or high is None:
         return NOTHING
-    return format_html("{} – {} %", data(low, f"{low * 100:.1f}"), data(high, f"{high * 100:.1f}"))
+    return format_html("{}{}{} %", data(low, _points(low)), _to(low), data(high, _points(high)))
 
 
 @exact(register)

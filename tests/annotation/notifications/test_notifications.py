@@ -14,6 +14,7 @@ from annotation.judging import submissions
 from annotation.models import Role, Slot, Study
 from annotation.notifications import digest
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline import audits
 from annotation.studies import lifecycle, members
 from benchmarks import tasks
 from benchmarks.jobs import jobs
@@ -183,6 +184,19 @@ def test_a_stage_is_told_when_its_last_judgment_is_given(ana, study):
     studies.judgment(annotator, stage)
     assert sent() == ["[Winnow] Stage bivlc-choose of Cups and saucers is done"]
     assert f"/studies/{study.pk}/?stage=1\n" in mail.outbox[0].body
+    assert sent() == []
+
+
+def test_an_audit_is_told_when_it_has_met_its_target(ana):
+    wants(ana, "stage")
+    stage = studies.stage(items=12, strategy="audit", target_half_width=0.2)
+    members.add(study=stage.study, user=ana, role=Role.MANAGER, by="test")
+    annotator = studies.annotator(stage.study)
+    for _ in range(10):
+        studies.judgment(annotator, stage)
+    assert sent() == [] and audits.stop_if_met(stage)
+    assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
+    assert "has met the audit’s target." in mail.outbox[0].body
     assert sent() == []
 
 
