@@ -1,5 +1,6 @@
 """The fixtures that other tests stand on."""
 
+import pytest
 from django.conf import settings
 
 from tests.conftest import clear_page
@@ -14,6 +15,17 @@ def test_static_files_are_served_to_the_browser(site, page):
 def test_the_accessibility_rules_find_a_fault(page, axe_violations):
     page.set_content("<html lang='en'><title>x</title><main><h1>x</h1><img src='data:,'></main>")
     assert any(line.startswith("image-alt") for line in axe_violations(page))
+
+
+@pytest.mark.parametrize(
+    "pale", ["<td style='color: #ddd'>pale</td>", "<tr style='background: #444'><td>dim</td></tr>"]
+)
+def test_contrast_is_looked_at_in_the_one_text_that_is_drawn_otherwise(page, axe_violations, pale):
+    cells = "<tr><td>clear</td></tr>" * 9
+    page.set_content(f"<html lang='en'><title>x</title><main><h1>x</h1><table>{cells}{pale}{cells}</table></main>")
+    found = [line for line in axe_violations(page) if line.startswith("color-contrast")]
+    assert len(found) == 1 and ("pale" in found[0] or "dim" in found[0])
+    assert page.locator("[data-alike]").count() == 0
 
 
 def test_a_page_collects_its_errors(page):
