@@ -15,9 +15,10 @@ run: $(VENV)/web.stamp
 dev: $(VENV)/web.stamp
 	@WINNOW_DEBUG=1 $(BIN)/python manage.py up
 
+# Compiled modules are kept, whatever the shell says: each process would compile them all again.
 test: $(VENV)/dev.stamp
 	@./tests/find_chromium
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes, random examples.
 nightly: $(VENV)/dev.stamp
