@@ -45,13 +45,23 @@ def worked(protocol: str, items: int = 8, people: int = 3, overlap: int = 1) -> 
     return stage
 
 
+@pytest.fixture(scope="module")
+def stages(module_world) -> dict[str, Stage]:
+    """A stage of each protocol in which three annotators have judged eight items."""
+    return {protocol: worked(protocol) for protocol in MATERIAL}
+
+
+@pytest.fixture
+def stage(stages, savepoint, protocol) -> Stage:
+    return stages[protocol]
+
+
 def page(client, stage: Stage, name: str = "study-detail") -> str:
     return client.get(reverse(name, args=[stage.study_id])).content.decode()
 
 
 @pytest.mark.parametrize("protocol", SAYS)
-def test_the_page_and_its_live_part_show_what_the_paper_reports(client, manager, protocol):
-    stage = worked(protocol)
+def test_the_page_and_its_live_part_show_what_the_paper_reports(client, stage, manager, protocol):
     whole, live = page(client, stage), page(client, stage, "study-live")
     assert 'id="live-paper"' in whole and 'id="live-paper"' in live
     for words in SAYS[protocol]:
@@ -66,8 +76,7 @@ def test_an_untouched_stage_has_a_page(client, manager, protocol):
 
 
 @pytest.mark.parametrize("protocol", SAYS)
-def test_the_api_has_the_same_figures(client, manager, protocol):
-    stage = worked(protocol)
+def test_the_api_has_the_same_figures(client, stage, manager, protocol):
     told = client.get(reverse("api-study-figures", args=[stage.study_id])).json()
     assert told["paper"] == json.loads(json.dumps(paper(stage)["paper"]))
 
@@ -79,10 +88,10 @@ def test_other_stages_have_no_such_block(client, manager):
 
 
 @pytest.mark.parametrize("protocol", QUERIES)
-def test_the_queries_do_not_grow(protocol):
-    for stage in (worked(protocol, items=2, people=2), worked(protocol, items=9, people=4)):
+def test_the_queries_do_not_grow(stage, protocol):
+    for one in (worked(protocol, items=2, people=2), stage):
         with CaptureQueriesContext(connection) as queries:
-            paper(stage)
+            paper(one)
         assert len(queries) == QUERIES[protocol]
 
 
