@@ -1,0 +1,33 @@
+"""The page of models beside humans in a real browser, with the forms that lead to it."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from tests.annotation.comparison.test_pages import address, with_models
+from tests.browser.looking import fits, in_windows
+from tests.builders import compared_models, studies
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
+    study = with_models(tmp_path)
+    other = studies.benchmark()
+    compared_models.reported(other, "sugarcrepe")
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    page.goto(f"{site}{address(study.benchmark)}?other={other.pk}")
+    page.locator("#plane svg").wait_for()
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window
+    page.get_by_role("button", name="Copy").last.click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("\\begin{tabular}")
+    page.get_by_text("Delete", exact=True).first.click()
+    for window in in_windows(page):
+        assert axe_violations(page) == [], window
+    for name in ("predictions-new", "reported-new"):
+        page.goto(site + reverse(name, args=[study.benchmark_id]))
+        for window in in_windows(page):
+            assert axe_violations(page) == [], (name, window)
+    assert page.errors == []
