@@ -27,6 +27,12 @@ def texts(item: ItemRecord) -> list[tuple[str, str]]:
     return [(caption.role, caption.text) for caption in item.captions]
 
 
+@pytest.fixture(scope="module")
+def whole(real) -> tuple[list[ItemRecord], ProblemLog]:
+    """The real hard positives, read once."""
+    return read(hard_positives.FORMAT, real / "data/hard_positives")
+
+
 class TestHardPositives:
     def read(self, path, **given):
         return read(hard_positives.FORMAT, path, **given)
@@ -85,9 +91,8 @@ class TestHardPositives:
         assert files[f"hard_positive/{RELATIONS}"] == [PAIR[1][0], vl_row(1, "cup upon book"), PAIR[1][2]]
 
     @pytest.mark.real
-    def test_the_real_files(self, real):
-        folder = real / "data/hard_positives"
-        found, log = self.read(folder)
+    def test_the_real_files(self, real, whole):
+        folder, (found, log) = real / "data/hard_positives", whole
         counts = {subtype: sum(item.subtype == subtype for item in found) for subtype in ("att", "rel")}
         assert (counts, log.count) == ({"att": 10_575, "rel": 16_868}, 0)
         assert log.noted == {"SAME_ITEM": 1_589, "SAME_CAPTIONS": 16}
@@ -95,9 +100,8 @@ class TestHardPositives:
             assert content == (folder / name).read_bytes()
 
     @pytest.mark.real
-    def test_a_part_of_the_real_files(self, real):
-        folder = real / "data/hard_positives"
-        found = self.read(folder)[0][5::7]
+    def test_a_part_of_the_real_files(self, real, whole):
+        folder, found = real / "data/hard_positives", whole[0][5::7]
         for name, content in hard_positives.write(found):
             subset = Path(name).stem.removeprefix("vl_checklist_")
             rows = json.loads((folder / name).read_bytes())
