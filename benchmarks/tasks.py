@@ -8,6 +8,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 from django.db import Error, connection
 
+from benchmarks.accounts import idempotency
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
@@ -63,6 +64,7 @@ def tidy_up(**signal) -> None:
     staging.sweep_staging()
     deferred_files.finish_dead()
     uploads.sweep()
+    idempotency.sweep()
     work_folder.sweep()
     jobs.revive_jobs(by=BY)
     listeners.notify_all()
@@ -111,7 +113,8 @@ def frame_images() -> None:
 
 
 def look_for_lost_jobs() -> None:
-    """As long as the worker lives, regularly resend jobs whose process or message is lost, and remove old uploads."""
+    """As long as the worker lives, regularly resend jobs whose process or message is lost, and remove old uploads and
+    idempotency keys."""
     swept = time.monotonic()
     while True:
         time.sleep(LOOK_EVERY)
@@ -120,6 +123,7 @@ def look_for_lost_jobs() -> None:
             if time.monotonic() - swept > SWEEP_EVERY:
                 swept = time.monotonic()
                 uploads.sweep()
+                idempotency.sweep()
         except Error as error:  # the database is down, and will come back
             log.warning("Could not look for lost jobs: %s", error)
         except Exception:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 
+from benchmarks.api.errors import INVALID, refusal, wrong_field
+
 
 def is_api(request: HttpRequest) -> bool:
     """Whether whoever asks reads JSON."""
@@ -24,7 +26,7 @@ def no_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
 
 def wrong_address(why: str) -> JsonResponse:
     """As the API refuses a filter."""
-    return JsonResponse({"address": [why]}, status=400)
+    return JsonResponse(refusal(INVALID, why, [wrong_field("address", why)]), status=400)
 
 
 def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

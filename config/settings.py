@@ -217,13 +217,14 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
+    "EXCEPTION_HANDLER": "benchmarks.api.errors.refuse",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "benchmarks.api.endpoints.Description",
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Winnow",
-    "DESCRIPTION": "Read-only: studies with their tasks, judgments and figures.",
+    "DESCRIPTION": "Benchmarks, studies with their judgments and figures, exports and releases.",
     "VERSION": VERSION,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAdminUser"],
     "SERVE_INCLUDE_SCHEMA": False,

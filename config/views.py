@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 from redis.exceptions import RedisError
 
+from benchmarks.api.errors import refusal
 from config import appearance
 from config.middleware import is_api, wrong_address
 
@@ -59,11 +60,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
-        return JsonResponse({"detail": "There is no such URL."}, status=404)
+        return JsonResponse(refusal("NOT_FOUND", "There is no such URL."), status=404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     if is_api(request):
-        return JsonResponse({"detail": "An unexpected error occurred. See the server's log."}, status=500)
+        return JsonResponse(refusal("UNEXPECTED", "An unexpected error occurred. See the server's log."), status=500)
     return defaults.server_error(request)

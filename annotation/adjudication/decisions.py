@@ -21,10 +21,10 @@ from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Dec
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.sql import fetch
-from annotation.transactions import anew
 from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
+from benchmarks.transactions import anew
 
 FLAGGED = "flagged"  # the reason for dropping an item with broken material
 DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"

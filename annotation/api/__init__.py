@@ -1,4 +1,4 @@
-"""The read-only API of studies: what was asked and answered in them, and their figures. Only `urls` imports this room.
+"""The API of studies: their figures, what was asked and answered in them, and running them. Only `urls` imports it.
 
 Start reading in `studies.py` (studies, stages, figures) and `rows.py` (tasks, judgments, annotators, adjudications,
 flags); `benchmarks/api/endpoints.py` has what every endpoint shares.

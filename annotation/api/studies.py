@@ -24,10 +24,11 @@ from annotation.exports.protocol_files import describe_file, text_of
 from annotation.exports.readme import describe, settings_of
 from annotation.figures import agreement
 from annotation.figures.study_list import StageRow, with_people, with_stages
-from annotation.models import Stage, Study
+from annotation.models import Role, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
+from benchmarks.api.commands import Command
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
 
 HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
@@ -77,6 +78,17 @@ class StudyEndpoint(Endpoint):
     def rows(self) -> list[StageRow]:
         """The study's stages with their counts."""
         return vars(with_stages([self.study])[0])["rows"]
+
+
+class StudyCommand(Command):
+    """A POST of a study's managers."""
+
+    @cached_property
+    def study(self) -> Study:
+        return permissions.study_for(self.user, self.kwargs["pk"], Role.MANAGER)
+
+    def permit(self) -> None:
+        self.study  # noqa: B018  # raises what permissions raise
 
 
 class StageList(StudyEndpoint, ListAPIView):

@@ -2,15 +2,22 @@
 
 from django.urls import path
 
-from annotation.api import rows, studies
+from annotation.api import rows, running, studies
 
 urlpatterns = [
     path("studies/", studies.StudyList.as_view(), name="api-study-list"),
     path("studies/<int:pk>/", studies.StudyDetail.as_view(), name="api-study-detail"),
+    path("studies/<int:pk>/move/", running.StudyMove.as_view(), name="api-study-move"),
     path("studies/<int:pk>/stages/", studies.StageList.as_view(), name="api-stage-list"),
     path("studies/<int:pk>/stages/<int:position>/", studies.StageDetail.as_view(), name="api-stage-detail"),
     path(
         "studies/<int:pk>/stages/<int:position>/protocol/", studies.StageProtocol.as_view(), name="api-stage-protocol"
+    ),
+    path("studies/<int:pk>/stages/<int:position>/move/", running.StageMove.as_view(), name="api-stage-move"),
+    path("studies/<int:pk>/stages/<int:position>/reopen/", running.StageReopen.as_view(), name="api-stage-reopen"),
+    path("studies/<int:pk>/stages/<int:position>/target/", running.StageTarget.as_view(), name="api-stage-target"),
+    path(
+        "studies/<int:pk>/stages/<int:position>/estimate/", running.StageEstimate.as_view(), name="api-stage-estimate"
     ),
     path("studies/<int:pk>/figures/", studies.StudyFiguresData.as_view(), name="api-study-figures"),
     path("studies/<int:pk>/agreement/", studies.StudyAgreement.as_view(), name="api-study-agreement"),

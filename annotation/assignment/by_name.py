@@ -11,9 +11,9 @@ from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
-from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.models import Event, Item
+from benchmarks.transactions import anew
 
 SHOWN = 20  # reasons listed in a refusal
 VERB = "assigned"

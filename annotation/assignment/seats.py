@@ -12,8 +12,8 @@ from annotation.models import Annotator, Instructions, Seat, Stage, StageState, 
 from annotation.models.choices import BATCHED, POOLED
 from annotation.pipeline.exposure import APART, had, met
 from annotation.sql import execute, fetch
-from annotation.transactions import anew
 from benchmarks import audit
+from benchmarks.transactions import anew
 
 # Free places of batches with unjudged items, in batches that are full or will not grow. Excluded are places with an
 # unjudged item that the annotator has had here or met in a stage that this one is kept apart from, and places with more

@@ -14,9 +14,9 @@ from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, 
 from annotation.pipeline import promotion, task_creation
 from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
-from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Item
+from benchmarks.transactions import anew
 
 SHOWN_REASONS = 20
 KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any

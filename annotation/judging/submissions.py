@@ -24,9 +24,9 @@ from annotation.protocols.base import CANNOT_JUDGE, Answer, SubmittedFields
 from annotation.screens.errors import AnsweredElsewhere, BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
-from annotation.transactions import anew
 from annotation.wording import clean_reason
 from benchmarks import audit
+from benchmarks.transactions import anew
 
 HISTORY = 20  # screens that an annotator can walk back
 CLOSED = StudyState.CLOSED  # the same word for a stage

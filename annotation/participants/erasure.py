@@ -15,8 +15,8 @@ from annotation.assignment import leases
 from annotation.models import Annotator, Study
 from annotation.models.study import secret_token
 from annotation.participants.lifecycle import ARRIVED
-from annotation.transactions import anew
 from benchmarks import audit
+from benchmarks.transactions import anew
 
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))

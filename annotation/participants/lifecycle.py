@@ -16,10 +16,10 @@ from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import outcomes
-from annotation.transactions import anew
 from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
+from benchmarks.transactions import anew
 
 SAY_WHY = "Give a short reason. It is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the earlier submission

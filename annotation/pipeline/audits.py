@@ -18,8 +18,8 @@ from annotation.measures.audits.running import Progress, progress
 from annotation.models import Kind, OutcomeState, Slot, Stage, StageState, Strategy
 from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
-from annotation.transactions import anew
 from benchmarks import audit
+from benchmarks.transactions import anew
 
 
 def target_of(stage: Stage) -> Target:

@@ -24,11 +24,11 @@ from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
 from annotation.sql import fetch
-from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
+from benchmarks.transactions import anew
 
 KIND = "estimate"
 BATCH = 200  # tasks decided per transaction

@@ -18,10 +18,10 @@ from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.sql import columns, fetch, instances
-from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
+from benchmarks.transactions import anew
 
 BATCH = 500  # items read at a time
 

@@ -5,8 +5,8 @@ from django.db import transaction
 
 from annotation.models import Stage, StageState, Strategy
 from annotation.pipeline import audits, promotion
-from annotation.transactions import anew
 from benchmarks import audit
+from benchmarks.transactions import anew
 
 
 class CannotAim(ValueError):

@@ -9,11 +9,11 @@ from django.db import connection, transaction
 from django.db.models import ProtectedError, Q, QuerySet
 
 from annotation.models import InstructionsImage, Judgment, Study, Task
-from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.models import Job, JobState
+from benchmarks.transactions import anew
 
 OF_STAGE = "stage_id IN (SELECT id FROM annotation_stage WHERE study_id = %(study)s)"
 OF_TASK = f"task_id IN (SELECT id FROM annotation_task WHERE {OF_STAGE})"

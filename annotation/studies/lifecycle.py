@@ -29,9 +29,9 @@ from annotation.protocols.declared import schema
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies import audit_scores, members
 from annotation.studies.instructions import default_instructions, default_translations
-from annotation.transactions import anew
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark
+from benchmarks.transactions import anew
 
 SHOWN_REASONS = 20
 NOTHING: Mapping[str, str] = MappingProxyType({})

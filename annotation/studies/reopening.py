@@ -14,9 +14,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation.models import Kind, Lease, LeaseState, Slot, Stage, StageState, Task
 from annotation.pipeline import promotion
 from annotation.studies.lifecycle import CLOSED, CannotMove
-from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.models import Event
+from benchmarks.transactions import anew
 
 REOPENED = "reopened"  # the verb of the event that lists the tasks
 

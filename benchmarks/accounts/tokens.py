@@ -58,7 +58,7 @@ class ByToken(TokenAuthentication):
         try:
             return super().authenticate(request)
         except AuthenticationFailed as refused:
-            raise BadToken(refused.detail) from None
+            raise BadToken(str(refused.detail), "bad_token") from None
 
     def authenticate_credentials(self, key: str):
         return super().authenticate_credentials(_digest(key))

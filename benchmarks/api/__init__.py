@@ -1,4 +1,5 @@
-"""The read-only API of benchmarks, their items and jobs, and the common parts of every list in the API.
+"""The API of benchmarks, imports, predictions and jobs, and what every endpoint of the API shares.
 
-`annotation/api` builds its endpoints on `endpoints.py`, where to start reading: filters, pages and the description.
+Start reading in `endpoints.py` (filters, pages, the description) and `commands.py` (what changes something: idempotency
+keys, jobs); `errors.py` has the one shape of refusals. `annotation/api` builds on them.
 """

@@ -7,8 +7,10 @@ or an invalid boolean.
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -20,6 +22,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.pagination import BasePagination, CursorPagination, LimitOffsetPagination
 
+from benchmarks.api.errors import RefusalData
 from benchmarks.audit import named
 
 PAGE, MOST = 100, 1000  # rows per page: default and maximum
@@ -87,6 +90,19 @@ class Counted(LimitOffsetPagination):
     default_limit, max_limit = PAGE, MOST
 
 
+@dataclass(frozen=True)
+class Call:
+    """One method of an endpoint as the schema describes it.
+
+    `answers` by status; `takes`: the body's serializer by media type; `parameters`: of query and headers.
+    """
+
+    operation: str
+    answers: Mapping[Any, object]
+    takes: Mapping[str, object] = field(default_factory=dict)
+    parameters: Sequence[object] = ()
+
+
 class Endpoint(GenericAPIView):
     # A subclass defines its `operation` name and `filters`; its docstring is the API description (hence none here).
     operation: str
@@ -104,60 +120,66 @@ class Endpoint(GenericAPIView):
     @property
     def by(self) -> str:
         """The requesting user, as named in events and `by=`."""
+        return named(self.user)
+
+    @property
+    def user(self) -> User:
         assert isinstance(self.request.user, User)  # IsAdminUser admits nobody else
-        return named(self.request.user)
+        return self.request.user
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         lookups = {name: value for name, value in self.asked.items() if name not in NO_LOOKUPS}
         return queryset.filter(**lookups) if lookups else queryset
 
+    def call(self, method: str) -> Call:
+        """How the schema describes this method; here, of what only reads."""
+        more = {status: OpenApiResponse(RefusalData, why) for status, why in self.refusals.items()}
+        filters = [self.filters] if self.filters().fields else []
+        return Call(self.operation, {**self.found(), **REFUSALS, **more}, parameters=filters)
 
-class _Refusal(serializers.Serializer):
-    detail = serializers.CharField(help_text="The reason, as a sentence.")
-
-    class Meta:
-        ref_name = "Refusal"
-
-
-_WRONG = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
-_REFUSALS = {
-    400: OpenApiResponse(_WRONG, "A filter or the URL is unknown or invalid; gives the reason for each."),
-    401: OpenApiResponse(_Refusal, "The token is unknown, or its owner may no longer log in."),
-    403: OpenApiResponse(_Refusal, "There is no token or session, or its owner is not a manager."),
-    404: OpenApiResponse(_Refusal, "It does not exist, or you do not have access to it."),
-    406: OpenApiResponse(_Refusal, "`Accept` does not include JSON."),
-    429: OpenApiResponse(_Refusal, "Too many requests with this token; wait as long as `Retry-After` says."),
-}
-
-
-class Description(AutoSchema):
-    """The OpenAPI operation of an Endpoint."""
-
-    @property
-    def _endpoint(self) -> Endpoint:
-        assert isinstance(self.view, Endpoint)
-        return self.view
-
-    def get_operation_id(self) -> str:
-        return self._endpoint.operation
-
-    def get_override_parameters(self) -> list:
-        return [self._endpoint.filters] if self._endpoint.filters().fields else []
-
-    def get_response_serializers(self):
-        """A serializer for each status. The library takes a dictionary too, though its signature leaves that out."""
-        row, pages = self._endpoint.serializer_class, self._endpoint.pagination_class
-        more = {status: OpenApiResponse(_Refusal, why) for status, why in self._endpoint.refusals.items()}
-        refusals = _REFUSALS | more
+    def found(self) -> dict[Any, object]:
+        """The serializer of a GET's answer, by its status."""
+        row, pages = self.serializer_class, self.pagination_class
         if row is None or pages is None:
-            return {200: row or OpenApiTypes.OBJECT, **refusals}
+            return {200: row or OpenApiTypes.OBJECT}
         fields: dict[str, serializers.Field] = {}
         for name in ("next", "previous"):
             fields[name] = serializers.URLField(allow_null=True, help_text=f"The {name} page.")
         if issubclass(pages, Counted):
             fields["count"] = serializers.IntegerField(help_text="Total number of rows.")
-        page = inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})
-        return {200: page, **refusals}
+        return {200: inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})}
+
+
+REFUSALS: dict[Any, object] = {
+    400: OpenApiResponse(RefusalData, "A filter or the URL is unknown or invalid; has an entry for each reason."),
+    401: OpenApiResponse(RefusalData, "The token is unknown or has expired, or its owner may no longer log in."),
+    403: OpenApiResponse(RefusalData, "There is no token or session, or your role does not allow this."),
+    404: OpenApiResponse(RefusalData, "It does not exist, or you do not have access to it."),
+    406: OpenApiResponse(RefusalData, "`Accept` does not include JSON."),
+    429: OpenApiResponse(RefusalData, "Too many requests with this token; wait as long as `Retry-After` says."),
+}
+
+
+class Description(AutoSchema):
+    """The OpenAPI operation of a method of an Endpoint."""
+
+    @property
+    def _call(self) -> Call:
+        assert isinstance(self.view, Endpoint)
+        return self.view.call(self.method)
+
+    def get_operation_id(self) -> str:
+        return self._call.operation
+
+    def get_override_parameters(self) -> list:
+        return list(self._call.parameters)
+
+    def get_request_serializer(self):
+        """By media type. The library takes a dictionary too, though its signature leaves that out."""
+        return dict(self._call.takes)
+
+    def get_response_serializers(self):
+        return dict(self._call.answers)
 
     def _is_list_view(self, serializer=None) -> bool:
-        return False  # `get_response_serializers` describes lists
+        return False  # `found` describes lists

@@ -11,4 +11,5 @@ urlpatterns = [
     path("benchmarks/<int:pk>/", views.BenchmarkDetail.as_view(), name="api-benchmark-detail"),
     path("benchmarks/<int:pk>/items/", views.ItemList.as_view(), name="api-item-list"),
     path("jobs/<int:pk>/", views.JobDetail.as_view(), name="api-job-detail"),
+    path("jobs/<int:pk>/cancel/", views.JobCancel.as_view(), name="api-job-cancel"),
 ]

@@ -139,8 +139,18 @@ study-member            xxxxxx  +---0L
 study-delete            +---0L  +---0L
 """
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
-# The API reads alone. What is below a study or a job of it is for the study's members, the rest for all staff.
-OF_A_STUDY, OF_ALL_STAFF = "+++-0L  xxx-xL", "+++-+L  xxx-xL"
+# What the API reads below a study or a job of it is for the study's members, the rest for all staff.
+OF_A_STUDY, OF_ALL_STAFF, READS_ALONE = "+++-0L", "+++-+L", "xxx-xL"
+OF_MANAGERS = "++--0L"
+# Who may POST, and whether there is a GET too.
+API_COMMANDS = {
+    "api-job-cancel": (OF_MANAGERS, False),
+    "api-study-move": (OF_MANAGERS, False),
+    "api-stage-move": (OF_MANAGERS, False),
+    "api-stage-reopen": (OF_MANAGERS, False),
+    "api-stage-target": (OF_MANAGERS, False),
+    "api-stage-estimate": (OF_MANAGERS, False),
+}
 
 
 @dataclass(frozen=True)
@@ -222,7 +232,9 @@ TOLD = {row.split()[0]: row.split(maxsplit=1)[1] for row in TABLE.splitlines()[2
 def expected(name: str) -> str:
     if not ROUTES[name].startswith("api/"):
         return TOLD[name]
-    return OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<")) else OF_ALL_STAFF
+    reads = OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<")) else OF_ALL_STAFF
+    writes, both = API_COMMANDS.get(name, (READS_ALONE, True))
+    return f"{reads if both else READS_ALONE}  {writes}"
 
 
 def address(name: str, world: World) -> str:

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from annotation.models import Task
-from annotation.transactions import TRIES, anew
+from benchmarks.transactions import TRIES, anew
 from tests.builders import studies
 
 

@@ -16,6 +16,12 @@ def told(client, name: str, pk: int, expects: int = 200, **asked):
     return answer.json()
 
 
+def refused(client, name: str, pk: int, field: str, **asked) -> str:
+    """What a refusal (400) says of the filter."""
+    errors = told(client, name, pk, expects=400, **asked)["errors"]
+    return next(one["remedy"] for one in errors if one["field"] == field)
+
+
 def rows(client, name: str, pk: int, **asked) -> list[dict]:
     """Of all pages."""
     page = told(client, name, pk, **asked)

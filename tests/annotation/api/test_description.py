@@ -37,11 +37,12 @@ def test_it_is_valid_and_made_without_a_guess(description, capsys):
     assert "Warning" not in capsys.readouterr().err
 
 
-def test_it_has_every_address_and_reads_alone(description):
+def test_it_has_every_address_and_a_key_with_every_post(description):
     names = [name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith("api-")]
     pages = {"api-schema", "api-token", "api-token-revoke"}
     assert len(description["paths"]) == len(set(names) - pages)
-    assert {method for path in description["paths"].values() for method in path} == {"get"}
+    posts = {path: of["post"]["parameters"] for path, of in description["paths"].items() if "post" in of}
+    assert [path for path, takes in posts.items() if not any(one["name"] == "Idempotency-Key" for one in takes)] == []
 
 
 def test_every_filter_is_in_it(description):

@@ -79,7 +79,7 @@ def test_of_somebody_who_may_not_log_in_any_more_it_opens_nothing(client, ana, l
 def test_the_answer_says_what_to_bring(client):
     refused = client.get(reverse("api-study-list"), headers={"Authorization": "Bearer nonsense"})
     assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
-    assert refused.json() == {"detail": "Invalid token."}
+    assert refused.json() == {"code": "BAD_TOKEN", "detail": "Invalid token.", "errors": []}
     assert client.get(reverse("api-study-list")).status_code == 403
 
 

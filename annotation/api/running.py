@@ -1,0 +1,155 @@
+"""Moving a study and its stages: open, pause, close, reopen, estimate, and an audit's target."""
+
+from functools import cached_property
+
+from django.http import Http404
+from rest_framework import serializers
+
+from annotation import permissions
+from annotation.api.serializers import StageData
+from annotation.api.studies import StudyCommand
+from annotation.figures.study_list import StageRow, with_stages
+from annotation.models import Role, Stage, StageState, StudyState
+from annotation.models.choices import DecisionRule
+from annotation.pipeline import dawid_skene
+from annotation.studies import audit_target, closing, lifecycle, reopening
+from benchmarks.api.commands import Body, JobCommand
+from benchmarks.api.errors import conflict
+from benchmarks.models import Job
+
+ASK = "Send `leave_open` as true to close the stage all the same."
+
+
+class MoveStudyBody(Body):
+    to = serializers.ChoiceField(StudyState.choices)
+
+
+class StudyStateData(serializers.Serializer):
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(StudyState.choices)
+
+
+class StudyMove(StudyCommand):
+    """Open, pause or close the study. Annotators of one that is not open get no more screens."""
+
+    command, takes, gives, status = "move_study", MoveStudyBody, StudyStateData, 200
+    conflicts = "A study in its present state cannot change to this one."
+
+    def act(self, given: dict):
+        try:
+            return lifecycle.move_study(study=self.study, to=given["to"], by=self.by)
+        except lifecycle.CannotMove as why:
+            raise conflict(why, "CANNOT_MOVE") from None
+
+
+class StageCommand(StudyCommand):
+    @cached_property
+    def stage(self) -> Stage:
+        position = self.kwargs["position"]
+        stage = permissions.stage_for(self.user, self.kwargs["pk"], position, Role.MANAGER)
+        if stage.position != position:  # permissions take a number that is too long for that of the first stage
+            raise Http404("This study has no such stage.")
+        return stage
+
+    def permit(self) -> None:
+        self.stage  # noqa: B018  # raises what permissions raise
+
+    def row(self) -> StageRow:
+        """The stage with its counts, as it is now."""
+        rows = vars(with_stages([self.stage.study])[0])["rows"]
+        return next(row for row in rows if row.position == self.stage.position)
+
+
+class MoveStageBody(Body):
+    to = serializers.ChoiceField(StageState.choices)
+    leave_open = serializers.BooleanField(
+        default=False, help_text="Close it although items stay without an outcome, or a later sample too small."
+    )
+
+
+class MovedStageData(serializers.Serializer):
+    stage = StageData()
+    promoted = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How many items each later stage got, by its name."
+    )
+    open_items = serializers.IntegerField(help_text="Items of the stage without an outcome.")
+
+
+class StageMove(StageCommand):
+    """Close the stage, which passes items on to stages that wait for it, or open it again.
+
+    A stage whose items are decided by an estimate passes them on when the estimate, a job of its own, is done.
+    """
+
+    command, takes, gives, status = "move_stage", MoveStageBody, MovedStageData, 200
+    conflicts = "A stage in its present state cannot change to this one, or closing it would leave items open."
+
+    def act(self, given: dict) -> dict:
+        stage = self.stage
+        closes = given["to"] == StageState.CLOSED and stage.state == StageState.OPEN
+        if closes and not given["leave_open"] and (outlook := closing.outlook(stage)).needs_asking:
+            raise conflict(_what_stays(outlook), "ITEMS_OPEN")
+        try:
+            moved = lifecycle.move_stage(stage=stage, to=given["to"], by=self.by)
+        except lifecycle.CannotMove as why:
+            raise conflict(why, "CANNOT_MOVE") from None
+        promoted = {to.name: count for to, count in moved.promoted.items()}
+        return {"stage": self.row(), "promoted": promoted, "open_items": closing.open_items(moved.stage)}
+
+
+def _what_stays(outlook: closing.Outlook) -> str:
+    short = [f"“{one.to.name}” would get fewer items than its sample." for one in outlook.passing if one.short]
+    still = f"{outlook.open:,} of {outlook.items:,} items have no outcome." if outlook.open else ""
+    return " ".join(filter(None, [still, *short, ASK]))
+
+
+class ReopenedData(serializers.Serializer):
+    items = serializers.IntegerField(help_text="How many items are given out again.")
+
+
+class StageReopen(StageCommand):
+    """Give out those items of a closed stage that came open after it was closed; the stage stays closed."""
+
+    command, gives, status = "reopen_stage", ReopenedData, 200
+    conflicts = "The stage is open, or no item came open after it was closed."
+
+    def act(self, given: dict) -> dict:
+        try:
+            return {"items": reopening.reopen(stage=self.stage, by=self.by)}
+        except lifecycle.CannotMove as why:
+            raise conflict(why, "CANNOT_MOVE") from None
+
+
+class TargetBody(Body):
+    target = serializers.FloatField(
+        min_value=0, max_value=1, help_text="As a share: the half-width, or the bound of an audit that has one."
+    )
+
+
+class StageTarget(StageCommand):
+    """Change an audit's target; a tighter one opens an audit again that has stopped."""
+
+    command, takes, gives, status = "set_audit_target", TargetBody, StageData, 200
+    conflicts = "The stage is not an audit, or the target is out of range."
+
+    def act(self, given: dict) -> StageRow:
+        try:
+            audit_target.set_target(stage=self.stage, share=given["target"], by=self.by)
+        except audit_target.CannotAim as why:
+            raise conflict(why, "CANNOT_AIM") from None
+        return self.row()
+
+
+class StageEstimate(JobCommand, StageCommand):
+    """Estimate the outcomes of a stage that is decided by an estimate."""
+
+    command = "estimate_stage"
+    conflicts = "Annotators decide this stage by vote, or an estimate is under way."
+
+    def act(self, given: dict) -> Job:
+        if self.stage.rule != DecisionRule.DAWID_SKENE:
+            raise conflict("A vote decides this stage. It needs no estimate.")
+        job = dawid_skene.request_estimate(stage=self.stage, by=self.by, created_by=self.user)
+        if job is None:
+            raise conflict("An estimate of this stage is under way. Wait for its job.")
+        return job

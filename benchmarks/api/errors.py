@@ -1,0 +1,127 @@
+"""The one shape in which the API refuses a request: a code, a sentence, and an entry for each thing that is wrong.
+
+`{"code": "INVALID", "detail": …, "errors": [{"code", "file", "field", "row", "remedy"}]}`: codes are stable, the rest
+is for people. An entry looks like the problem of an import, and a job lists its problems in the same way.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from rest_framework import serializers
+from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from benchmarks.jobs.kept_uploads import CannotKeep
+from benchmarks.jobs.uploads import NoRoom
+from benchmarks.records import Problem, Refused
+
+INVALID = "INVALID"
+ANY_FIELD = "non_field_errors"  # REST framework's name for what is wrong with the whole
+
+
+class ErrorData(serializers.Serializer):
+    """One thing that is wrong, and what to do about it."""
+
+    code = serializers.CharField(help_text="Stable: docs/reference/api.md and docs/guide/imports.md list them.")
+    file = serializers.CharField(help_text="The file it is in; empty for the request itself.")
+    field = serializers.CharField(source="column", help_text="The field or column; empty if it concerns no single one.")
+    row = serializers.IntegerField(allow_null=True, help_text="From 1; null if it concerns no single row.")
+    remedy = serializers.CharField(source="advice", help_text="What is wrong and what to do about it, as a sentence.")
+
+    class Meta:
+        ref_name = "Error"
+
+
+class RefusalData(serializers.Serializer):
+    code = serializers.CharField(help_text="Stable, in capitals.")
+    detail = serializers.CharField(help_text="The reason, as a sentence.")
+    errors = ErrorData(  # type: ignore[assignment]  # the class removes its fields
+        many=True, help_text="Each thing that is wrong with the request, at most 100."
+    )
+
+    class Meta:
+        ref_name = "Refusal"
+
+
+def refusal(code: str, detail: str, problems: Sequence[Problem] = ()) -> dict:
+    """The body of a refusal."""
+    return {"code": code, "detail": detail, "errors": ErrorData([one.as_json() for one in problems], many=True).data}
+
+
+def wrong_field(field: str, remedy: str, code: str = INVALID) -> Problem:
+    return Problem(code, "", None, field, remedy)
+
+
+class CannotAnswer(APIException):
+    """A refusal with this status and code; `wait`: seconds, as Retry-After."""
+
+    def __init__(self, status: int, code: str, detail: str, problems: Sequence[Problem] = (), wait: int | None = None):
+        super().__init__(detail, code.lower())
+        self.status_code, self.problems = status, problems
+        if wait is not None:
+            self.wait = wait
+
+
+def conflict(detail: object, code: str = "CONFLICT", problems: Sequence[Problem] = ()) -> CannotAnswer:
+    """409: possible at another time or under another name, but not now."""
+    return CannotAnswer(409, code, str(detail), problems)
+
+
+def invalid(problems: Sequence[Problem]) -> CannotAnswer:
+    """400, as for a field that a serializer refuses."""
+    return CannotAnswer(400, INVALID, _summary(problems), problems)
+
+
+def refuse(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """REST framework's exception handler: the answer to an exception in an endpoint."""
+    error = _as_api_exception(error)
+    response = exception_handler(error, dict(context))
+    if response is None:
+        return None
+    if isinstance(error, ValidationError):
+        problems = list(_problems(error.detail))
+        response.data = refusal(INVALID, _summary(problems), problems[:100])
+        return response
+    detail = response.data["detail"]
+    problems = list(error.problems) if isinstance(error, CannotAnswer) else []
+    response.data = refusal(getattr(detail, "code", "error").upper(), str(detail), problems[:100])
+    return response
+
+
+def _as_api_exception(error: Exception) -> Exception:
+    match error:
+        case Refused():
+            return invalid(error.problems)
+        case NoRoom():
+            return CannotAnswer(507, "STORAGE_FULL", str(error))
+        case CannotKeep():
+            return CannotAnswer(413, "TOO_LARGE", str(error))
+        case RequestDataTooBig() | TooManyFilesSent():
+            return CannotAnswer(
+                413, "TOO_LARGE", "A field is too large, or there are too many files. Upload an archive."
+            )
+    return error
+
+
+def _summary(problems: Sequence[Problem]) -> str:
+    first = f"{problems[0].column}: {problems[0].advice}" if problems[0].column else problems[0].advice
+    return first if len(problems) == 1 else f"{len(problems)} things are wrong. The first: {first}"
+
+
+def _problems(detail: object, path: str = "", row: int | None = None) -> Iterator[Problem]:
+    """A validation error's sentences, each with the path of its field; lists of objects give rows."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            if isinstance(name, int):
+                yield from _problems(inner, path, name + 1)
+            else:
+                yield from _problems(inner, path if name == ANY_FIELD else f"{path}.{name}".lstrip("."), row)
+    elif isinstance(detail, list):
+        for place, inner in enumerate(detail):
+            of_row = place + 1 if isinstance(inner, Mapping) else row
+            yield from _problems(inner, path, of_row)
+    else:
+        code = detail.code if isinstance(detail, ErrorDetail) else "invalid"
+        yield Problem((code or "invalid").upper(), "", row, path, str(detail))
