@@ -234,6 +234,8 @@ SPECTACULAR_SETTINGS = {
         "StageState": "annotation.models.choices.StageState",
         "OutcomeState": "annotation.models.choices.OutcomeState",
         "JobState": "benchmarks.models.JobState",
+        "TaskKind": "annotation.models.choices.Kind",
+        "EvaluationKind": "benchmarks.runs.forms.KIND_CHOICES",
         "MemberRole": "annotation.models.choices.Role",
         "CaptionRole": "benchmarks.models.Role",
     },

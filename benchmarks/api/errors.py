@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
 from rest_framework.response import Response
@@ -52,6 +53,18 @@ def refusal(code: str, detail: str, problems: Sequence[Problem] = ()) -> dict:
 
 def wrong_field(field: str, remedy: str, code: str = INVALID) -> Problem:
     return Problem(code, "", None, field, remedy)
+
+
+def form_problems(form: BaseForm, names: Mapping[str, str] | None = None) -> list[Problem]:
+    """What is wrong with the form of a page; `names`: fields of the API by field of the form, where they differ."""
+    return [
+        Problem(
+            (error.code or "invalid").upper(), "", None, (names or {}).get(field, field).replace("__all__", ""), text
+        )
+        for field, errors in form.errors.as_data().items()
+        for error in errors
+        for text in error.messages
+    ]
 
 
 class CannotAnswer(APIException):

@@ -18,10 +18,14 @@ class ItemFilters(CursorFilters):
     subtype = serializers.CharField(required=False, allow_blank=True)
 
 
+class BenchmarkFilters(OffsetFilters):
+    name = serializers.CharField(required=False)
+
+
 class BenchmarkList(Endpoint, ListAPIView):
     """Newest first."""
 
-    operation, serializer_class, filters, pagination_class = "benchmarks", BenchmarkData, OffsetFilters, Counted
+    operation, serializer_class, filters, pagination_class = "benchmarks", BenchmarkData, BenchmarkFilters, Counted
     queryset = queries.with_counts(Benchmark.objects.all())
 
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 
+from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
@@ -33,7 +34,7 @@ def import_new(request: StaffRequest) -> HttpResponse:
     if request.method == "POST" and not form.is_valid():
         _retain_files(request, form)
     return order_page(
-        request, "imports/new.html", form, partial(_queue_import, request, form),
+        request, "imports/new.html", form, partial(queue_from_form, request.user, form),
         formats=[format for format in FORMATS.values() if format not in OF_EXPORTS], of_exports=OF_EXPORTS,
         opened=form["format"].value() in {format.name for format in OF_EXPORTS},
     )  # fmt: skip
@@ -53,18 +54,19 @@ def _retain_files(request: StaffRequest, form: ImportForm) -> None:
     with suppress(OSError):  # the disk is full: they are sent again
         for name in FILES:
             for one in form.cleaned_data.get(name, ()) if name not in form.errors else ():
-                _kept(one, name, request, new)
+                _kept(one, name, request.user, new)
     kept_uploads.drop_replaced(request.user, new)
     form.kept, form.retained = kept_uploads.of_user(request.user), {upload.id for upload in new}
 
 
-def _queue_import(request: StaffRequest, form: ImportForm) -> Job:
-    """Keep the uploaded files and queue their import."""
+def queue_from_form(user: User, form: ImportForm, replaces: bool = True) -> Job:
+    """Keep the files of a valid form and queue their import. `replaces`: they take the place of the user's earlier
+    uploads with the same names. Raises Refused, CannotKeep or NoRoom."""
     asked = form.cleaned_data
     new: list[Upload] = []
     with uploads.arriving() as folder:
         try:
-            kept = {name: [_kept(one, name, request, new) for one in asked[name]] for name in FILES}
+            kept = {name: [_kept(one, name, user, new) for one in asked[name]] for name in FILES}
             path, second, images = (kept_uploads.link(kept[n], folder / n) if kept[n] else None for n in FILES)
         except OSError:
             kept_uploads.drop(upload.id for upload in new)
@@ -72,18 +74,19 @@ def _queue_import(request: StaffRequest, form: ImportForm) -> Job:
     assert path is not None  # the form requires it
     if images and len(asked["images"]) == 1 and not fits(images.name, ARCHIVES):
         images = images.parent  # a single image file is a folder of one
-    kept_uploads.drop_replaced(request.user, [one for chosen in kept.values() for one in chosen])
+    if replaces:
+        kept_uploads.drop_replaced(user, [one for chosen in kept.values() for one in chosen])
     options = run.Options(**{option.name: asked[option.name] for option in fields(run.Options)})
     return run.queue_import(
         name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,
         origins=form.origins(FORMATS[asked["format"]]), kept={name: [one.id for one in kept[name]] for name in FILES},
-        by=named(request.user), created_by=request.user, upload=str(folder), check_only=asked["check_only"],
+        by=named(user), created_by=user, upload=str(folder), check_only=asked["check_only"],
     )  # fmt: skip
 
 
-def _kept(one, name: str, request: StaffRequest, new: list[Upload]) -> Upload:
+def _kept(one, name: str, user: User, new: list[Upload]) -> Upload:
     """The upload itself, or the form's file as one, which is then in `new` too."""
     if not isinstance(one, Upload):
-        one = kept_uploads.keep(request.user, name, one)
+        one = kept_uploads.keep(user, name, one)
         new.append(one)
     return one

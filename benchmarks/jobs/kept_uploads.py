@@ -104,8 +104,9 @@ def _read(folder: Path) -> Upload | None:
         return None
 
 
-def begin(user: User, *, field: str, name: str, size: int, modified: int) -> Upload:
-    """A new upload, or the one of the same file, complete or not. Raises CannotKeep or uploads.NoRoom."""
+def begin(user: User, *, field: str, name: str, size: int, modified: int | None) -> Upload:
+    """A new upload, or the one of the same file (if `modified` is known), complete or not. Raises CannotKeep or
+    uploads.NoRoom."""
     name = UploadedFile(name="".join(filter(str.isprintable, name))).name or ""  # as names in forms are read
     try:
         check_length(name)
@@ -115,7 +116,7 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int) -> Upl
         raise CannotKeep(f"“{name}” is too large. Give at most {MAX_BYTES:,} bytes per file.")
     facts = {"field": field, "name": name, "size": size, "modified": modified}
     for upload in of_user(user):
-        if all(getattr(upload, key) == value for key, value in facts.items()):
+        if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):
             return upload
     if shutil.disk_usage(settings.VAR).free < size + RESERVE:
         raise uploads.NoRoom(f"STORAGE_FULL: the server has no room for “{name}”. Make room, then upload again.")

@@ -39,7 +39,7 @@ NO_ROWS = {
     "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
     "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
-    "help", "help-page", "help-picture", "upload-detail",
+    "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
     "protocol-try", "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.

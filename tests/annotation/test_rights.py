@@ -140,16 +140,20 @@ study-delete            +---0L  +---0L
 """
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
 # What the API reads below a study or a job of it is for the study's members, the rest for all staff.
-OF_A_STUDY, OF_ALL_STAFF, READS_ALONE = "+++-0L", "+++-+L", "xxx-xL"
+OF_A_STUDY, OF_ALL_STAFF, NO_SUCH_METHOD = "+++-0L", "+++-+L", "xxx-xL"
 OF_MANAGERS = "++--0L"
-# Who may POST, and whether there is a GET too.
+# Of what does not only read: who may GET and POST.
 API_COMMANDS = {
-    "api-job-cancel": (OF_MANAGERS, False),
-    "api-study-move": (OF_MANAGERS, False),
-    "api-stage-move": (OF_MANAGERS, False),
-    "api-stage-reopen": (OF_MANAGERS, False),
-    "api-stage-target": (OF_MANAGERS, False),
-    "api-stage-estimate": (OF_MANAGERS, False),
+    "api-job-cancel": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-study-move": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-stage-move": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-stage-reopen": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-stage-target": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-stage-estimate": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-import-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-predictions-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-upload-list": (NO_SUCH_METHOD, OF_ALL_STAFF),
+    "api-upload-detail": ("000-0L", NO_SUCH_METHOD),
 }
 
 
@@ -233,8 +237,7 @@ def expected(name: str) -> str:
     if not ROUTES[name].startswith("api/"):
         return TOLD[name]
     reads = OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<")) else OF_ALL_STAFF
-    writes, both = API_COMMANDS.get(name, (READS_ALONE, True))
-    return f"{reads if both else READS_ALONE}  {writes}"
+    return "  ".join(API_COMMANDS.get(name, (reads, NO_SUCH_METHOD)))
 
 
 def address(name: str, world: World) -> str:

@@ -1,0 +1,202 @@
+"""Imports and predictions: files of a request, or uploads that were sent in chunks, checked by the pages' own forms."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
+from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from benchmarks import permissions
+from benchmarks.api.commands import Body, JobCommand
+from benchmarks.api.errors import form_problems, invalid
+from benchmarks.formats.base import ORIGIN
+from benchmarks.formats.registry import FORMATS
+from benchmarks.imports.forms import FILES, ImportForm
+from benchmarks.imports.views import queue_from_form
+from benchmarks.jobs import kept_uploads, uploads
+from benchmarks.jobs.kept_uploads import Upload
+from benchmarks.models import Benchmark, Job, Run
+from benchmarks.runs import import_predictions, material
+from benchmarks.runs.forms import KIND_CHOICES, PredictionsForm
+
+MANIFEST = "items.jsonl"
+MOST_ITEMS = 100_000
+ONE_SOURCE = "Give either `items` or `data`."
+NO_FORMAT_OF_ITEMS = "`items` are rows of Winnow's manifest. Leave `format` out, or give the file as `data`."
+
+
+class UploadsField(serializers.ListField):
+    """Ids of the user's complete uploads, read as the uploads."""
+
+    def __init__(self, **rest):
+        super().__init__(child=serializers.CharField(max_length=32), **{"required": False, **rest})
+
+    def to_internal_value(self, data) -> list[Upload]:
+        return [self._upload(id) for id in super().to_internal_value(data)]
+
+    def _upload(self, id: str) -> Upload:
+        found = kept_uploads.find(self.context["view"].user, id)
+        if found is None:
+            says = f"You have no upload {id}. Uploads are kept for a day, or until they have been imported."
+            raise ValidationError(ErrorDetail(says, "unknown_upload"))
+        if not found.complete:
+            says = (
+                f"{found.received:,} of the {found.size:,} bytes of “{found.name}” have arrived. Send the rest first."
+            )
+            raise ValidationError(ErrorDetail(says, "upload_incomplete"))
+        return found
+
+
+class FilesField(serializers.ListField):
+    def __init__(self, **rest):
+        child = serializers.FileField(allow_empty_file=True)
+        super().__init__(child=child, **{"required": False, **rest})
+
+
+class ItemsField(serializers.ListField):
+    """Rows of the manifest; in a form, as JSON."""
+
+    def __init__(self, **rest):
+        super().__init__(child=serializers.DictField(), required=False, min_length=1, max_length=MOST_ITEMS, **rest)
+
+    def get_value(self, dictionary) -> Any:
+        if not isinstance(dictionary, QueryDict):
+            return super().get_value(dictionary)
+        return dictionary.get(str(self.field_name), serializers.empty)
+
+    def to_internal_value(self, data) -> list:
+        if isinstance(data, str):
+            try:
+                data = json.loads(data)
+            except (ValueError, RecursionError):
+                raise ValidationError("This is not JSON.") from None
+        return super().to_internal_value(data)
+
+
+class ImportBody(Body):
+    name = serializers.CharField(
+        max_length=Benchmark._meta.get_field("name").max_length,
+        help_text="The benchmark's. If there is one of this name, the items are added to it.",
+    )
+    format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
+    items = ItemsField(
+        help_text="Rows of the manifest (`jsonl`) instead of `data`. A problem's row counts them from 1."
+    )
+    data: serializers.ListField = UploadsField(  # type: ignore[assignment]  # the class removes its fields
+        help_text="Files in the format: ids of uploads."
+    )
+    second: serializers.ListField = UploadsField(help_text="Files of the second side, in formats with two.")
+    images: serializers.ListField = UploadsField(help_text="One archive, or image files: ids of uploads.")
+    first_origin = serializers.CharField(required=False, max_length=ORIGIN)
+    second_origin = serializers.CharField(required=False, max_length=ORIGIN)
+    format_captions = serializers.BooleanField(default=False, help_text="Give all captions of an item one form.")
+    text_only = serializers.BooleanField(default=False, help_text="Ignore images.")
+    new_candidates = serializers.BooleanField(default=False, help_text="The rows add candidates to existing items.")
+    skip_incomplete = serializers.BooleanField(default=False, help_text="Skip rows that lack a part, and list them.")
+    skip_missing_images = serializers.BooleanField(default=False, help_text="Skip rows whose images were not given.")
+    check_only = serializers.BooleanField(default=False, help_text="Do everything except to store it.")
+
+    def validate(self, given: dict) -> dict:
+        if ("items" in given) == bool(given.get("data")):
+            raise ValidationError({"items": [ErrorDetail(ONE_SOURCE, "required")]})
+        if "items" in given and given["format"] != "jsonl":
+            raise ValidationError({"format": [NO_FORMAT_OF_ITEMS]})
+        return given
+
+
+class ImportFilesBody(ImportBody):
+    """The same with the files themselves."""
+
+    data = FilesField(help_text="Files in the format.")
+    second = FilesField(help_text="Files of the second side, in formats with two.")
+    images = FilesField(help_text="One archive, or image files, by the names that the rows have.")
+
+
+class ImportNew(JobCommand):
+    """Import a benchmark, or more items of one, all or nothing; or only check whether that would work.
+
+    Give rows as `items` or files as `data`. The job's `problems` name file, row, field and remedy; its `report` has the
+    id of the `benchmark`, the numbers of items and images, and notes.
+    """
+
+    command, takes, takes_files = "import_benchmark", ImportBody, ImportFilesBody
+    refusals = {507: "The server has no room for the files."}
+
+    def permit(self) -> None:
+        pass  # for every manager
+
+    def act(self, given: dict[str, Any]) -> Job:
+        names = {"data": "items"} if "items" in given else {}
+        form = import_form(given)
+        if not form.is_valid():
+            raise invalid(form_problems(form, names))
+        return queue_from_form(self.user, form, replaces=False)
+
+
+def import_form(given: Mapping[str, Any]) -> ImportForm:
+    """The form of the import page, filled in."""
+    files: dict[str, Sequence[Upload | UploadedFile]] = {name: given.get(name, ()) for name in FILES}
+    if "items" in given:
+        lines = "".join(json.dumps(item) + "\n" for item in given["items"])
+        files["data"] = [SimpleUploadedFile(MANIFEST, lines.encode())]
+    kept = [one for chosen in files.values() for one in chosen if isinstance(one, Upload)]
+    data = QueryDict(mutable=True)
+    for name, value in given.items():
+        if name not in {*FILES, "items"} and value is not False:
+            data[name] = "on" if value is True else value
+    for name, chosen in files.items():
+        data.setlist(f"{name}_new", [one.id for one in chosen if isinstance(one, Upload)])
+    sent = {name: [one for one in chosen if not isinstance(one, Upload)] for name, chosen in files.items()}
+    return ImportForm(data, MultiValueDict({name: chosen for name, chosen in sent.items() if chosen}), kept=kept)
+
+
+# Predictions
+
+
+class PredictionsBody(Body):
+    model = serializers.CharField(max_length=Run._meta.get_field("title").max_length, help_text="Its name in tables.")
+    source = serializers.CharField(  # type: ignore[assignment]  # the class removes its fields
+        max_length=Run._meta.get_field("source").max_length, help_text="Where they are from."
+    )
+    kind = serializers.ChoiceField(KIND_CHOICES, required=False, help_text="Of evaluation; by default the benchmark's.")
+    files: serializers.ListField = UploadsField(required=True, min_length=1, help_text="Ids of uploads.")
+    skip_incomplete = serializers.BooleanField(default=False, help_text="Leave out items that lack an answer.")
+    blind = serializers.BooleanField(default=False, help_text="The model saw no image.")
+
+
+class PredictionsFilesBody(PredictionsBody):
+    """The same with the files themselves."""
+
+    files = FilesField(required=True, min_length=1)
+
+
+class PredictionsNew(JobCommand):
+    """Import a model's answers to the benchmark, all or nothing. The job's `report` has the id of the `run`."""
+
+    command, takes, takes_files = "import_predictions", PredictionsBody, PredictionsFilesBody
+    refusals = {507: "The server has no room for the files."}
+
+    def permit(self) -> None:
+        self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"])
+
+    def act(self, given: dict[str, Any]) -> Job:
+        chosen = given.pop("files")
+        given.setdefault("kind", material.kind(self.benchmark))
+        names = [SimpleUploadedFile(one.name, b"") if isinstance(one, Upload) else one for one in chosen]
+        data = {name: value for name, value in given.items() if value is not False}
+        form = PredictionsForm(data, MultiValueDict({"files": names}))
+        if not form.is_valid():
+            raise invalid(form_problems(form))
+        with uploads.arriving() as folder:
+            if isinstance(chosen[0], Upload):
+                kept_uploads.link(chosen, folder / "data")
+            else:
+                uploads.keep(chosen, folder / "data")
+        return import_predictions.queue_predictions(
+            benchmark=self.benchmark, files=[folder / "data" / one.name for one in chosen], **given, by=self.by,
+            created_by=self.user, upload=str(folder),
+        )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Uploads in chunks: begin one, send its chunks from the offset that it has reached, and name its id in an import.
+
+These are the uploads of the import page (jobs/kept_uploads.py), for files too large for a request.
+"""
+
+from functools import cached_property
+from io import BytesIO
+from typing import Any, BinaryIO, cast
+
+from django.http import UnreadablePostError
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchmarks.api.commands import Body, Command, check_length, refuse_filters
+from benchmarks.api.endpoints import REFUSALS, Call, Endpoint
+from benchmarks.api.errors import CannotAnswer, RefusalData, conflict, wrong_field
+from benchmarks.jobs import kept_uploads
+from benchmarks.jobs.forms import NAME
+from benchmarks.jobs.kept_uploads import Upload
+
+FIELD = ""  # of no form: the request that uses it says what it is for
+OFFSET = "Upload-Offset"
+NO_OFFSET = f"Send the header {OFFSET}: the number of bytes that have arrived, as GET gives it."
+
+
+class UploadBody(Body):
+    name = serializers.CharField(max_length=NAME, help_text="The file's name with its ending, without a folder.")
+    size = serializers.IntegerField(min_value=0, max_value=kept_uploads.MAX_BYTES, help_text="In bytes.")
+    modified = serializers.IntegerField(
+        required=False, min_value=0, max_value=2**53, allow_null=True, default=None,
+        help_text="When the file was last changed, in milliseconds. If you give it, an upload of a file of this name, "
+        "size and time continues instead of beginning anew.",
+    )  # fmt: skip
+
+
+class UploadData(serializers.Serializer):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    size = serializers.IntegerField(help_text="Bytes of the whole file.")
+    received = serializers.IntegerField(help_text="Bytes that have arrived: the offset of the next chunk.")
+    complete = serializers.BooleanField()
+    chunk = serializers.SerializerMethodField(help_text="Bytes of a chunk, at most.")
+
+    def get_chunk(self, upload: Upload) -> int:
+        return kept_uploads.CHUNK
+
+
+class UploadList(Command):
+    """Begin an upload, or continue one. It is kept for a day after its last chunk, or until it has been imported."""
+
+    command, takes, gives = "begin_upload", UploadBody, UploadData
+    refusals = {507: "The server has no room for the file."}
+
+    def permit(self) -> None:
+        pass  # for every manager
+
+    def act(self, given: dict[str, Any]) -> Upload:
+        return kept_uploads.begin(self.user, field=FIELD, **given)
+
+    def location(self, made: Upload) -> str:
+        return reverse("api-upload-detail", args=[made.id])
+
+
+class ChunkParser(BaseParser):
+    media_type = "application/octet-stream"
+
+    def parse(self, stream, media_type=None, parser_context=None):
+        return stream
+
+
+class UploadDetail(Endpoint):
+    """One of your uploads. PATCH adds a chunk at its end, DELETE removes it.
+
+    After a broken connection, GET says how much has arrived; continue from there. A chunk with another offset adds
+    nothing (409).
+    """
+
+    operation, serializer_class, parser_classes = "upload", UploadData, [ChunkParser]
+
+    def initial(self, request: Request, *args, **kwargs) -> None:
+        check_length(request, kept_uploads.CHUNK)
+        super().initial(request, *args, **kwargs)
+
+    @cached_property
+    def upload(self) -> Upload:
+        refuse_filters(self.request)
+        found = kept_uploads.find(self.user, self.kwargs["opaque"])
+        if found is None:
+            raise NotFound("You have no such upload. Uploads are kept for a day.")
+        return found
+
+    def get(self, request: Request, opaque: str) -> Response:
+        return Response(UploadData(self.upload).data)
+
+    def patch(self, request: Request, opaque: str) -> Response:
+        upload, offset = self.upload, request.headers.get(OFFSET, "")
+        chunk = cast(BinaryIO, request.data or BytesIO())
+        if not (offset.isascii() and offset.isdigit() and len(offset) < 19):
+            raise CannotAnswer(400, "INVALID", NO_OFFSET, [wrong_field(OFFSET, NO_OFFSET)])
+        try:
+            kept_uploads.append(upload, int(offset), chunk)
+        except kept_uploads.WrongOffset:
+            raise conflict(
+                f"{upload.received} bytes have arrived. Send the chunk from there.", "WRONG_OFFSET"
+            ) from None
+        except UnreadablePostError:
+            raise CannotAnswer(400, "INCOMPLETE", "The connection broke. Ask how much has arrived.") from None
+        return Response(UploadData(upload).data)
+
+    def delete(self, request: Request, opaque: str) -> Response:
+        kept_uploads.drop([self.upload.id])
+        return Response(status=204)
+
+    def call(self, method: str) -> Call:
+        if method == "PATCH":
+            offset = OpenApiParameter(
+                OFFSET, OpenApiTypes.INT, "header", required=True, description="Bytes that have arrived."
+            )
+            more = {
+                409: OpenApiResponse(RefusalData, "Other bytes have arrived than the offset says."),
+                413: OpenApiResponse(RefusalData, "The chunk is too large."),
+                415: OpenApiResponse(RefusalData, "The body is not `application/octet-stream`."),
+                507: OpenApiResponse(RefusalData, "The server's disk is full."),
+            }
+            takes = {"application/octet-stream": OpenApiTypes.BINARY}
+            return Call("send_chunk", {200: UploadData, **REFUSALS, **more}, takes, [offset])
+        if method == "DELETE":
+            return Call("delete_upload", {204: OpenApiResponse(description="It is gone."), **REFUSALS})
+        return super().call(method)

@@ -1,0 +1,172 @@
+"""Imports, uploads and predictions through the API: whole or nothing, each mistake named."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from benchmarks.jobs import kept_uploads
+from benchmarks.models import Benchmark, Event, Image, Item, Job, Run
+from tests.annotation.api.writing import made, post
+from tests.builders import compared_models, imports
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def finished(client, eager_tasks, django_capture_on_commit_callbacks):
+    """`finished(name, …)`: what the job says that a POST has started, once the worker has run it."""
+
+    def run(route: str, /, *args, **body) -> dict:
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = post(client, route, *args, expects=202, **body)
+        return client.get(answer["Location"]).json()
+
+    return run
+
+
+def pictures(*names: str) -> list[SimpleUploadedFile]:
+    return [SimpleUploadedFile(name, imports.jpeg(number)) for number, name in enumerate(names)]
+
+
+def uploaded(client, name: str, content: bytes, /, **facts) -> dict:
+    """An upload that has arrived whole, in one chunk."""
+    begun = made(client, "api-upload-list", name=name, size=len(content), **facts)
+    return send(client, begun["id"], content).json()
+
+
+def send(client, id: str, content: bytes, offset: int | str = 0, kind: str = "application/octet-stream"):
+    url = reverse("api-upload-detail", args=[id])
+    return client.patch(url, content, content_type=kind, headers={"Upload-Offset": str(offset)})
+
+
+def test_rows_and_pictures_become_a_benchmark(client, manager, finished):
+    rows, files = [imports.item(1)], pictures("1.jpg", "1-0.jpg")
+    job = finished("api-import-new", name="Cups", items=json.dumps(rows), parts={"images": files})
+    assert (job["state"], job["problems"]) == ("done", [])
+    benchmark = Benchmark.objects.get(pk=job["report"]["benchmark"])
+    assert (benchmark.name, benchmark.items.count(), Image.objects.count()) == ("Cups", 1, 2)
+    assert set(Event.objects.values_list("by", flat=True)) == {f"user:{manager.pk}", "worker"}
+    assert client.get(reverse("api-benchmark-list"), {"name": "Cups"}).json()["results"][0]["id"] == benchmark.pk
+
+
+def test_a_large_archive_comes_in_chunks(client, manager, finished, tmp_path):
+    path, archive = imports.small(tmp_path / "given")
+    content = archive.read_bytes()
+    begun = made(client, "api-upload-list", name="images.zip", size=len(content))
+    assert (begun["received"], begun["complete"], begun["chunk"]) == (0, False, kept_uploads.CHUNK)
+    assert send(client, begun["id"], content[:100]).json()["received"] == 100
+    again = send(client, begun["id"], content[:100])  # the answer to it was lost
+    assert (again.status_code, again.json()["code"]) == (409, "WRONG_OFFSET")
+    assert send(client, begun["id"], content[100:], 100).json()["complete"]
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    job = finished("api-import-new", name="Cups", items=rows, images=[begun["id"]])
+    assert job["state"] == "done" and Item.objects.count() == 3
+    assert client.get(reverse("api-upload-detail", args=[begun["id"]])).status_code == 404, "imported, so it is gone"
+
+
+def test_a_check_stores_nothing(client, manager, finished):
+    rows, files = json.dumps([imports.item(1)]), {"images": pictures("1.jpg", "1-0.jpg")}
+    job = finished("api-import-new", name="Cups", items=rows, check_only="true", parts=files)
+    assert (job["state"], job["report"]["check_only"]) == ("done", True) and not Benchmark.objects.exists()
+
+
+def test_a_problem_names_its_row(client, manager, finished):
+    rows = [imports.item(1), imports.item(2, captions=[])]
+    job = finished("api-import-new", name="Cups", items=rows, text_only=True)
+    assert (job["state"], job["report"].get("benchmark")) == ("failed", None) and not Benchmark.objects.exists()
+    (problem,) = [one for one in job["problems"] if one["row"]]
+    assert (problem["row"], problem["file"]) == (2, "items.jsonl") and set(problem) == {
+        "code", "file", "field", "row", "remedy",
+    }  # fmt: skip
+
+
+def test_a_file_that_is_no_image_stores_nothing(client, manager, finished):
+    files = [*pictures("1.jpg"), SimpleUploadedFile("1-0.jpg", b"This is no picture.")]
+    job = finished("api-import-new", name="Cups", items=json.dumps([imports.item(1)]), parts={"images": files})
+    assert [(one["code"], one["row"]) for one in job["problems"]] == [("FORMAT_NOT_ALLOWED", 1)]
+    assert not Benchmark.objects.exists() and not Image.objects.exists()
+
+
+def test_half_an_upload_is_not_imported(client, manager):
+    begun = made(client, "api-upload-list", name="images.zip", size=10)
+    send(client, begun["id"], b"12345")
+    refusal = post(client, "api-import-new", name="Cups", items=[imports.item(1)], images=[begun["id"]], expects=400)
+    (error,) = refusal.json()["errors"]
+    assert (error["code"], error["field"]) == ("UPLOAD_INCOMPLETE", "images")
+    assert error["remedy"] == "5 of the 10 bytes of “images.zip” have arrived. Send the rest first."
+    assert not Job.objects.exists()
+
+
+def test_the_same_file_begun_twice_is_one_upload(client, manager):
+    first = uploaded(client, "a.zip", b"12345", modified=7)
+    again = made(client, "api-upload-list", name="a.zip", size=5, modified=7)
+    assert again == first and again["complete"]
+    assert made(client, "api-upload-list", name="a.zip", size=5)["id"] != first["id"], "it may be another file"
+
+
+def test_uploads_are_their_owners(client, manager, django_user_model):
+    mine = uploaded(client, "a.zip", b"12345")
+    client.force_login(django_user_model.objects.create_superuser("eve"))
+    url = reverse("api-upload-detail", args=[mine["id"]])
+    assert {method(url).status_code for method in (client.get, client.delete)} == {404}
+    refusal = post(client, "api-import-new", name="Cups", data=[mine["id"]], expects=400)
+    assert refusal.json()["errors"][0]["code"] == "UNKNOWN_UPLOAD"
+    client.force_login(manager)
+    assert (client.delete(url).status_code, client.get(url).status_code) == (204, 404)
+
+
+WRONG_CHUNKS = [
+    ("x", b"1", "application/octet-stream", 400, "INVALID"),
+    (1, b"1", "application/octet-stream", 409, "WRONG_OFFSET"),
+    (0, b"1" * (kept_uploads.CHUNK + 1), "application/octet-stream", 413, "TOO_LARGE"),
+    (0, b"{}", "application/json", 415, "UNSUPPORTED_MEDIA_TYPE"),
+]
+
+
+@pytest.mark.parametrize(("offset", "content", "kind", "status", "code"), WRONG_CHUNKS)
+def test_a_wrong_chunk_adds_nothing(client, manager, offset, content, kind, status, code):
+    begun = made(client, "api-upload-list", name="a.zip", size=5)
+    answer = send(client, begun["id"], content, offset, kind)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert client.get(reverse("api-upload-detail", args=[begun["id"]])).json()["received"] == 0
+
+
+WRONG = [
+    ({}, "items", "Give either `items` or `data`."),
+    ({"items": [], "data": []}, "items", "at least 1"),
+    ({"items": [{}], "format": "sugarcrepe"}, "format", "Leave `format` out"),
+    ({"items": [{}], "format": "csv"}, "format", "not a valid choice"),
+    ({"items": ["row"]}, "items", "dictionary"),
+    ({"items": [{}], "name": " "}, "name", "blank"),
+    ({"items": [{}], "name": "a\u200bb"}, "name", "invisible"),
+    ({"items": [{}], "new_candidates": True}, "name", "no benchmark with this name"),
+    ({"items": [{}], "colour": 1}, "colour", "no such field"),
+]
+
+
+@pytest.mark.parametrize(("body", "field", "says"), WRONG)
+def test_what_is_wrong_is_refused_before_there_is_a_job(client, manager, body, field, says):
+    errors = post(client, "api-import-new", **{"name": "Cups"} | body, expects=400).json()["errors"]
+    found = [one["remedy"] for one in errors if one["field"].startswith(field)]
+    assert found and says in found[0] and not Job.objects.exists()
+
+
+@pytest.mark.parametrize("as_upload", [False, True])
+def test_predictions_become_a_run(client, manager, finished, as_upload):
+    benchmark = compared_models.pairs(4)
+    answers = compared_models.lines(benchmark, 1).encode()
+    if as_upload:
+        files = {"files": [uploaded(client, "clip.jsonl", answers)["id"]]}
+    else:
+        files = {"parts": {"files": [SimpleUploadedFile("clip.jsonl", answers)]}}
+    job = finished("api-predictions-new", benchmark.pk, model="CLIP", source="a repository", **files)
+    assert (job["state"], Run.objects.get(pk=job["report"]["run"]).title) == ("done", "CLIP")
+
+
+def test_predictions_of_another_kind_of_file_are_refused(client, manager):
+    benchmark, file = compared_models.pairs(1), SimpleUploadedFile("clip.exe", b"")
+    body = {"model": "CLIP", "source": "a repository", "parts": {"files": [file]}}
+    (error,) = post(client, "api-predictions-new", benchmark.pk, **body, expects=400).json()["errors"]
+    assert error["field"] == "files" and "end in" in error["remedy"] and not Job.objects.exists()
