@@ -27,6 +27,7 @@ class _OfStage(Filters):
 
 class StudyFilters(OffsetFilters):
     state = ChoiceField(StudyState.choices, required=False)
+    name = CharField(required=False)
 
 
 class StageFilters(_OfStage):

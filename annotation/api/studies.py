@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation import permissions
 from annotation.api import figures
-from annotation.api.filters import AgreementFilters, StageFilters, StudyFilters
+from annotation.api.filters import AgreementFilters, StageFilters
 from annotation.api.serializers import (
     AgreementData,
     ProtocolData,
@@ -34,24 +34,13 @@ from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters
 HIDDEN = {"comprehension": None}  # of a stage's settings, from viewers: it has the right answers
 
 
-class _Studies(Endpoint):
-    def get_queryset(self) -> QuerySet[Study]:
-        return with_people(permissions.studies_for(self.request.user))
-
-
-class StudyList(_Studies, ListAPIView):
-    """The studies that you are a member of, newest first."""
-
-    operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
-
-    def paginate_queryset(self, queryset):
-        return with_stages(super().paginate_queryset(queryset) or ())
-
-
-class StudyDetail(_Studies, RetrieveAPIView):
+class StudyDetail(Endpoint, RetrieveAPIView):
     """The study with its stages and its funnel; docs/reference/measures.md defines the counts."""
 
     operation, serializer_class = "study", StudyDetailData
+
+    def get_queryset(self) -> QuerySet[Study]:
+        return with_people(permissions.studies_for(self.request.user))
 
     def retrieve(self, request: Request, *args, **kwargs) -> Response:
         (study,) = with_stages([self.get_object()])
@@ -61,9 +50,11 @@ class StudyDetail(_Studies, RetrieveAPIView):
 class StudyEndpoint(Endpoint):
     """An endpoint of the study `pk`, limited to the stages chosen by the filter `stage`."""
 
+    needs = Role.VIEWER
+
     @cached_property
     def study(self) -> Study:
-        return permissions.study_for(self.request.user, self.kwargs["pk"])
+        return permissions.study_for(self.request.user, self.kwargs["pk"], self.needs)
 
     @cached_property
     def all_stages(self) -> list[Stage]:
@@ -81,11 +72,14 @@ class StudyEndpoint(Endpoint):
 
 
 class StudyCommand(Command):
-    """A POST of a study's managers."""
+    """A POST of a study's managers, perhaps with a GET of those with the role `look`."""
+
+    look = Role.VIEWER
 
     @cached_property
     def study(self) -> Study:
-        return permissions.study_for(self.user, self.kwargs["pk"], Role.MANAGER)
+        needs = permissions.needed(self.request._request, look=self.look)
+        return permissions.study_for(self.user, self.kwargs["pk"], needs)
 
     def permit(self) -> None:
         self.study  # noqa: B018  # raises what permissions raise

@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from annotation.api import rows, running, studies
+from annotation.api import invitations, results, rows, running, setup, studies
 
 urlpatterns = [
-    path("studies/", studies.StudyList.as_view(), name="api-study-list"),
+    path("studies/", setup.StudyList.as_view(), name="api-study-list"),
     path("studies/<int:pk>/", studies.StudyDetail.as_view(), name="api-study-detail"),
     path("studies/<int:pk>/move/", running.StudyMove.as_view(), name="api-study-move"),
     path("studies/<int:pk>/stages/", studies.StageList.as_view(), name="api-stage-list"),
@@ -19,6 +19,18 @@ urlpatterns = [
     path(
         "studies/<int:pk>/stages/<int:position>/estimate/", running.StageEstimate.as_view(), name="api-stage-estimate"
     ),
+    path("studies/<int:pk>/invitations/", invitations.Invitations.as_view(), name="api-study-invitations"),
+    path("studies/<int:pk>/prolific/", invitations.ProlificSettings.as_view(), name="api-study-prolific"),
+    path("studies/<int:pk>/prolific/returned/", invitations.ProlificReturned.as_view(), name="api-prolific-returned"),
+    path("studies/<int:pk>/exports/", results.ExportList.as_view(), name="api-export-list"),
+    path("studies/<int:pk>/exports/<int:job>/file/", results.ExportFile.as_view(), name="api-export-file"),
+    path("studies/<int:pk>/releases/", results.ReleaseList.as_view(), name="api-release-list"),
+    path("releases/<int:pk>/", results.ReleaseDetail.as_view(), name="api-release-detail"),
+    path("releases/<int:pk>/file/", results.ReleaseFile.as_view(), name="api-release-file"),
+    path("releases/<int:pk>/files/<path:name>", results.ReleaseMember.as_view(), name="api-release-member"),
+    path("releases/<int:pk>/again/", results.ReleaseAgain.as_view(), name="api-release-again"),
+    path("releases/<int:pk>/discard/", results.ReleaseDiscard.as_view(), name="api-release-discard"),
+    path("protocols/", setup.ProtocolList.as_view(), name="api-protocol-list"),
     path("studies/<int:pk>/figures/", studies.StudyFiguresData.as_view(), name="api-study-figures"),
     path("studies/<int:pk>/agreement/", studies.StudyAgreement.as_view(), name="api-study-agreement"),
     path("studies/<int:pk>/tasks/", rows.TaskList.as_view(), name="api-task-list"),

@@ -50,7 +50,7 @@ def releases_of(study: Study) -> QuerySet[Release]:
     return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
 
 
-def _release_state(release: Release) -> str:
+def release_state(release: Release) -> str:
     """frozen, or what its job is: queued, running, failed, cancelled."""
     if release.frozen_at:
         return FROZEN
@@ -59,7 +59,7 @@ def _release_state(release: Release) -> str:
 
 def list_row(release: Release) -> dict:
     """What a list shows of one."""
-    counted, state = release.summary.get("splits", {}), _release_state(release)
+    counted, state = release.summary.get("splits", {}), release_state(release)
     splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
     return {
         "release": release,

@@ -40,6 +40,7 @@ NO_ROWS = {
     "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
     "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
+    "api-export-file", "api-release-detail", "api-release-file", "api-release-member", "api-study-prolific",
     "protocol-try", "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
@@ -92,6 +93,10 @@ PAGES = {
     "api-annotator-list": ["judged"],
     "api-adjudication-list": ["judged"],
     "api-flag-list": ["judged"],
+    "api-study-invitations": ["stages"],
+    "api-export-list": ["judged"],
+    "api-release-list": ["judged"],
+    "api-protocol-list": [""],
 }
 ASKED = [(name, of) for name, asked in PAGES.items() for of in asked]
 

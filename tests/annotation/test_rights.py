@@ -154,6 +154,16 @@ API_COMMANDS = {
     "api-predictions-new": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-upload-list": (NO_SUCH_METHOD, OF_ALL_STAFF),
     "api-upload-detail": ("000-0L", NO_SUCH_METHOD),
+    "api-study-list": (OF_ALL_STAFF, OF_ALL_STAFF),
+    "api-protocol-list": (OF_ALL_STAFF, OF_ALL_STAFF),
+    "api-study-invitations": (OF_MANAGERS, NO_SUCH_METHOD),
+    "api-study-prolific": (OF_MANAGERS, OF_MANAGERS),
+    "api-prolific-returned": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-export-list": (OF_A_STUDY, OF_MANAGERS),
+    "api-export-file": (OF_MANAGERS, NO_SUCH_METHOD),
+    "api-release-list": (OF_A_STUDY, OF_MANAGERS),
+    "api-release-again": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-release-discard": (NO_SUCH_METHOD, OF_MANAGERS),
 }
 
 
@@ -236,7 +246,7 @@ TOLD = {row.split()[0]: row.split(maxsplit=1)[1] for row in TABLE.splitlines()[2
 def expected(name: str) -> str:
     if not ROUTES[name].startswith("api/"):
         return TOLD[name]
-    reads = OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<")) else OF_ALL_STAFF
+    reads = OF_A_STUDY if ROUTES[name].startswith(("api/studies/<", "api/jobs/<", "api/releases/<")) else OF_ALL_STAFF
     return "  ".join(API_COMMANDS.get(name, (reads, NO_SUCH_METHOD)))
 
 

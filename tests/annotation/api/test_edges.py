@@ -49,6 +49,7 @@ def hostile(paths: dict, study: Study) -> Iterator[tuple[str, str, dict]]:
     filters = {}
     for path, of in paths.items():
         own = {"id": str(study.benchmark_id if "benchmarks" in path else study.pk), "position": "1"}
+        own |= {"name": "README.md", "job": "1", "opaque": "0" * 32}
         url = path.format_map(own)
         yield from ((path, path.format_map({**own, name: one}), {}) for name in own if name in path for one in IDS)
         yield from ((path, f"{url}?{quote(name)}=1", {}) for name in NAMES)

@@ -1,0 +1,102 @@
+"""Invitations to a study, and its exchange with Prolific: codes, and what became of submissions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.studies import StudyCommand, StudyEndpoint
+from annotation.models import Role, Stage, Study
+from annotation.participants import prolific
+from annotation.participants.views import CodesForm, invitation
+from benchmarks.api.commands import Body, refuse_filters
+from benchmarks.api.errors import form_problems, invalid, wrong_field
+
+CODE = Study._meta.get_field("completion_code").max_length
+
+
+class InvitationData(serializers.Serializer):
+    stage = serializers.IntegerField(allow_null=True, help_text="The stage that it begins with; null: the whole study.")
+    name = serializers.CharField(help_text="The stage's name, or empty.")
+    follows = serializers.ListField(
+        child=serializers.CharField(), help_text="Stages to which the annotators of this one go on."
+    )
+    link = serializers.CharField()
+    prolific_link = serializers.CharField(help_text="The same with Prolific's parameters, to paste there.")
+
+
+class InvitationsData(serializers.Serializer):
+    invitations = InvitationData(many=True)
+
+
+class Invitations(StudyEndpoint):
+    """The links by which annotators join, of the study and of each stage. Only managers get them."""
+
+    operation, serializer_class, needs = "invitations", InvitationsData, Role.MANAGER
+
+    def get(self, request: Request, pk: int) -> Response:
+        refuse_filters(request)
+        to: list[tuple[int | None, str, list[str], Study | Stage]] = [(None, "", [], self.study)]
+        for stage in self.study.stages.prefetch_related("followers").order_by("position"):
+            to.append((stage.position, stage.name, [after.name for after in stage.followers.all()], stage))
+        rows = []
+        for position, name, follows, target in to:
+            link = invitation(request._request, target)
+            both = {"link": link, "prolific_link": prolific.with_parameters(link)}
+            rows.append({"stage": position, "name": name, "follows": follows, **both})
+        return Response(InvitationsData({"invitations": rows}).data)
+
+
+class ProlificBody(Body):
+    completion_code = serializers.CharField(max_length=CODE)
+    screened_out_code = serializers.CharField(max_length=CODE)
+    no_consent_code = serializers.CharField(max_length=CODE)
+
+
+class ProlificData(serializers.Serializer):
+    completion_code = serializers.CharField(help_text="Shown to who has finished.")
+    screened_out_code = serializers.CharField(help_text="Shown to who did not pass.")
+    no_consent_code = serializers.CharField(help_text="Shown to who did not agree.")
+
+
+class ProlificSettings(StudyCommand):
+    """The codes with which annotators return to Prolific. POST sets all three, which must differ."""
+
+    operation, serializer_class, look = "prolific", ProlificData, Role.MANAGER
+    command, takes, gives, status = "set_prolific", ProlificBody, ProlificData, 200
+
+    def get(self, request: Request, pk: int) -> Response:
+        refuse_filters(request)
+        return Response(ProlificData(self.study).data)
+
+    def act(self, given: dict[str, Any]) -> Study:
+        form = CodesForm(given)
+        if not form.is_valid():
+            raise invalid(form_problems(form))
+        return prolific.set_codes(study=self.study, by=self.by, **form.cleaned_data)
+
+
+class ReturnedBody(Body):
+    csv = serializers.CharField(trim_whitespace=False, max_length=5_000_000, help_text="Prolific's export, as it is.")
+
+
+class ReturnedData(serializers.Serializer):
+    statuses = serializers.DictField(child=serializers.IntegerField(), help_text="Submissions by Prolific's status.")
+    left = serializers.ListField(child=serializers.CharField(), help_text="Annotators who are now marked as left.")
+    older = serializers.IntegerField(help_text="Earlier submissions of returning participants, ignored.")
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="Prolific IDs that are not in this study.")
+
+
+class ProlificReturned(StudyCommand):
+    """Mark annotators as left whose submissions Prolific's export calls returned or timed out."""
+
+    command, takes, gives, status = "read_prolific_export", ReturnedBody, ReturnedData, 200
+
+    def act(self, given: Mapping[str, Any]) -> prolific.Report:
+        try:
+            found = prolific.read(given["csv"].encode())
+        except prolific.Unreadable as why:
+            raise invalid([wrong_field("csv", str(why), "UNREADABLE")]) from None
+        return prolific.mark_gone(study=self.study, found=found, by=self.by)

@@ -1,0 +1,240 @@
+"""New studies and published protocol files: the form of *New study*, filled in from its starting point."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.generics import ListAPIView
+
+from annotation import permissions
+from annotation.api.filters import StudyFilters
+from annotation.api.serializers import StudyData
+from annotation.checks.fields import PercentField
+from annotation.designs.presets import PRESETS
+from annotation.figures.study_list import with_people, with_stages
+from annotation.models import ProtocolVersion, Study
+from annotation.participants.views import invitation
+from annotation.protocol_files.drafts import MOST
+from annotation.protocol_files.publish import NameTaken, publish
+from annotation.protocols.registry import is_known
+from annotation.studies import lifecycle, starting_points
+from annotation.studies.setup_forms import Setup, StageForm, StudyForm, first_items
+from annotation.studies.starting_points import StartingPoint
+from benchmarks.api.commands import Body, Command
+from benchmarks.api.endpoints import Counted, OffsetFilters
+from benchmarks.api.errors import conflict, form_problems, invalid, wrong_field
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.models import Benchmark
+from benchmarks.records import Problem
+
+ONE_START = "Give one of `preset`, `protocol` and `template`."
+STARTS = ("preset", "protocol", "template")
+
+
+def _setting(field: forms.Field) -> serializers.Field:
+    """A stage's setting as the API takes it: percentages as shares, an empty field as null."""
+    says: dict[str, Any] = {"required": False, "help_text": field.label}
+    match field:
+        case PercentField():
+            most: Any = field.max_value
+            return serializers.FloatField(min_value=0, max_value=most / 100, allow_null=True, **says)
+        case forms.IntegerField():
+            limits: dict[str, Any] = {"min_value": field.min_value, "max_value": field.max_value}
+            return serializers.IntegerField(allow_null=True, **limits, **says)
+        case forms.BooleanField():
+            return serializers.BooleanField(**says)
+        case forms.MultipleChoiceField():
+            return serializers.ListField(child=serializers.CharField(), **says)
+        case forms.ChoiceField():
+            return serializers.ChoiceField(list(field.choices), **says)  # type: ignore[arg-type]
+    return serializers.CharField(trim_whitespace=False, **says)
+
+
+class StageBody(Body):
+    """Settings of a stage that differ from its starting point."""
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = StageForm.base_fields.items()
+        return {name: _setting(field) for name, field in fields if name not in StageForm.ASSUMED}
+
+
+class StudyBody(Body):
+    name = serializers.CharField(max_length=Study._meta.get_field("name").max_length, help_text="Annotators see it.")
+    benchmark = serializers.IntegerField(help_text="Its id.")
+    preset = serializers.ChoiceField([*PRESETS], required=False)
+    protocol = serializers.CharField(
+        required=False, max_length=60, help_text="One question: `verify`, or a published file as `prompt-fit@2`."
+    )
+    template = serializers.CharField(required=False, max_length=120, help_text="The name of a template.")
+    pay_per_hour = serializers.DecimalField(7, 2, min_value=0, required=False)
+    currency = serializers.CharField(required=False, min_length=3, max_length=3)
+    language = serializers.ChoiceField(StudyForm.base_fields["language"].choices, required=False)  # type: ignore[attr-defined]
+    consent = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False, help_text="In Markdown.")
+    paused = serializers.BooleanField(default=False, help_text="Nobody can join until you open the study.")
+    stages = serializers.DictField(
+        child=StageBody(),
+        required=False,
+        help_text="By the stage's name: settings that differ from the starting point.",
+    )
+
+    def validate(self, given: dict) -> dict:
+        if sum(name in given for name in STARTS) != 1:
+            raise serializers.ValidationError({"preset": [ONE_START]})
+        return given
+
+
+class StudyMadeData(StudyData):
+    link = serializers.CharField(help_text="The invitation to the whole study.")
+
+    class Meta(StudyData.Meta):
+        fields = [*StudyData.Meta.fields, "link"]
+
+
+class StudyList(Command, ListAPIView):
+    """The studies that you are a member of, newest first. POST creates one, whose owner you are.
+
+    A new study starts from a preset, a question or a template, as on the page *New study*; `stages` changes its
+    settings. Every item of the benchmark must suit every stage.
+    """
+
+    operation, serializer_class, filters, pagination_class = "studies", StudyData, StudyFilters, Counted
+    command, takes, gives = "create_study", StudyBody, StudyMadeData
+
+    def get_queryset(self):
+        return with_people(permissions.studies_for(self.request.user))
+
+    def paginate_queryset(self, queryset):
+        return with_stages(super().paginate_queryset(queryset) or ())
+
+    def permit(self) -> None:
+        pass  # for every manager
+
+    def act(self, given: dict[str, Any]) -> Study:
+        if not Benchmark.objects.filter(pk=given["benchmark"]).exists():
+            raise invalid([wrong_field("benchmark", "There is no benchmark with this id.", "UNKNOWN")])
+        setup = setup_of(_start(given), given)
+        if problems := [problem for form in setup.forms for problem in _problems(form)]:
+            raise invalid(problems)
+        try:
+            study = lifecycle.create_study(by=self.by, created_by=self.user, **setup.plan())
+        except lifecycle.CannotCreate as why:
+            raise invalid([wrong_field("", line, "UNSUITABLE") for line in str(why).split("\n")]) from None
+        (made,) = with_stages(self.get_queryset().filter(pk=study.pk))
+        vars(made)["link"] = invitation(self.request._request, made)
+        return made
+
+    def location(self, made: Study) -> str:
+        return reverse("api-study-detail", args=[made.pk])
+
+
+def _start(given: Mapping[str, Any]) -> StartingPoint:
+    if "preset" in given:
+        return starting_points.of_preset(PRESETS[given["preset"]])
+    if "protocol" in given:
+        if not is_known(given["protocol"]):
+            raise invalid([wrong_field("protocol", "There is no such protocol. Publish its file first.", "UNKNOWN")])
+        return starting_points.of_protocol(given["protocol"])
+    found = [one for one in starting_points.templates() if one.title == given["template"]]
+    if not found:
+        raise invalid([wrong_field("template", "There is no template of this name.", "UNKNOWN")])
+    return found[0]
+
+
+def setup_of(start: StartingPoint, given: Mapping[str, Any]) -> Setup:
+    """The forms of *New study* as the page would send them with these changes. Raises CannotAnswer."""
+    firsts, own = first_items(), {name: value for name, value in given.items() if name in StudyForm.base_fields}
+    shown = Setup(start, firsts, benchmark=str(given["benchmark"]))
+    changes = given.get("stages", {})
+    data = QueryDict(mutable=True)
+    for name, value in _filled(shown.study, own):
+        _put(data, name, value)
+    for form in shown.stages:
+        for name, value in _filled(form, changes.get(form.plan.stage_name, {})):
+            _put(data, name, value)
+    if problems := list(_unusable(shown.stages, changes)):
+        raise invalid(problems)
+    return Setup(start, firsts, data)
+
+
+def _unusable(stages: list[StageForm], changes: Mapping[str, Mapping]) -> Iterator[Problem]:
+    """Stages and settings that the starting point does not have."""
+    named = {form.plan.stage_name: form for form in stages}
+    for stage, settings in changes.items():
+        form = named.get(stage)
+        if form is None:
+            says = f"There is no stage {stage} here. There are: {', '.join(named)}."
+            yield wrong_field(f"stages.{stage}", says, "UNKNOWN_FIELD")
+            continue
+        for name in settings:
+            field = form.fields.get(name)
+            if field is None or field.disabled:
+                says = "The question of this stage decides this. Leave it out."
+                yield wrong_field(f"stages.{stage}.{name}", says, "UNKNOWN_FIELD")
+
+
+def _filled(form: forms.Form, changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The form's fields by their names in HTML, with what they show or what was given instead."""
+    for bound in form:
+        value = changes.get(bound.name, bound.value())
+        if bound.name in changes and isinstance(bound.field, PercentField) and value is not None:
+            value = bound.field.prepare_value(float(value))
+        yield bound.html_name, value
+
+
+def _put(data: QueryDict, name: str, value: Any) -> None:
+    if isinstance(value, list | tuple):
+        data.setlist(name, [str(one) for one in value])
+    elif value is True:
+        data[name] = "on"
+    elif value is not None and value is not False:
+        data[name] = str(value)
+
+
+def _problems(form: StudyForm | StageForm) -> list[Problem]:
+    if isinstance(form, StudyForm):
+        return form_problems(form)
+    return form_problems(form, {name: f"stages.{form.plan.stage_name}.{name}" for name in form.fields})
+
+
+# Protocol files
+
+
+class ProtocolBody(Body):
+    text = serializers.CharField(trim_whitespace=False, max_length=MOST, help_text="The protocol file, in YAML.")
+
+
+class ProtocolVersionData(serializers.ModelSerializer):
+    version = serializers.CharField(source="__str__", help_text="What a study's `protocol` takes: `prompt-fit@2`.")
+
+    class Meta:
+        model = ProtocolVersion
+        fields = ["version", "title", "sha256", "published_at"]
+
+
+class ProtocolList(Command, ListAPIView):
+    """Published protocol files, by name, newest version first. POST publishes one.
+
+    A text that is published already keeps its version. The problems of a file have its line as `row`.
+    """
+
+    operation, serializer_class, filters = "protocols", ProtocolVersionData, OffsetFilters
+    pagination_class, queryset = Counted, ProtocolVersion.objects.all()
+    command, takes, gives = "publish_protocol", ProtocolBody, ProtocolVersionData
+    conflicts = "Somebody else has published a protocol of this name."
+
+    def permit(self) -> None:
+        pass  # for every manager
+
+    def act(self, given: dict[str, Any]) -> ProtocolVersion:
+        log = ProblemLog()
+        try:
+            found = publish(text=given["text"].replace("\r\n", "\n"), by=self.by, user=self.user, log=log)
+        except Unreadable:
+            raise invalid(sorted(log.problems, key=lambda problem: problem.row or 0)) from None
+        except NameTaken as why:
+            raise conflict(why, "NAME_TAKEN") from None
+        found.refresh_from_db()
+        return found

@@ -1,0 +1,121 @@
+"""New studies and protocol files through the API: the form of the page, with the starting point's settings."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.designs.presets import PRESETS
+from annotation.models import Member, Stage, Study
+from annotation.protocols.declared import library
+from annotation.studies.setup_forms import StageForm
+from benchmarks.models import Event
+from tests.annotation.api.writing import made, post
+from tests.annotation.studies.test_setup_pages import NEW, start
+from tests.builders import studies
+
+pytestmark = pytest.mark.usefixtures("savepoint")
+
+
+@pytest.fixture(scope="module")
+def benchmark(module_world):
+    return studies.benchmark(items=3)
+
+
+def errors(answer) -> dict[str, str]:
+    return {one["field"]: one["remedy"] for one in answer.json()["errors"]}
+
+
+def test_a_study_starts_from_a_preset(client, manager, benchmark):
+    answer = post(client, "api-study-list", name="Round 1", benchmark=benchmark.pk, preset="bivlc", expects=201)
+    found, study = answer.json(), Study.objects.get()
+    assert answer["Location"] == reverse("api-study-detail", args=[study.pk])
+    assert [stage["name"] for stage in found["stages"]] == [stage.stage_name for stage in PRESETS["bivlc"].stages]
+    assert found["link"] == f"http://testserver/join/{study.invite}/" and found["state"] == "open"
+    assert client.get(found["link"]).status_code == 200
+    assert Member.objects.get(study=study).user == manager and found["role"] == "owner"
+    assert Event.objects.filter(verb="created", subject=f"study:{study.pk}", by=f"user:{manager.pk}").exists()
+
+
+def test_it_is_the_study_that_the_page_would_make(client, manager, benchmark):
+    """Whatever a stage's form has: what is not given is as the page shows it."""
+    made(client, "api-study-list", name="By script", benchmark=benchmark.pk, protocol="bivlc-choose")
+    client.post(NEW, start(client, protocol="bivlc-choose", benchmark=benchmark.pk) | {"name": "By hand"})
+    script, hand = (Study.objects.get(name=name).stages.get() for name in ("By script", "By hand"))
+    own = {"id", "study", "invite", "seed", "order_sha256"}
+    for field in Stage._meta.concrete_fields:
+        assert field.name in own or getattr(script, field.attname) == getattr(hand, field.attname), field.name
+
+
+def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
+    settings = {
+        "overlap": 5, "cap": 7, "tie_rule": "none", "strategy": "batches", "batch_size": 2, "quota": None,
+        "check_rate": 0.2, "training_pass": 1, "auto_advance": True, "instructions": "Look\nwell.",
+    }  # fmt: skip
+    of_study = {"pay_per_hour": "11.50", "currency": "eur", "language": "eu", "consent": "I agree.", "paused": True}
+    body = {"name": "R", "benchmark": benchmark.pk, "protocol": "bivlc-choose", "stages": {"bivlc-choose": settings}}
+    found = made(client, "api-study-list", **body, **of_study)
+    study = Study.objects.get()
+    stage, told = study.stages.get(), client.get(f"/api/studies/{study.pk}/stages/1/").json()["settings"]
+    words = settings.pop("instructions")
+    assert {name: told[name] for name in settings} == settings and stage.instructions.get().text == words
+    assert (found["state"], found["pay_per_hour"], found["currency"]) == ("paused", "11.50", "EUR")
+    assert (study.language, study.consent) == ("eu", "I agree.")
+
+
+WRONG = [
+    ({}, "preset", "Give one of"),
+    ({"preset": "bivlc", "protocol": "verify"}, "preset", "Give one of"),
+    ({"preset": "nothing"}, "preset", "not a valid choice"),
+    ({"protocol": "nothing@1"}, "protocol", "no such protocol"),
+    ({"template": "Ours"}, "template", "no template"),
+    ({"protocol": "verify", "benchmark": 0}, "benchmark", "no benchmark"),
+    ({"protocol": "verify", "benchmark": 10**30}, "benchmark", "no benchmark"),
+    ({"protocol": "verify", "name": "Taken"}, "name", "already exists"),
+    ({"protocol": "verify", "stages": {"choose": {}}}, "stages.choose", "There are: verify."),
+    ({"protocol": "verify", "stages": {"verify": {"colour": 1}}}, "stages.verify.colour", "no such field"),
+    ({"protocol": "verify", "stages": {"verify": {"overlap": 99}}}, "stages.verify.overlap", "50"),
+    ({"protocol": "verify", "stages": {"verify": {"check_rate": 20}}}, "stages.verify.check_rate", "0.5"),
+    ({"protocol": "verify", "stages": {"verify": {"promotion": "closing"}}}, "stages.verify.promotion", "Leave it out"),
+    ({"protocol": "verify", "stages": {"verify": {"strategy": "batches"}}}, "stages.verify.batch_size", "Enter the"),
+    ({"protocol": "verify", "currency": "EURO"}, "currency", "3 characters"),
+    ({"protocol": "sugarcrepe-compare"}, "", "sugarcrepe-compare compares two"),
+]
+
+
+@pytest.mark.parametrize(("body", "field", "says"), WRONG)
+def test_what_is_wrong_makes_no_study(client, manager, benchmark, body, field, says):
+    studies.study(benchmark=benchmark, name="Taken")
+    answer = post(client, "api-study-list", **{"name": "R", "benchmark": benchmark.pk} | body, expects=400)
+    found = errors(answer)
+    assert says in found[field]
+    assert Study.objects.count() == 1
+
+
+def test_every_setting_of_the_page_can_be_given(client, manager):
+    schema = client.get(reverse("api-schema")).json()["components"]["schemas"]["StageBody"]["properties"]
+    assert set(schema) == set(StageForm.base_fields) - set(StageForm.ASSUMED)
+
+
+def test_a_protocol_file_is_published_and_asked(client, manager, benchmark):
+    text = library.text_of("verify")
+    first, again = (made(client, "api-protocol-list", text=text) for _ in range(2))
+    assert first == again and first["version"] == "verify@1"
+    listed = client.get(reverse("api-protocol-list")).json()
+    assert (listed["count"], listed["results"]) == (1, [first])
+    found = made(client, "api-study-list", name="R", benchmark=benchmark.pk, protocol="verify@1")
+    assert found["stages"][0]["protocol"] == "verify@1"
+    refused = {"stages": {"verify": {"overlap": 9, "rule": "majority"}}}
+    answer = post(client, "api-study-list", name="S", benchmark=benchmark.pk, protocol="verify@1", **refused)
+    assert set(errors(answer)) == {"stages.verify.overlap", "stages.verify.rule"}
+
+
+def test_a_files_problems_have_its_lines(client, manager):
+    text = library.text_of("verify").replace("name: verify", "name: VERIFY\ncolour: red")
+    answer = post(client, "api-protocol-list", text=text, expects=400)
+    assert all(one["file"] == "protocol" and one["row"] for one in answer.json()["errors"])
+
+
+def test_a_name_of_somebody_else_is_taken(client, manager, django_user_model):
+    made(client, "api-protocol-list", text=library.text_of("verify"))
+    client.force_login(django_user_model.objects.create_user("eve", is_staff=True))
+    answer = post(client, "api-protocol-list", text=library.text_of("verify") + "\n# mine\n", expects=409)
+    assert answer.json()["code"] == "NAME_TAKEN"
