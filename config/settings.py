@@ -214,7 +214,10 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
         "benchmarks.accounts.tokens.ByToken",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAdminUser",
+        "benchmarks.accounts.tokens.MayWrite",
+    ],
     "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "EXCEPTION_HANDLER": "benchmarks.api.errors.refuse",

@@ -26,3 +26,15 @@ class EmailForm(DescribedForm):
         given = self.cleaned_data
         if given.get("kinds") and not given.get("email") and "email" not in self.errors:
             self.add_error("email", "Enter the address that notifications should go to.")
+
+
+class TokenForm(DescribedForm):
+    """What a new token may do, and until when."""
+
+    DAYS = (("30", "30 days"), ("90", "90 days"), ("365", "one year"))
+
+    days = forms.ChoiceField(label="Expires after", choices=DAYS, initial="90", required=False)
+    writes = forms.BooleanField(label="May change data, not only read", required=False)
+
+    def clean_days(self) -> int:
+        return int(self.cleaned_data["days"] or 90)

@@ -1,4 +1,5 @@
-"""Tokens for the API: one per person, shown once. Only the digest is stored; a request carries the token.
+"""Tokens for the API: one per person, shown once. Only the digest is stored; a request carries the token. A token
+expires, and may be limited to reading.
 
 The table is `rest_framework.authtoken`'s, whose `key` holds the first 160 bits of the token's SHA-256. A token is 256
 random bits, so its digest does not reveal it. (`manage.py drf_create_token` stores the key itself, and what it prints
@@ -7,15 +8,19 @@ does not work here: use `manage.py api_token`.)
 
 import hashlib
 import secrets
+from datetime import timedelta
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.utils import timezone
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.authtoken.models import Token
 from rest_framework.exceptions import APIException, AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.throttling import UserRateThrottle
 
 from benchmarks import audit
+from benchmarks.models import TokenTerms
 
 
 def _digest(token: str) -> str:
@@ -23,13 +28,14 @@ def _digest(token: str) -> str:
 
 
 @transaction.atomic
-def make_token(*, user, by: str) -> str:
-    """Create a token, returned only here; the previous one stops working."""
+def make_token(*, user, by: str, days: int = 365, writes: bool = True) -> str:
+    """Create a token that expires after so many days, returned only here; the previous one stops working."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     Token.objects.filter(user=user).delete()
     made = secrets.token_urlsafe(32)
-    Token.objects.create(user=user, key=_digest(made))
-    audit.record(by=by, verb="made an API token", subject=user)
+    token = Token.objects.create(user=user, key=_digest(made))
+    TokenTerms.objects.create(token=token, expires_at=timezone.now() + timedelta(days=days), writes=writes)
+    audit.record(by=by, verb="made an API token", subject=user, days=days, writes=writes)
     return made
 
 
@@ -61,7 +67,23 @@ class ByToken(TokenAuthentication):
             raise BadToken(str(refused.detail), "bad_token") from None
 
     def authenticate_credentials(self, key: str):
-        return super().authenticate_credentials(_digest(key))
+        user, token = super().authenticate_credentials(_digest(key))
+        terms = TokenTerms.objects.filter(token=token).first()
+        if terms and terms.expires_at <= timezone.now():
+            ended = f"This token expired on {terms.expires_at:%Y-%m-%d}. Create a new one on your account page."
+            raise BadToken(ended, "expired_token")
+        token.writes = bool(terms and terms.writes)
+        return user, token
+
+
+class MayWrite(BasePermission):
+    """Refuses changes with a token that only reads."""
+
+    message = "This token only reads. Create one that may change data on your account page."
+    code = "token_only_reads"
+
+    def has_permission(self, request, view) -> bool:
+        return request.method in SAFE_METHODS or request.auth is None or request.auth.writes
 
 
 class PerToken(UserRateThrottle):

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
@@ -22,7 +23,7 @@ from rest_framework.authtoken.models import Token
 
 from benchmarks import audit, permissions
 from benchmarks.accounts import accounts, tokens
-from benchmarks.accounts.forms import EmailForm
+from benchmarks.accounts.forms import EmailForm, TokenForm
 from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest, client_address
 
@@ -152,14 +153,20 @@ def account(request: StaffRequest) -> HttpResponse:
 @permissions.staff_only
 def own_token(request: StaffRequest) -> HttpResponse:
     """POST creates a token, shown only in this response: nothing is stored that could show it again."""
-    made = tokens.make_token(user=request.user, by=audit.named(request.user)) if request.method == "POST" else ""
+    form, made = TokenForm(request.POST if request.method == "POST" else None), ""
+    if form.is_valid():
+        made = tokens.make_token(user=request.user, by=audit.named(request.user), **form.cleaned_data)
+    token = Token.objects.select_related("terms").filter(user=request.user).first()
     context = {
         "section": "account",
+        "form": form,
         "made": made,
-        "token": Token.objects.filter(user=request.user).first(),
+        "token": token,
+        "terms": getattr(token, "terms", None),
+        "expired": bool(made == "" and token and hasattr(token, "terms") and token.terms.expires_at <= timezone.now()),
         "address": request.build_absolute_uri(reverse("api-study-list")),
     }
-    return render(request, "accounts/token.html", context)
+    return render(request, "accounts/token.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

@@ -13,7 +13,10 @@ class Command(BaseCommand):
         parser.add_argument("user", help="the user's login name")
         parser.add_argument("--revoke", action="store_true", help="revoke the token without creating a new one")
 
-    def handle(self, *, user, revoke, **options):
+        parser.add_argument("--days", type=int, default=365, help="days until the token expires; default: 365")
+        parser.add_argument("--read-only", action="store_true", help="the token may read, but not change anything")
+
+    def handle(self, *, user, revoke, days, read_only, **options):
         found = get_user_model().objects.filter(username=user).first()
         if found is None:
             raise CommandError(f"There is no user {user}.")
@@ -23,4 +26,6 @@ class Command(BaseCommand):
             return
         if not (found.is_active and found.is_staff):
             raise CommandError(f"{user} may not manage Winnow, so a token would not work.")
-        self.stdout.write(tokens.make_token(user=found, by="command"))
+        if not 1 <= days <= 3650:
+            raise CommandError("Give 1 to 3650 days.")
+        self.stdout.write(tokens.make_token(user=found, by="command", days=days, writes=not read_only))

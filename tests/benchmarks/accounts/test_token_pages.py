@@ -1,6 +1,7 @@
 """Tokens for the API: made on a page or by a command, shown once, of no use to who may not log in."""
 
 import re
+from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
@@ -8,12 +9,13 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 from rest_framework.authtoken.models import Token
 
 from annotation.studies import members
 from benchmarks import audit
 from benchmarks.accounts import tokens
-from benchmarks.models import Event
+from benchmarks.models import Event, TokenTerms
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +78,48 @@ def test_of_somebody_who_may_not_log_in_any_more_it_opens_nothing(client, ana, l
     assert status(client, token) == answer
 
 
+def move(client, token: str, study):
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "a"}
+    url = reverse("api-study-move", args=[study.pk])
+    return client.post(url, {"to": "paused"}, content_type="application/json", headers=headers)
+
+
+def test_an_expired_one_says_when_it_ended(client, ana):
+    token = tokens.make_token(user=ana, by="test", days=30)
+    assert status(client, token) == 200
+    TokenTerms.objects.update(expires_at=datetime(2026, 3, 2, tzinfo=UTC))
+    refused = client.get(reverse("api-study-list"), headers={"Authorization": f"Bearer {token}"})
+    assert (refused.status_code, refused.json()["code"]) == (401, "EXPIRED_TOKEN")
+    assert "expired on 2026-03-02" in refused.json()["detail"]
+    client.force_login(ana)
+    assert "and no longer works" in client.get(reverse("api-token")).text
+
+
+@pytest.mark.parametrize("writes", [True, False, None])
+def test_one_may_be_limited_to_reading(client, ana, writes):
+    """Those of earlier versions, without terms, were made when the API only read."""
+    study = studies.study(created_by=ana)
+    token = tokens.make_token(user=ana, by="test", writes=bool(writes))
+    if writes is None:
+        TokenTerms.objects.all().delete()
+    assert status(client, token) == 200
+    answer = move(client, token, study)
+    code = None if writes else "TOKEN_ONLY_READS"
+    assert (answer.status_code, answer.json().get("code")) == (200 if writes else 403, code)
+
+
+@pytest.mark.parametrize(("form", "days", "writes"), [({}, 90, False), ({"days": "365", "writes": "on"}, 365, True)])
+def test_the_page_asks_for_its_terms(client, ana, form, days, writes):
+    client.force_login(ana)
+    client.post(reverse("api-token"), form)
+    terms = TokenTerms.objects.get()
+    assert terms.writes == writes and (terms.expires_at - timezone.now()).days in (days - 1, days)
+    page = client.get(reverse("api-token")).text
+    assert ("reads and changes data" in page) == writes
+    assert client.post(reverse("api-token"), {"days": "forever"}).status_code == 422
+    assert TokenTerms.objects.get() == terms
+
+
 def test_the_answer_says_what_to_bring(client):
     refused = client.get(reverse("api-study-list"), headers={"Authorization": "Bearer nonsense"})
     assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
@@ -87,6 +131,10 @@ def test_the_command_prints_one(client, ana):
     out = StringIO()
     call_command("api_token", "ana", stdout=out)
     assert status(client, out.getvalue().strip()) == 200
+    call_command("api_token", "ana", "--days", "7", "--read-only", stdout=out)
+    assert not TokenTerms.objects.get().writes
+    with pytest.raises(CommandError, match="1 to 3650"):
+        call_command("api_token", "ana", "--days", "0")
     call_command("api_token", "ana", "--revoke", stdout=out)
     assert not Token.objects.exists()
     User.objects.create_user("guest")
