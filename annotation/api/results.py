@@ -75,7 +75,9 @@ class ExportList(JobCommand, StudyCommand, ListAPIView):
         return export_job.exports_of(self.study)
 
     def act(self, given: dict[str, Any]) -> Job:
-        return export_job.queue_export(study=self.study, by=self.by, created_by=self.user)
+        job = export_job.queue_export(study=self.study, by=self.by, created_by=self.user)
+        jobs.dispatch(job)
+        return job
 
 
 class ExportFile(Download):
@@ -243,7 +245,9 @@ class ReleaseAgain(JobCommand, ReleaseCommand):
     command, conflicts = "retry_release", "It is frozen or still being made."
 
     def act(self, given: dict[str, Any]) -> Job:
-        return _or_conflict(lambda: lifecycle.try_again(release=self.release, by=self.by, created_by=self.user))
+        job = _or_conflict(lambda: lifecycle.try_again(release=self.release, by=self.by, created_by=self.user))
+        jobs.dispatch(job)
+        return job
 
 
 class DiscardedData(serializers.Serializer):

@@ -25,7 +25,6 @@ from benchmarks.accounts import idempotency
 from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters
 from benchmarks.api.errors import CannotAnswer, RefusalData
 from benchmarks.api.serializers import JobData
-from benchmarks.jobs import jobs
 from benchmarks.models import Job
 from benchmarks.transactions import anew
 
@@ -139,16 +138,12 @@ class Command(Endpoint):
 
 
 class JobCommand(Command):
-    """Starts a job (202): `act` returns it, sent to the worker; the script asks for its progress at `Location`."""
+    """Starts a job (202): `act` sends it to the worker and returns it; `Location` has its progress."""
 
     gives, status = JobData, 202
 
     def location(self, made: Job) -> str:
         return reverse("api-job-detail", args=[made.pk])
-
-    def data_of(self, made: Job) -> Mapping[str, Any]:
-        jobs.dispatch(made)
-        return super().data_of(made)
 
 
 def check_length(request: Request, most: int) -> None:

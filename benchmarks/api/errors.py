@@ -7,7 +7,7 @@ is for people. An entry looks like the problem of an import, and a job lists its
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, SuspiciousFileOperation, TooManyFilesSent
 from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
@@ -111,6 +111,10 @@ def _as_api_exception(error: Exception) -> Exception:
             return CannotAnswer(507, "STORAGE_FULL", str(error))
         case CannotKeep():
             return CannotAnswer(413, "TOO_LARGE", str(error))
+        case SuspiciousFileOperation():
+            return invalid([wrong_field("name", "Give the file another name, without folders.")])
+        case RecursionError():
+            return CannotAnswer(400, "PARSE_ERROR", "The JSON is nested too deeply.")
         case RequestDataTooBig() | TooManyFilesSent():
             return CannotAnswer(
                 413, "TOO_LARGE", "A field is too large, or there are too many files. Upload an archive."

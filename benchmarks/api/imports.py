@@ -17,7 +17,7 @@ from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.forms import FILES, ImportForm
 from benchmarks.imports.views import queue_from_form
-from benchmarks.jobs import kept_uploads, uploads
+from benchmarks.jobs import jobs, kept_uploads, uploads
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.runs import import_predictions, material
@@ -134,7 +134,9 @@ class ImportNew(JobCommand):
         form = import_form(given)
         if not form.is_valid():
             raise invalid(form_problems(form, names))
-        return queue_from_form(self.user, form, replaces=False)
+        job = queue_from_form(self.user, form, replaces=False)
+        jobs.dispatch(job)
+        return job
 
 
 def import_form(given: Mapping[str, Any]) -> ImportForm:
@@ -196,7 +198,9 @@ class PredictionsNew(JobCommand):
                 kept_uploads.link(chosen, folder / "data")
             else:
                 uploads.keep(chosen, folder / "data")
-        return import_predictions.queue_predictions(
+        job = import_predictions.queue_predictions(
             benchmark=self.benchmark, files=[folder / "data" / one.name for one in chosen], **given, by=self.by,
             created_by=self.user, upload=str(folder),
         )  # fmt: skip
+        jobs.dispatch(job)
+        return job

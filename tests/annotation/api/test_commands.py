@@ -115,6 +115,7 @@ def test_what_is_wrong_is_named_by_its_field(client, manager, study, body, code,
     [
         ("{", "application/json", 400, "PARSE_ERROR"),
         ("[" * 200_000, "application/json", 400, "PARSE_ERROR"),
+        ('{"to": ' + "[" * 900 + "]" * 900 + "}", "application/json", 400, "PARSE_ERROR"),
         ("[1]", "application/json", 400, "INVALID"),
         ('{"to": "pau\\u0000sed"}', "application/json", 400, "INVALID"),
         ("to=paused", "application/x-www-form-urlencoded", 415, "UNSUPPORTED_MEDIA_TYPE"),

@@ -94,3 +94,10 @@ def test_a_number_is_written_in_digits(client, manager, study, name, number):
 def test_figures_that_are_not_computed_yet_are_described(client, manager):
     paths = read_paths(client)
     assert [path for path, of in paths.items() if "503" in of["get"]["responses"]] == ["/api/studies/{id}/figures/"]
+
+
+@pytest.mark.parametrize("name", ["api-study-list", "api-import-new"])
+@pytest.mark.parametrize("method", ["options", "put", "delete"])
+def test_other_methods_are_refused(client, manager, name, method):
+    answer = getattr(client, method)(reverse(name))
+    assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")

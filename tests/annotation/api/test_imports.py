@@ -117,6 +117,12 @@ def test_uploads_are_their_owners(client, manager, django_user_model):
     assert (client.delete(url).status_code, client.get(url).status_code) == (204, 404)
 
 
+@pytest.mark.parametrize("name", ["..", ".", "\u200b", "a/", "x" * 300])
+def test_an_upload_needs_the_name_of_a_file(client, manager, name):
+    (error,) = post(client, "api-upload-list", name=name, size=1, expects=400).json()["errors"]
+    assert error["field"] == "name" and not list(kept_uploads.of_user(manager))
+
+
 WRONG_CHUNKS = [
     ("x", b"1", "application/octet-stream", 400, "INVALID"),
     (1, b"1", "application/octet-stream", 409, "WRONG_OFFSET"),
