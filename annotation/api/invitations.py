@@ -86,13 +86,17 @@ class ReturnedData(serializers.Serializer):
     statuses = serializers.DictField(child=serializers.IntegerField(), help_text="Submissions by Prolific's status.")
     left = serializers.ListField(child=serializers.CharField(), help_text="Annotators who are now marked as left.")
     older = serializers.IntegerField(help_text="Earlier submissions of returning participants, ignored.")
-    unknown = serializers.ListField(child=serializers.CharField(), help_text="Prolific IDs that are not in this study.")
+    unknown = serializers.ListField(
+        child=serializers.CharField(), allow_null=True,
+        help_text="Prolific IDs that are not in this study. They are not stored: null in a repeated answer.",
+    )  # fmt: skip
 
 
 class ProlificReturned(StudyCommand):
     """Mark annotators as left whose submissions Prolific's export calls returned or timed out."""
 
     command, takes, gives, status = "read_prolific_export", ReturnedBody, ReturnedData, 200
+    shown_once = ("unknown",)
 
     def act(self, given: Mapping[str, Any]) -> prolific.Report:
         try:
