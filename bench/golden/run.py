@@ -179,21 +179,23 @@ class Run:
         described = self.client.get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
         schema = json.loads(described.getvalue())
         self.keep.json("api/schema.json", schema)
-        for path in sorted(schema["paths"]):
+        for path in sorted(path for path, of in schema["paths"].items() if "get" in of):
             for url in self.filled(path):
                 self.answer(f"api/{file_name(url)}", self.client.get(url))
         for url in ("/api/studies/?colour=red", "/api/studies/1/judgments/?stage=1&counted=true&limit=5"):
             self.answer(f"api/{file_name(url)}", self.client.get(url))
 
     def filled(self, path: str) -> list[str]:
-        """The addresses of a path such as /api/studies/{id}/stages/{position}/."""
+        """The addresses of a path such as /api/studies/{id}/stages/{position}/; none of one that names other things."""
         from django.apps import apps
 
         if "{" not in path:
             return [path]
         before, _, after = path.partition("{")
         after = after.partition("}")[2]
-        found = []
+        found: list[str] = []
+        if before.strip("/").split("/")[-1] not in MODELS or "{" in after.replace("{position}", ""):
+            return found
         for one in apps.get_model(*MODELS[before.strip("/").split("/")[-1]]).objects.order_by("pk"):
             if "{" in after:
                 middle, _, end = after.partition("{")

@@ -110,7 +110,7 @@ def _as_api_exception(error: Exception) -> Exception:
         case NoRoom():
             return CannotAnswer(507, "STORAGE_FULL", str(error))
         case CannotKeep():
-            return CannotAnswer(413, "TOO_LARGE", str(error))
+            return invalid([wrong_field("name", str(error))])
         case SuspiciousFileOperation():
             return invalid([wrong_field("name", "Give the file another name, without folders.")])
         case RecursionError():

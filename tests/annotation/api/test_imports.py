@@ -66,6 +66,12 @@ def test_a_large_archive_comes_in_chunks(client, manager, finished, tmp_path):
     assert client.get(reverse("api-upload-detail", args=[begun["id"]])).status_code == 404, "imported, so it is gone"
 
 
+def test_the_same_rows_twice_are_refused_the_second_time(client, manager, finished):
+    found = [finished("api-import-new", name="Cups", items=[imports.item(1)], text_only=True) for _ in range(2)]
+    assert [job["state"] for job in found] == ["done", "failed"] and Item.objects.count() == 1
+    assert [one["code"] for one in found[1]["problems"]] == ["ALREADY_IMPORTED"]
+
+
 def test_a_check_stores_nothing(client, manager, finished):
     rows, files = json.dumps([imports.item(1)]), {"images": pictures("1.jpg", "1-0.jpg")}
     job = finished("api-import-new", name="Cups", items=rows, check_only="true", parts=files)
