@@ -222,7 +222,6 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "EXCEPTION_HANDLER": "benchmarks.api.errors.refuse",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_METADATA_CLASS": None,  # no OPTIONS: /api/schema/ describes everything
     "DEFAULT_SCHEMA_CLASS": "benchmarks.api.endpoints.Description",
     "URL_FORMAT_OVERRIDE": None,
 }

@@ -56,9 +56,9 @@ class ProlificBody(Body):
 
 
 class ProlificData(serializers.Serializer):
-    completion_code = serializers.CharField(help_text="Shown to who has finished.")
-    screened_out_code = serializers.CharField(help_text="Shown to who did not pass.")
-    no_consent_code = serializers.CharField(help_text="Shown to who did not agree.")
+    completion_code = serializers.CharField(help_text="For annotators who have finished.")
+    screened_out_code = serializers.CharField(help_text="For annotators who were screened out.")
+    no_consent_code = serializers.CharField(help_text="For annotators who did not agree.")
 
 
 class ProlificSettings(StudyCommand):

@@ -106,6 +106,7 @@ class Call:
 class Endpoint(GenericAPIView):
     # A subclass defines its `operation` name and `filters`; its docstring is the API description (hence none here).
     operation: str
+    http_method_names = ["get", "head", "post", "patch", "delete"]  # no OPTIONS: /api/schema/ describes everything
     filters: type[Filters] = Filters
     refusals: Mapping[int, str] = {}  # what it may answer beside what every endpoint may
     pagination_class: type[BasePagination] | None = None

@@ -101,3 +101,4 @@ def test_figures_that_are_not_computed_yet_are_described(client, manager):
 def test_other_methods_are_refused(client, manager, name, method):
     answer = getattr(client, method)(reverse(name))
     assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert not {"OPTIONS", "PUT"} & set(answer["Allow"].split(", "))
