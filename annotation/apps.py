@@ -10,7 +10,10 @@ class AnnotationConfig(AppConfig):
         from annotation.models.protocol_files import text_of_version
         from annotation.pipeline import promotion
         from annotation.protocols import registry
+        from annotation.studies import groups
+        from benchmarks.accounts import roles
         from benchmarks.imports import listeners
 
         registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)
+        roles.on_rights(groups.follow_groups)

@@ -1,6 +1,10 @@
 """URLs of benchmarks, imports, images and login."""
 
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
+from django.utils.module_loading import import_string
 
 from benchmarks.accounts import views as accounts_views
 from benchmarks.imports import views as imports_views
@@ -12,11 +16,37 @@ from benchmarks.views import benchmarks, images
 
 OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
 
+
+def later(name: str) -> Callable[..., HttpResponse]:
+    """A view of accounts/ whose module is loaded when it is first asked for: cryptography takes half a second."""
+
+    def view(request: HttpRequest, **values: object) -> HttpResponse:
+        return import_string(f"benchmarks.accounts.{name}")(request, **values)
+
+    return view
+
+
 urlpatterns = [
     path("login/", accounts_views.log_in, name="login"),
     path("logout/", accounts_views.log_out, name="logout"),
     path("password/", accounts_views.first_password, name="first-password"),
+    path("login/code/", later("second_factor.authenticate"), name="mfa_authenticate"),
+    path("login/passkey/", later("second_factor.passkey_login"), name="mfa_login_webauthn"),
+    path("login/provider/", later("provider_views.provider_login"), name="provider-login"),
+    path("login/provider/callback/", later("provider_views.provider_callback"), name="provider-callback"),
     path("account/", accounts_views.account, name="account"),
+    path("account/confirm/", later("second_factor.confirm_password"), name="account_reauthenticate"),
+    path("account/confirm/code/", later("second_factor.confirm_code"), name="mfa_reauthenticate"),
+    path("account/confirm/passkey/", later("second_factor.confirm_passkey"), name="mfa_reauthenticate_webauthn"),
+    path("account/app/", later("second_factor.app_add"), name="mfa_activate_totp"),
+    path("account/app/remove/", later("second_factor.app_remove"), name="mfa_deactivate_totp"),
+    path("account/passkeys/add/", later("second_factor.passkey_add"), name="mfa_add_webauthn"),
+    path("account/passkeys/<int:pk>/remove/", later("second_factor.passkey_remove"), name="mfa_remove_webauthn"),
+    path("account/codes/", later("second_factor.recovery_codes"), name="mfa_view_recovery_codes"),
+    path("account/codes/new/", later("second_factor.recovery_codes_new"), name="mfa_generate_recovery_codes"),
+    path("account/provider/connect/", later("provider_views.provider_connect"), name="provider-connect"),
+    path("account/provider/disconnect/", later("provider_views.provider_disconnect"), name="provider-disconnect"),
+    path("account/sessions/end/", accounts_views.sessions_end, name="sessions-end"),
     path("token/", accounts_views.own_token, name="api-token"),
     path("token/revoke/", accounts_views.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),
@@ -33,4 +63,8 @@ urlpatterns = [
     re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
     re_path(rf"^s/{OPAQUE}$", images.small, name="small-image"),
     re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
+    # Names by which allauth finds pages that we have.
+    path("login/", accounts_views.log_in, name="account_login"),
+    path("account/", accounts_views.account, name="mfa_index"),
+    path("account/", accounts_views.account, name="mfa_list_webauthn"),
 ]

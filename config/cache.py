@@ -41,6 +41,11 @@ class Client(RedisCacheClient):
         with _even_without_redis():
             super().set(key, value, timeout)
 
+    def delete(self, key) -> bool:
+        with _even_without_redis():
+            return super().delete(key)
+        return False
+
     def set_many(self, data, timeout) -> None:
         with _even_without_redis():
             super().set_many(data, timeout)

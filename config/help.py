@@ -28,6 +28,8 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "predictions-": "reference/predictions",
     "reported-": "guide/comparison",
     "api-token": "reference/api",
+    "account": "guide/login",
+    "mfa_": "guide/login",
     "protocol-": "guide/own-protocol",
     "study-": "guide/studies",
     "study-adjudicate": "guide/adjudication",

@@ -41,10 +41,13 @@ def static_fingerprint() -> str:
 
 @transaction.atomic
 def first_admin(*, by: str) -> tuple[str, str] | None:
-    """Create an admin and return (name, one-time password); None if a superuser can already log in.
+    """Create an admin and return (name, one-time password); None if a superuser can already log in, or passwords are
+    switched off.
 
     The password works for one login, at which the owner must choose another (`last_login` is empty until then).
     """
+    if not settings.LOCAL_LOGIN:
+        return None
     users = get_user_model().objects.select_for_update()
     if any(user.has_usable_password() for user in users.filter(is_superuser=True, is_active=True)):
         return None

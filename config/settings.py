@@ -7,6 +7,7 @@ docs/guide/deployment.md lists every variable.
 
 import os
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -14,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from config import services
+from config import oidc, services
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("WINNOW_VAR", BASE_DIR / "var")).resolve()
@@ -66,6 +67,10 @@ INSTALLED_APPS = [
     "django_htmx",
     "rest_framework",
     "rest_framework.authtoken",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.mfa",
+    "allauth.usersessions",
     "drf_spectacular",
     "csp",
     "config",
@@ -87,6 +92,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -136,6 +142,29 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "study-list"
 LOGOUT_REDIRECT_URL = "login"
+
+# Login through a provider, second factors and sessions: django-allauth, behind our own pages (benchmarks/accounts).
+OIDC: Any = oidc.read(os.environ, secure=PRODUCTION)  # None without a provider
+LOCAL_LOGIN = flag("WINNOW_LOCAL_LOGIN") or not os.environ.get("WINNOW_LOCAL_LOGIN")
+if not LOCAL_LOGIN and OIDC is None:
+    raise ImproperlyConfigured("WINNOW_LOCAL_LOGIN=0 needs a provider: set WINNOW_OIDC_ISSUER, or nobody can log in.")
+ACCOUNT_ADAPTER = "benchmarks.accounts.adapter.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_UNIQUE_EMAIL = False
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 600  # seconds
+SOCIALACCOUNT_ADAPTER = "benchmarks.accounts.provider.ProviderAdapter"
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_RATE_LIMITS = {"reauthenticate": None}  # failed passwords and codes have a limit of their own: login_failed
+MFA_RATE_LIMITS = {"webauthn_login": None}  # benchmarks/accounts/limits.py
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "add_webauthn": "benchmarks.accounts.passkey_forms.AddForm",
+    "authenticate_webauthn": "benchmarks.accounts.passkey_forms.AuthenticateForm",
+    "login_webauthn": "benchmarks.accounts.passkey_forms.LoginForm",
+    "reauthenticate_webauthn": "benchmarks.accounts.passkey_forms.ConfirmForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Winnow"
 
 # E-mail: without a host, none is offered or sent.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")

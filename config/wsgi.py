@@ -1,6 +1,7 @@
 """The WSGI application: `config.wsgi:application`."""
 
 import os
+from importlib import import_module
 
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
@@ -9,3 +10,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
 get_resolver().url_patterns  # noqa: B018  # imports every view before gunicorn forks: a new process answers at once
+for module in ("provider_views", "second_factor"):  # what benchmarks.urls loads late
+    import_module(f"benchmarks.accounts.{module}")

@@ -4,11 +4,13 @@ what owners change themselves.
 
 import secrets
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from benchmarks import audit
+from benchmarks.accounts import sessions, tokens
 
 
 class CannotAdd(ValueError):
@@ -18,6 +20,10 @@ class CannotAdd(ValueError):
 @transaction.atomic
 def add_user(*, name: str, superuser: bool, by: str) -> tuple[User, str]:
     """Create a staff user; returns the user and a one-time password. Raises CannotAdd."""
+    if not settings.LOCAL_LOGIN:
+        raise CannotAdd(
+            "Passwords are switched off (WINNOW_LOCAL_LOGIN=0). The provider's groups give people their accounts."
+        )
     user = User(username=name, is_staff=True, is_superuser=superuser)
     try:
         user.full_clean(exclude=["password"])
@@ -53,3 +59,14 @@ def change_password(*, user: User, password: str, by: str) -> None:
     user.set_password(password)
     user.save(update_fields=["password"])
     audit.record(by=by, verb="changed a password", subject=user)
+
+
+@transaction.atomic
+def set_open(*, user: User, open: bool, by: str) -> None:
+    """Close an account, which logs out its owner and their scripts, or open it again; what they made stays."""
+    user.is_active = open
+    user.save(update_fields=["is_active"])
+    audit.record(by=by, verb="opened an account again" if open else "closed an account", subject=user)
+    if not open:
+        tokens.revoke_token(user=user, by=by)
+        sessions.end_others(user=user, present=None, by=by)

@@ -2,99 +2,62 @@
 before they are logged in.
 """
 
-import hashlib
-import time
-
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
+from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login, logout, update_session_auth_hash
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm, UsernameField
+from django.contrib.auth import logout, update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 from rest_framework.authtoken.models import Token
 
 from benchmarks import audit, permissions
-from benchmarks.accounts import accounts, tokens
+from benchmarks.accounts import accounts, factors, sessions, tokens
 from benchmarks.accounts.forms import EmailForm, TokenForm
+from benchmarks.accounts.limits import after_login, seconds_to_wait
+from benchmarks.accounts.login_page import login_page, wait_page
 from benchmarks.notifications import subscriptions
-from benchmarks.permissions import StaffRequest, client_address
+from benchmarks.permissions import StaffRequest
 
-TRIES = 10  # per minute, for one name from one address
-TRIES_FROM_ADDRESS = 60  # per minute, for all names
 FIRST = "first_password_of"  # in the session: the user whose first password was correct, and that password's hash
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def log_in(request: HttpRequest) -> HttpResponse:
+    """By password; allauth then asks for the second factor of a user who has one."""
     if request.method != "POST":
-        return render(request, "accounts/login.html", {"form": AuthenticationForm(request)})
-    if wait := _too_many(request):
-        why = f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
+        return login_page(request)
+    if not settings.LOCAL_LOGIN:
+        return login_page(request, why=f"Passwords are switched off. Log in through {settings.OIDC.name}.", status=403)
+    if wait := seconds_to_wait(request, request.POST.get("username", "")):
         form = AuthenticationForm(request, initial={"username": request.POST.get("username", "")})
-        answer = _refused(request, form, why, 429)
-        answer["Retry-After"] = str(wait)
-        return answer
+        return wait_page(request, wait, form)
     form = AuthenticationForm(request, request.POST)
     if not form.is_valid():
-        return _refused(request, form, "", 422)
+        return login_page(request, form=form, status=422)
     user = form.get_user()
     if user.last_login is None:
         request.session.cycle_key()
         request.session[FIRST] = [user.pk, user.get_session_auth_hash()]
         return redirect("first-password")
-    login(request, user)
-    return redirect(_after_login(request))
-
-
-def _refused(request: HttpRequest, form, why: str, status: int) -> HttpResponse:
-    return render(request, "accounts/login.html", {"form": form, "why": why}, status=status)
-
-
-def _too_many(request: HttpRequest) -> int:
-    """Count this attempt; returns the seconds to wait, or 0. Without Redis nothing is counted, and login works.
-
-    The name is normalised as in Django, ignoring case, and hashed: it may be a password typed into the wrong field.
-    """
-    minute, second = _clock()
-    address, name = client_address(request), str(UsernameField().to_python(request.POST.get("username", ""))).lower()
-    of_name, of_all = _tries(f"{minute} {address} {name}"), _tries(f"{minute} {address}")
-    return 60 - second if of_name > TRIES or of_all > TRIES_FROM_ADDRESS else 0
-
-
-def _clock() -> tuple[int, int]:
-    """The minute, and its second."""
-    return divmod(int(time.time()), 60)
-
-
-def _tries(who: str) -> int:
-    key = "login-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
-    cache.add(key, 0, timeout=120)
-    try:
-        return cache.incr(key)
-    except ValueError:  # it is not stored
-        return 0
-
-
-def _after_login(request: HttpRequest) -> str:
-    asked = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
-    return asked if safe else resolve_url("study-list")
+    return perform_password_login(request, {}, Login(user=user, redirect_url=after_login(request)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def first_password(request: HttpRequest) -> HttpResponse:
     """The first password expires only when the owner's own password is stored."""
-    user = _first_time(request)
+    user = _first_time(request) if settings.LOCAL_LOGIN else None
     if user is None:
         return redirect("login")
     form = SetPasswordForm(user, request.POST or None)
@@ -105,8 +68,7 @@ def first_password(request: HttpRequest) -> HttpResponse:
                 return redirect("login")
             form.save()
             audit.record(by=audit.named(user), verb="chose a password", subject=user)
-            login(request, user)
-        return redirect("study-list")
+            return perform_password_login(request, {}, Login(user=user, redirect_url=resolve_url("study-list")))
     context = {"form": form, "name": user.get_username()}
     return render(request, "accounts/first_password.html", context, status=422 if form.errors else 200)
 
@@ -128,7 +90,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @permissions.staff_only
 @sensitive_post_parameters()
 def account(request: StaffRequest) -> HttpResponse:
-    """The user's e-mail address, notifications and password; a POST says with `save` which of the two it changes."""
+    """The user's account; a POST says with `save` whether it changes the address and notifications, or the password."""
     user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
     email = EmailForm(user, request.POST if save == "email" else None)
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
@@ -140,13 +102,39 @@ def account(request: StaffRequest) -> HttpResponse:
             subscriptions.choose(user=user, kinds=email.cleaned_data["kinds"], by=by)
         messages.success(request, "Saved.")
         return redirect("account")
-    if password.is_valid():
+    if settings.LOCAL_LOGIN and user.has_usable_password() and password.is_valid():
         accounts.change_password(user=user, password=password.cleaned_data["new_password1"], by=by)
+        sessions.end_others(user=user, present=request.session.session_key, by=by)
         update_session_auth_hash(request, user)
+        UserSession.objects.create_from_request(request)  # its key has changed
         messages.success(request, "Your password has been changed. Other browsers are logged out.")
         return redirect("account")
-    context = {"section": "account", "email": email, "password": password}
+    context = {
+        "section": "account",
+        "email": email,
+        "password": password if settings.LOCAL_LOGIN and user.has_usable_password() else None,
+        "factors": factors.factors(user),
+        "sessions": sessions.open_sessions(user),
+        "present": request.session.session_key,
+        "provider": settings.OIDC,
+        "connected": settings.OIDC and factors.is_connected(user),
+    }
     return render(request, "accounts/account.html", context, status=422 if email.errors or password.errors else 200)
+
+
+@require_POST
+@permissions.staff_only
+def sessions_end(request: StaffRequest) -> HttpResponse:
+    """End the session that the POST names, or all but the present one."""
+    named = request.POST.get("session", "")
+    only = int(named) if named.isdecimal() and len(named) < 18 else None
+    by, present = audit.named(request.user), request.session.session_key
+    if only is None and named:
+        return redirect("account")
+    ended = sessions.end_others(user=request.user, present=present, only=only, by=by)
+    done = "The session has been ended." if ended == 1 else f"{ended} sessions have been ended."
+    messages.success(request, done if ended else "There was no other session to end.")
+    return redirect("account")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

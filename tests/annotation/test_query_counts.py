@@ -5,13 +5,18 @@ fails here. All are asked once of a small world and once of a larger one, which 
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.db import connection, transaction
 from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.checks import attention_checks, gold_items
 from annotation.checks.parsing import Known
@@ -34,7 +39,11 @@ from tests.builders import studies as builders_studies
 ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {
-    "home", "health", "login", "logout", "first-password", "account", "api-token", "image", "small-image", "thumbnail",
+    "home", "health", "login", "account_login", "logout", "first-password", "api-token", "image",
+    "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
+    "account_reauthenticate", "mfa_reauthenticate",
+    "mfa_reauthenticate_webauthn", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_add_webauthn",
+    "mfa_remove_webauthn", "mfa_view_recovery_codes", "mfa_generate_recovery_codes", "small-image", "thumbnail",
     "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline",
     "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
     "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
@@ -72,6 +81,7 @@ PAGES = {
     "study-corrected": ["audited"],
     "study-corrected-csv": ["audited"],
     "study-try-screens": ["judged?end"],
+    "account": [""],
     "protocol-list": [""],
     "protocol-draft": [""],
     "protocol-version": [""],
@@ -191,10 +201,16 @@ def scored(study: Study, rows: int) -> None:
 
 
 def questions(rows: int) -> None:
-    """So many published protocols and versions of one, each with a study, and drafts."""
+    """So many published protocols and versions of one, each with a study, drafts, and their author's passkeys and
+    sessions."""
     user = User.objects.create_superuser("writer")
     text = library.text_of("verify")
     for number in range(rows):
+        Authenticator.objects.create(user=user, type="webauthn", data={"name": f"Key {number}"})
+        session = Session.objects.create(
+            session_key=f"session-{number}", expire_date=timezone.now() + timedelta(days=1)
+        )
+        UserSession.objects.create(user=user, session_key=session.session_key, ip="192.0.2.7")
         drafts.start_draft(start="verify", user=user, by="test")
         version = publish(text=text.replace("name: verify", f"name: verify-{number}"), by="test")
         publish(text=text + "\n" * number, by="test")

@@ -43,6 +43,25 @@ login                   ++++++  ++++++
 logout                  xxxxxx  ++++++
 first-password          ++++++  ++++++
 account                 +++-+L  +++-+L
+account_login           ++++++  ++++++
+mfa_index               +++-+L  +++-+L
+mfa_list_webauthn       +++-+L  +++-+L
+mfa_authenticate        ++++++  ++++++
+mfa_login_webauthn      ++++++  ++++++
+provider-login          xxxxxx  000000
+provider-callback       000000  xxxxxx
+provider-connect        xxxxxx  000-0L
+provider-disconnect     xxxxxx  +++-+L
+account_reauthenticate  +++-+L  +++-+L
+mfa_reauthenticate      +++-+L  +++-+L
+mfa_reauthenticate_webauthn +++-+L  +++-+L
+mfa_activate_totp       +++-+L  +++-+L
+mfa_deactivate_totp     000-0L  000-0L
+mfa_add_webauthn        +++-+L  +++-+L
+mfa_remove_webauthn     +++-+L  +++-+L
+mfa_view_recovery_codes 000-0L  xxx-xL
+mfa_generate_recovery_codes +++-+L  +++-+L
+sessions-end            xxxxxx  +++-+L
 api-token               +++-+L  +++-+L
 api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
@@ -204,7 +223,7 @@ def world(module_world) -> World:
     export.report = {"file": kept, "bytes": 3, "counts": counts, "download": "/the-zip"}
     export.state, export.finished_at = JobState.DONE, export.created_at
     export.save()
-    people["superuser"] = User.objects.create_superuser("root")
+    people["superuser"] = User.objects.create_superuser("root", password="x")
     run = Run.objects.create(benchmark=study.benchmark, origin="reported", kind="bivlc", title="CLIP")
     release = releases.by_hand(study)
     declared.published("verify")

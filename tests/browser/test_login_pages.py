@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from benchmarks.accounts import views as accounts_views
+from benchmarks.accounts import limits
 from tests.browser.looking import fits, in_windows, tab_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,12 +18,12 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
             assert (axe_violations(page), fits(page)) == ([], True), (name, window)
 
     cache.clear()
-    monkeypatch.setattr(accounts_views, "_clock", lambda: (27_000_000, 40))
+    monkeypatch.setattr(limits, "_clock", lambda: (27_000_000, 40))
     User.objects.create_user("ana", password=GIVEN, is_staff=True)
     page.goto(f"{site}/login/")
     look("login")
 
-    monkeypatch.setattr(accounts_views, "TRIES", 0)
+    monkeypatch.setattr(limits, "TRIES", 0)
     page.keyboard.type("ana")  # the first field has the focus
     page.keyboard.press("Tab")
     page.keyboard.type(GIVEN)
@@ -32,7 +32,7 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     expect(page.get_by_label("Name")).to_have_value("ana")
     look("too many attempts")
 
-    monkeypatch.setattr(accounts_views, "TRIES", 10)
+    monkeypatch.setattr(limits, "TRIES", 10)
     page.keyboard.press("Tab")
     page.keyboard.type(GIVEN)
     page.keyboard.press("Enter")

@@ -35,7 +35,7 @@ def load(tmp_path, monkeypatch):
     """`load(NAME=value, …)`: the settings that this environment gives, by name."""
 
     def read(**environment: str) -> dict:
-        for name in PRODUCTION:
+        for name in (*PRODUCTION, *PROVIDER):
             monkeypatch.delenv(name, raising=False)
         for name, value in {"WINNOW_VAR": str(tmp_path), **environment}.items():
             monkeypatch.setenv(name, value)
@@ -110,6 +110,44 @@ def test_e_mail_is_sent_where_a_mail_server_is_named(load, more, port):
 def test_what_e_mail_needs_is_asked_for_by_name(load, wrong, named):
     with pytest.raises(ImproperlyConfigured, match=named):
         load(**{**MAIL, **wrong})
+
+
+PROVIDER = {
+    "WINNOW_OIDC_ISSUER": "https://login.example.org/",
+    "WINNOW_OIDC_CLIENT_ID": "winnow",
+    "WINNOW_OIDC_CLIENT_SECRET": "x",
+}
+
+
+def test_a_provider_is_read_from_the_environment(load):
+    assert load()["OIDC"] is None and load()["LOCAL_LOGIN"]
+    roles = '{"lab": "staff", "crowd": {"Pilot": "manager"}}'
+    found = load(**PROVIDER, WINNOW_OIDC_ROLES=roles, WINNOW_LOCAL_LOGIN="0", WINNOW_OIDC_SCOPES="openid groups")
+    assert not found["LOCAL_LOGIN"]
+    provider = found["OIDC"]
+    assert (provider.issuer, provider.name) == ("https://login.example.org", "login.example.org")
+    assert provider.roles == {"lab": "staff", "crowd": {"Pilot": "manager"}} and provider.scopes == ["openid", "groups"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"WINNOW_OIDC_ISSUER": "login.example.org"}, "WINNOW_OIDC_ISSUER"),
+        ({**PRODUCTION, "WINNOW_OIDC_ISSUER": "http://login.example.org"}, "WINNOW_OIDC_ISSUER"),
+        ({"WINNOW_OIDC_CLIENT_ID": ""}, "WINNOW_OIDC_CLIENT_ID"),
+        ({"WINNOW_OIDC_CLIENT_SECRET": ""}, "WINNOW_OIDC_CLIENT_SECRET"),
+        ({"WINNOW_OIDC_SCOPES": "profile"}, "WINNOW_OIDC_SCOPES"),
+        ({"WINNOW_OIDC_ROLES": "lab=staff"}, "WINNOW_OIDC_ROLES is not JSON"),
+        ({"WINNOW_OIDC_ROLES": '["lab"]'}, "must be a JSON object"),
+        ({"WINNOW_OIDC_ROLES": '{"lab": "boss"}'}, "the group 'lab' an unknown role"),
+        ({"WINNOW_OIDC_ROLES": '{"lab": {"Pilot": "staff"}}'}, "the group 'lab' an unknown role"),
+        ({"WINNOW_OIDC_ROLES": '{"lab": {"Pilot": ["viewer"]}}'}, "the group 'lab' an unknown role"),
+        ({"WINNOW_OIDC_ISSUER": "", "WINNOW_LOCAL_LOGIN": "0"}, "WINNOW_LOCAL_LOGIN=0 needs a provider"),
+    ],
+)
+def test_what_a_provider_needs_is_asked_for_by_name(load, wrong, named):
+    with pytest.raises(ImproperlyConfigured, match=named):
+        load(**{**PROVIDER, **wrong})
 
 
 def test_behind_a_proxy_unless_it_is_said_otherwise(load):

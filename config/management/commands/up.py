@@ -88,6 +88,8 @@ class Command(BaseCommand):
         self.say("Ctrl-C stops it.")
 
     def how_to_log_in(self, admin: tuple[str, str] | None) -> str:
+        if not settings.LOCAL_LOGIN:
+            return f"(through {settings.OIDC.name})"
         if admin is None:
             return "(lost the password? .venv/bin/python manage.py changepassword admin)"
         return f"name {admin[0]}, one-time password {admin[1]}   (shown only once; choose your own when you log in)"

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.accounts import limits
 from benchmarks.accounts import views as accounts_views
 from benchmarks.permissions import client_address
 
@@ -20,7 +21,7 @@ GIVEN, OWN = "given-by-somebody-else", "a-secret-of-my-own"
 def no_tries_yet(monkeypatch):
     """And it is 20 seconds before the minute is over."""
     cache.clear()
-    monkeypatch.setattr(accounts_views, "_clock", lambda: (27_000_000, 40))
+    monkeypatch.setattr(limits, "_clock", lambda: (27_000_000, 40))
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ SAME = ["bo", "BO", " bo ", "\uff42\uff4f", "bo\u3000"]  # full-width letters; a
 
 
 def test_the_eleventh_try_in_a_minute_waits_even_with_the_right_password(client, bo):
-    for number in range(accounts_views.TRIES):
+    for number in range(limits.TRIES):
         assert log_in(client, SAME[number % len(SAME)], "wrong").status_code == 422
     refused = log_in(client, "bo", "own-secret-9")
     assert refused.status_code == 429 and refused["Retry-After"] == "20"
@@ -113,10 +114,30 @@ def test_the_eleventh_try_in_a_minute_waits_even_with_the_right_password(client,
 
 
 def test_an_address_has_its_limit_too(client, bo, monkeypatch):
-    monkeypatch.setattr(accounts_views, "TRIES_FROM_ADDRESS", 3)
+    monkeypatch.setattr(limits, "TRIES_FROM_ADDRESS", 3)
     for number in range(3):
         assert log_in(client, f"name-{number}", "wrong").status_code == 422
     assert log_in(client, "bo", "own-secret-9").status_code == 429
+
+
+def test_a_name_has_its_limit_over_all_addresses(client, bo, monkeypatch):
+    monkeypatch.setattr(limits, "TRIES_OF_NAME", 3)
+    for number in range(3):
+        assert log_in(client, "bo", "wrong", REMOTE_ADDR=f"192.0.2.{number}").status_code == 422
+    assert log_in(client, "bo", "own-secret-9", REMOTE_ADDR="192.0.2.9").status_code == 429
+
+
+@pytest.mark.parametrize("proxies", [0, 1, 2])
+def test_a_forged_header_gives_nobody_more_tries(client, bo, settings, monkeypatch, proxies):
+    """What a client writes stands before what the proxies append."""
+    settings.TRUSTED_PROXIES = proxies
+    monkeypatch.setattr(limits, "TRIES", 3)
+    seen = ", ".join(["192.0.2.7", "10.9.9.9"][:proxies])
+    answers = [
+        log_in(client, "bo", "wrong", HTTP_X_FORWARDED_FOR=", ".join(filter(None, [f"10.0.0.{number}", seen])))
+        for number in range(4)
+    ]
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 429]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +170,7 @@ def test_the_login_page_is_not_kept(client):
 
 
 def test_who_is_limited_is_not_even_looked_up(client, ana, monkeypatch):
-    for _ in range(accounts_views.TRIES):
+    for _ in range(limits.TRIES):
         log_in(client, "ana", "wrong")
     monkeypatch.setattr(accounts_views.AuthenticationForm, "clean", lambda form: pytest.fail("the password was tried"))
     assert log_in(client, "ana", GIVEN).status_code == 429

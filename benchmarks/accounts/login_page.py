@@ -1,0 +1,28 @@
+"""The page on which people log in: by password, by passkey, or through the provider, as the settings allow."""
+
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def login_page(
+    request: HttpRequest, *, form: AuthenticationForm | None = None, why: str = "", status: int = 200
+) -> HttpResponse:
+    """The page, with `why` as an error above its form."""
+    context = {
+        "form": form or AuthenticationForm(request),
+        "why": why,
+        "local": settings.LOCAL_LOGIN,
+        "provider": settings.OIDC,
+        "next": request.POST.get("next") or request.GET.get("next") or "",
+    }
+    return render(request, "accounts/login.html", context, status=status)
+
+
+def wait_page(request: HttpRequest, wait: int, form: AuthenticationForm | None = None) -> HttpResponse:
+    """The page for somebody who has to wait so many seconds before the next attempt."""
+    why = f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
+    answer = login_page(request, form=form, why=why, status=429)
+    answer["Retry-After"] = str(wait)
+    return answer

@@ -1,0 +1,68 @@
+"""What the groups of a provider give an account: staff, superuser, and roles in studies (WINNOW_OIDC_ROLES).
+
+With such a map, each login through the provider sets these rights anew, so that whoever leaves a group loses them.
+Rooms above register what follows from it in their own tables, as they register actions after an import.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from benchmarks import audit
+
+BY = "provider"
+EVERYBODY = "*"
+Listener = Callable[[User, dict[str, list[str]]], object]
+_LISTENERS: list[Listener] = []
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Rights:
+    """`studies` has every study that the map names, with the roles that the groups give in it: perhaps none."""
+
+    staff: bool = False
+    superuser: bool = False
+    studies: dict[str, list[str]] = field(default_factory=dict)
+
+
+def on_rights(listener: Listener) -> Listener:
+    """Call `listener(user, studies)`, with `Rights.studies`, at each login through the provider. A decorator."""
+    if listener not in _LISTENERS:
+        _LISTENERS.append(listener)
+    return listener
+
+
+def rights_of(groups: Iterable[str]) -> Rights:
+    """What the map in the settings gives to somebody in these groups."""
+    found = Rights()
+    held = {EVERYBODY, *groups}
+    for group, grant in settings.OIDC.roles.items():
+        if isinstance(grant, str):
+            found.superuser |= group in held and grant == "superuser"
+            found.staff |= group in held
+            continue
+        for study, role in grant.items():
+            found.studies.setdefault(study, []).extend([role] * (group in held))
+            found.staff |= group in held
+    return found
+
+
+@transaction.atomic
+def apply(*, user: User, rights: Rights) -> None:
+    """Give the account exactly these rights. Without a map, nothing changes."""
+    if not settings.OIDC.roles:
+        return
+    before = user.is_staff, user.is_superuser
+    user.is_staff, user.is_superuser = rights.staff, rights.superuser
+    if before != (user.is_staff, user.is_superuser):
+        user.save(update_fields=["is_staff", "is_superuser"])
+        audit.record(
+            by=BY, verb="changed an account's rights", subject=user, staff=user.is_staff, superuser=user.is_superuser
+        )
+    for listener in _LISTENERS:
+        listener(user, rights.studies)

@@ -1,0 +1,20 @@
+"""`manage.py remove_second_factor ana`: for somebody who has lost their device and their recovery codes."""
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.accounts.factors import remove_factors
+
+
+class Command(BaseCommand):
+    help = "Remove a user's authenticator app, passkeys and recovery codes. The password remains."
+
+    def add_arguments(self, parser):
+        parser.add_argument("name", help="the login name")
+
+    def handle(self, *, name, **rest):
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no user {name}.")
+        removed = remove_factors(user=user)
+        self.stdout.write(f"{name} now logs in without a second factor." if removed else f"{name} has none.")

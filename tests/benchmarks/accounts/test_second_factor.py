@@ -1,0 +1,153 @@
+"""A second factor: set up after the password, asked for at every login, replaced by recovery codes, removed."""
+
+import time
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from benchmarks.models import Event
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "cups-and-saucers"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+
+
+@pytest.fixture(autouse=True)
+def no_tries_yet():
+    cache.clear()
+
+
+@pytest.fixture
+def ana(client) -> User:
+    user = User.objects.create_user("ana", password=PASSWORD, is_staff=True, last_login="2026-01-01T00:00Z")
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def app(ana) -> str:
+    """Ana has an authenticator app; its key."""
+    auth.TOTP.activate(ana, SECRET)
+    return SECRET
+
+
+def code(secret: str, steps: int = 0) -> str:
+    return auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30 + steps))
+
+
+def enter(password: str = PASSWORD) -> tuple[Client, str]:
+    """A browser after the password, and where it is sent."""
+    made = Client()
+    answer = made.post(reverse("login"), {"username": "ana", "password": password, "next": "/benchmarks/"})
+    return made, answer.url
+
+
+def is_logged_in(client) -> bool:
+    return client.get(reverse("account")).status_code == 200
+
+
+def confirmed(client, address: str):
+    """The page, after entering the password that it asks for."""
+    asked = client.get(address)
+    assert asked.url.startswith(reverse("account_reauthenticate"))
+    wrong = client.post(asked.url, {"password": "wrong"})
+    assert "The password is wrong." in wrong.text
+    return client.get(client.post(asked.url, {"password": PASSWORD}).url)
+
+
+def test_an_app_is_set_up_with_its_first_code_and_gives_recovery_codes(client, ana):
+    page = confirmed(client, reverse("mfa_activate_totp"))
+    secret = page.context["form"].secret
+    assert secret in page.text and "data:image/svg+xml" in page.text
+    refused = client.post(reverse("mfa_activate_totp"), {"code": code(secret, 100)})
+    assert "Incorrect code." in refused.text and not Authenticator.objects.exists()
+    answer = client.post(reverse("mfa_activate_totp"), {"code": code(secret)})
+    codes = client.get(answer.url).context["unused_codes"]
+    assert len(codes) == 10
+    page = client.get(reverse("account")).text
+    assert "10 left" in page and "Authenticator app" in page
+    verbs = Event.objects.filter(verb="added a second factor").values_list("by", flat=True)
+    assert set(verbs) == {f"user:{ana.pk}"}
+
+
+def test_a_login_takes_the_code_and_each_code_works_once(client, ana, app):
+    browser, address = enter()
+    assert address == reverse("mfa_authenticate") and not is_logged_in(browser)
+    assert "Incorrect code." in browser.post(address, {"code": code(app, 100)}).text
+    assert not is_logged_in(browser)
+    now = code(app)
+    assert browser.post(address, {"code": now}).url == "/benchmarks/" and is_logged_in(browser)
+    again, address = enter()
+    again.post(address, {"code": now})
+    assert not is_logged_in(again)
+    assert Event.objects.get(verb="logged in").data["ways"] == ["password", "totp"]
+
+
+def test_a_recovery_code_works_once_instead(client, ana, app):
+    confirmed(client, reverse("mfa_generate_recovery_codes"))
+    client.post(reverse("mfa_generate_recovery_codes"))
+    one = client.get(reverse("mfa_view_recovery_codes")).context["unused_codes"][0]
+    for works in (True, False):
+        browser, address = enter()
+        browser.post(address, {"code": one})
+        assert is_logged_in(browser) == works
+
+
+def test_codes_cannot_be_guessed(client, ana, app):
+    """After five wrong codes the account accepts none for five minutes, from any browser."""
+    for number in range(6):
+        browser, address = enter()
+        page = browser.post(address, {"code": code(app, 100 + number)}).text
+    assert "Too many attempts." in page
+    browser, address = enter()
+    browser.post(address, {"code": code(app)})
+    assert not is_logged_in(browser)
+
+
+@pytest.mark.parametrize("password, asked", [("wrong", False), (PASSWORD, True)])
+def test_the_code_is_asked_for_only_after_the_password(client, ana, app, password, asked):
+    browser = Client()
+    browser.post(reverse("login"), {"username": "ana", "password": password})
+    assert (browser.get(reverse("mfa_authenticate")).status_code == 200) == asked
+
+
+def test_a_password_given_anew_still_needs_the_code(client, ana, app):
+    """As for somebody who persuades an admin to reset a password."""
+    User.objects.update(last_login=None)
+    browser, address = enter()
+    own = "plates-and-bowls"
+    answer = browser.post(address, {"new_password1": own, "new_password2": own})
+    assert answer.url == reverse("mfa_authenticate") and not is_logged_in(browser)
+    browser.post(answer.url, {"code": code(app)})
+    assert is_logged_in(browser)
+
+
+def test_an_app_is_removed_on_the_page_or_by_an_admin(client, ana, app, capsys):
+    confirmed(client, reverse("mfa_deactivate_totp"))
+    client.post(reverse("mfa_deactivate_totp"))
+    assert not Authenticator.objects.exists()
+    auth.TOTP.activate(ana, SECRET)
+    call_command("remove_second_factor", "ana")
+    browser, _ = enter()
+    assert is_logged_in(browser)
+    by = Event.objects.filter(verb__startswith="removed").order_by("pk").values_list("by", flat=True)
+    assert list(by) == [f"user:{ana.pk}", "command"]
+
+
+@pytest.mark.parametrize("credential", ["", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{"])
+def test_a_passkey_that_is_none_logs_nobody_in(client, credential):
+    answer = client.post(reverse("mfa_login_webauthn"), {"credential": credential})
+    assert answer.status_code == 302 and answer.url == reverse("login")
+
+
+@pytest.mark.parametrize("credential", ["", "{}", "5", '{"id": "x", "rawId": "x", "type": "public-key"}'])
+def test_a_passkey_that_is_none_is_not_added(client, ana, credential):
+    confirmed(client, reverse("mfa_add_webauthn"))
+    client.post(reverse("mfa_add_webauthn"), {"name": "x", "credential": credential, "passwordless": "on"})
+    assert not Authenticator.objects.exists()
