@@ -7,7 +7,7 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -16,7 +16,7 @@ from requests import RequestException
 from benchmarks import audit, permissions
 from benchmarks.accounts import provider
 from benchmarks.accounts.limits import after_login, seconds_to_wait
-from benchmarks.accounts.login_page import wait_page
+from benchmarks.accounts.login_page import login_page, wait_page
 from benchmarks.permissions import StaffRequest
 
 
@@ -62,6 +62,8 @@ def provider_callback(request: HttpRequest) -> HttpResponse:
         return OAuth2CallbackView.adapter_view(provider.Adapter(request))(request)
     except (OAuth2Error, RequestException) as error:
         return provider.failed(request, exception=error)
+    except IntegrityError:  # the same person's first login in two windows at once
+        return login_page(request, why="You have just logged in elsewhere. Log in again.", status=409)
 
 
 @require_POST

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -10,6 +11,8 @@ from django.urls import reverse
 from annotation.models import Member, Role
 from annotation.studies import members
 from benchmarks.accounts import accounts
+from benchmarks.accounts.factors import PROVIDER
+from benchmarks.accounts.provider import ProviderAdapter
 from benchmarks.models import Event
 from config import preparation
 from tests.builders import oidc, studies
@@ -64,6 +67,18 @@ def test_the_same_subject_of_another_issuer_is_another_person(client, provider, 
     settings.OIDC = provider.configured(issuer=elsewhere)
     oidc.log_in(Client())
     assert User.objects.count() == 2
+
+
+def test_a_first_login_in_two_windows_at_once_makes_one_account(client, provider, monkeypatch):
+    def later(adapter, request, login, form=None, save=ProviderAdapter.save_user):
+        other = User.objects.create_user("other", is_staff=True)
+        SocialAccount.objects.create(user=other, provider=PROVIDER, uid=login.account.uid)
+        return save(adapter, request, login, form)
+
+    monkeypatch.setattr(ProviderAdapter, "save_user", later)
+    answer = oidc.log_in(client)
+    assert answer.status_code == 409 and "Log in again." in answer.text
+    assert User.objects.get().username == "other" and oidc.log_in(client).status_code == 302
 
 
 def test_an_address_that_the_provider_has_not_verified_is_not_taken(client, provider):
