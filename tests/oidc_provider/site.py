@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
+from allauth.core.internal import jwkkit
 from allauth.idp.oidc.adapter import DefaultOIDCAdapter
 from allauth.idp.oidc.models import Client
 from django.conf import settings
@@ -30,6 +32,7 @@ class State:
 
 
 STATE = State()
+jwkkit.load_jwk_from_pem = lru_cache(jwkkit.load_jwk_from_pem)  # or each answer checks the keys' primes anew
 
 
 class Adapter(DefaultOIDCAdapter):

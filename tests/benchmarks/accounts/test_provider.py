@@ -5,6 +5,7 @@ import time
 import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -26,6 +27,11 @@ REFUSED = "Lab sent an answer that Winnow cannot accept."
 def running(tmp_path_factory):
     with oidc.running(tmp_path_factory.mktemp("provider")) as provider:
         yield provider
+
+
+@pytest.fixture(autouse=True)
+def no_tries_yet():
+    cache.clear()
 
 
 @pytest.fixture
