@@ -89,12 +89,12 @@ def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
 
 
 def speed(benchmark, encoder, prepare, rounds: int) -> dict:
-    from benchmarks.imports.staging import media
     from benchmarks.models import Caption, Embedding, Image
+    from benchmarks.storage.files import kept
 
     images = list(Image.objects.filter(uses__item__benchmark=benchmark).distinct().order_by("pk"))
     texts = sorted(Caption.objects.filter(item__benchmark=benchmark).values_list("text", flat=True).distinct())
-    loops = bare_loops(encoder, prepare, [media(image.original_path) for image in images], texts)
+    loops = bare_loops(encoder, prepare, [kept.contents(image.original_path) for image in images], texts)
     counts = {"images": len(images), "captions": len(texts)}
     loops |= {f"{what} winnow": lambda what=what: filled(benchmark, encoder, what) for what in counts}
     taken: dict[str, list[float]] = {name: [] for name in loops}

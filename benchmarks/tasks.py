@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 
 from celery import shared_task
 from celery.signals import worker_ready
@@ -20,6 +21,7 @@ from benchmarks.notifications import send
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import score
+from benchmarks.storage.files import Unavailable
 
 BY = "worker"
 LOOK_EVERY = 5  # seconds
@@ -32,7 +34,7 @@ log = logging.getLogger(__name__)
 @jobs.runs("import")
 @shared_task
 def run_import(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=run_import_module.import_files))
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(run_import_module.import_files)))
 
 
 @jobs.runs("score")
@@ -45,13 +47,23 @@ def run_score(job_id: int) -> None:
 @jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=import_predictions.take_in))
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(import_predictions.take_in)))
+
+
+def _with_files(work: Callable[[Job, jobs.Progress], None]) -> Callable[[Job, jobs.Progress], None]:
+    """`work`, with the job's uploaded files on this machine."""
+
+    def run(job: Job, progress: jobs.Progress) -> None:
+        with uploads.at_hand(job, progress):
+            work(job, progress)
+
+    return run
 
 
 def _follow_up(job: Job) -> None:
     """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
     if job.finished_at and job.params.get("upload"):
-        uploads.drop(job.params["upload"])
+        uploads.drop_job(job)
     if job.state == JobState.DONE and not job.report.get("check_only"):  # otherwise for the next try
         kept_uploads.drop(id for ids in job.params.get("kept", {}).values() for id in ids)
     if "run" in job.report:
@@ -61,11 +73,14 @@ def _follow_up(job: Job) -> None:
 @worker_ready.connect
 def tidy_up(**signal) -> None:
     """When a worker starts: clean up, repeat or resend what an earlier one left unfinished."""
-    staging.sweep_staging()
-    deferred_files.finish_dead()
-    uploads.sweep()
-    idempotency.sweep()
-    work_folder.sweep()
+    try:
+        staging.sweep_staging()
+        deferred_files.finish_dead()
+        uploads.sweep()
+        idempotency.sweep()
+        work_folder.sweep()
+    except Unavailable as error:  # the next start or job does it
+        log.warning("Could not clean up: %s", error)
     jobs.revive_jobs(by=BY)
     listeners.notify_all()
 
@@ -124,7 +139,7 @@ def look_for_lost_jobs() -> None:
                 swept = time.monotonic()
                 uploads.sweep()
                 idempotency.sweep()
-        except Error as error:  # the database is down, and will come back
+        except (Error, Unavailable) as error:  # the database or the storage is down, and will come back
             log.warning("Could not look for lost jobs: %s", error)
         except Exception:
             log.exception("Could not look for lost jobs")

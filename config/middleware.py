@@ -1,8 +1,14 @@
 """Checks of every request before anything else handles it."""
 
+import logging
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.shortcuts import render
+
+from benchmarks.storage.files import Unavailable
+
+log = logging.getLogger(__name__)
 
 from benchmarks.api.errors import INVALID, refusal, wrong_field
 
@@ -41,3 +47,22 @@ def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Calla
         return response
 
     return middleware
+
+
+class StorageErrors:
+    """Answer 503 where files cannot be reached. Only managers read which storage it is, and why."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, Unavailable):
+            return None
+        log.error("%s", error)
+        reason = str(error) if request.user.is_staff else ""
+        if is_api(request):
+            return JsonResponse({"detail": reason or "The file storage does not answer."}, status=503)
+        return render(request, "503.html", {"reason": reason}, status=503)

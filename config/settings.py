@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.middleware.StorageErrors",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -206,8 +207,33 @@ MEDIA_URL = "/i/"
 ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
 MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
+S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
+if S3_BUCKET:
+    if ACCEL_REDIRECT:
+        raise ImproperlyConfigured("Unset WINNOW_ACCEL_REDIRECT: with WINNOW_S3_BUCKET, nginx has no images to send.")
+    S3_KEYS = [os.environ.get(name, "") for name in ("WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY")]
+    if bool(S3_KEYS[0]) != bool(S3_KEYS[1]) or "replace-this" in S3_KEYS:
+        raise ImproperlyConfigured(
+            "Set WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY, or neither for the machine's own."
+        )
+    S3_DOWNLOADS = os.environ.get("WINNOW_S3_DOWNLOADS", "")
+    for address in (S3_URL := os.environ.get("WINNOW_S3_URL", ""), S3_DOWNLOADS):
+        if address and not address.startswith(("http://", "https://")):
+            raise ImproperlyConfigured(
+                f"WINNOW_S3_URL and WINNOW_S3_DOWNLOADS are addresses: https://…, not {address!r}."
+            )
+    KEPT_FILES: dict = {
+        "BACKEND": "benchmarks.storage.bucket.Bucket",
+        "OPTIONS": {
+            "bucket_name": S3_BUCKET, "endpoint_url": S3_URL or None, "downloads": S3_DOWNLOADS,
+            "region_name": os.environ.get("WINNOW_S3_REGION") or "us-east-1",
+            "access_key": S3_KEYS[0] or None, "secret_key": S3_KEYS[1] or None,
+        },
+    }  # fmt: skip
+else:
+    KEPT_FILES = {"BACKEND": "benchmarks.storage.folder.Folder"}
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": KEPT_FILES,
     "staticfiles": {"BACKEND": "config.static.Storage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG

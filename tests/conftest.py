@@ -24,6 +24,7 @@ from django.test import Client, TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from annotation.protocols import registry
+from tests.builders import object_storage
 from tests.collapsed import collapsed
 from workers.celery import app as celery
 
@@ -164,6 +165,15 @@ def own_files(settings, tmp_path):
     settings.VAR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path
+
+
+@pytest.fixture
+def bucket(settings) -> str:
+    """Files are kept in a new bucket of that name, at the address of `object_storage.server()`."""
+    storage = object_storage.server()
+    name = object_storage.new_bucket(storage.url)
+    settings.STORAGES = object_storage.storages(storage.url, name)
+    return name
 
 
 @pytest.fixture

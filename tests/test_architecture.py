@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("torch", "open_clip", "torchvision", "sentence_transformers", "transformers")  # for the scoring worker alone
+BUCKET = ("boto3", "botocore", "storages")
 
 
 def test_imports_keep_to_the_layers():
@@ -20,12 +21,14 @@ def test_imports_keep_to_the_layers():
     assert done.returncode == 0, done.stdout
 
 
-def test_the_web_process_never_loads_torch():
-    """Nor does a worker before it has such a task: all that Django and its addresses import, in their own process."""
+def test_the_web_process_loads_neither_torch_nor_the_client_of_a_bucket():
+    """Nor does a worker before it has such a task: all that Django and its addresses import, in their own process. The
+    client of a bucket is loaded only where one is configured."""
     code = (
         "import sys, django; django.setup(); from django.urls import get_resolver; "
         "import config.wsgi, benchmarks.tasks, benchmarks.management.commands.score; get_resolver().url_patterns; "
-        f"sys.exit(', '.join(set({HEAVY!r}) & set(sys.modules)) or 0)"
+        "from benchmarks.storage.files import kept; kept.exists('none'); "
+        f"sys.exit(', '.join(set({HEAVY + BUCKET!r}) & set(sys.modules)) or 0)"
     )
     own = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-c", code]

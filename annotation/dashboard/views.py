@@ -2,9 +2,9 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -23,6 +23,7 @@ from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.storage.files import kept
 
 NOTHING_NEW = 204
 PAGE = 50  # blocked items
@@ -205,9 +206,12 @@ def study_export(request: StaffRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_download(request: StaffRequest, pk: int, job: int) -> FileResponse:
+def study_download(request: StaffRequest, pk: int, job: int) -> HttpResponseBase:
     name = permissions.export_for(request.user, pk, job).report["file"]
-    return FileResponse(default_storage.open(name), as_attachment=True, filename=name.rpartition("/")[2])
+    download = name.rpartition("/")[2]
+    if address := kept.signed(name, download):
+        return HttpResponseRedirect(address)
+    return FileResponse(kept.open(name), as_attachment=True, filename=download)
 
 
 @require_POST

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from django.core.files.storage import default_storage
 from django.db.models import Max
 
 from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
@@ -16,6 +15,7 @@ from benchmarks.formats.base import SPLIT, own_columns
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Role
 from benchmarks.records import ItemRecord, is_own
+from benchmarks.storage.files import kept
 
 NEGATIVE = "image:negative"  # of a column
 
@@ -134,8 +134,7 @@ def _image_cell(use: ItemImage | None, embed: bool) -> dict | None:
 
 def original_bytes(sha256: str) -> bytes:
     """Of the image as it was imported."""
-    with default_storage.open(Image(sha256=sha256).original_path) as file:
-        return file.read()
+    return kept.read(Image(sha256=sha256).original_path)
 
 
 def source_format(benchmark: Benchmark) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import connections
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -20,6 +19,7 @@ from annotation.exports.files import files_below
 from annotation.models import Study
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job
+from benchmarks.storage.files import kept
 
 KIND = "export"
 
@@ -96,9 +96,9 @@ def stored_archive(
         progress.write()
         name = f"{below}/{folder}.zip"
         work_folder.will_store(job, name)
-        default_storage.delete(name)  # of a run that was cut short on another machine
+        kept.delete(name)  # of a run that was cut short on another machine
         with packed.open("rb") as file:
-            name = default_storage.save(name, File(file))
+            name = kept.save(name, File(file))
         yield StoredArchive(name, packed, manifest)
 
 

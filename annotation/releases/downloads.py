@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from django.core.files import File
-from django.core.files.storage import default_storage
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
 from annotation.models import Release
 from annotation.releases.archive_reader import MANIFEST
+from benchmarks.storage.files import kept
 from benchmarks.views.ranges import ranged
 
 HEADER = 30  # bytes before an entry's name, which is followed by `extra`
@@ -26,6 +26,8 @@ TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 def download_release(request: HttpRequest, release: Release) -> HttpResponseBase:
     with removed_is_404():
+        if address := kept.signed(release.file, f"{release.folder}.zip"):
+            return HttpResponseRedirect(address)
         return ranged(request, _opener(release), release.size, f"{release.folder}.zip", release.sha256)
 
 
@@ -34,7 +36,7 @@ def download_file(request: HttpRequest, release: Release, name: str) -> HttpResp
 
     It is never shown in place, and as no other kind of content than text or bytes.
     """
-    with removed_is_404(), default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
+    with removed_is_404(), kept.open(release.file) as file, zipfile.ZipFile(file) as archive:
         try:
             entry = archive.getinfo(f"{release.folder}/{name}")
         except KeyError:
@@ -52,7 +54,7 @@ def download_file(request: HttpRequest, release: Release, name: str) -> HttpResp
 
 def _opener(release: Release) -> Callable[[], File]:
     """Opens the zip."""
-    return partial(default_storage.open, release.file)
+    return partial(kept.open, release.file)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
@@ -22,6 +21,7 @@ from annotation.sql import fetch
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
+from benchmarks.storage.files import kept
 
 KIND = "release"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
@@ -119,7 +119,7 @@ def frozen(study: Study) -> QuerySet[Release]:
 @contextmanager
 def open_release(release: Release) -> Iterator[ReleaseFiles]:
     """Its files, as they lie in the storage."""
-    with default_storage.open(release.file) as file, ReleaseFiles(file) as found:
+    with kept.open(release.file) as file, ReleaseFiles(file) as found:
         yield found
 
 

@@ -15,7 +15,7 @@ from annotation.studies.markdown import Picture
 from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports.images import in_turn
-from benchmarks.imports.staging import media
+from benchmarks.storage.files import kept
 from workers import images
 
 MOST = 30  # images of a stage
@@ -52,7 +52,7 @@ def _picture(image: InstructionsImage) -> Picture:
 
 
 def _data_url(image: InstructionsImage) -> str:
-    return f"data:image/jpeg;base64,{base64.b64encode(media(image.path).read_bytes()).decode()}"
+    return f"data:image/jpeg;base64,{base64.b64encode(kept.read(image.path)).decode()}"
 
 
 def add(*, stage: Stage, file_name: str, data: bytes, by: str) -> InstructionsImage:
@@ -81,7 +81,7 @@ def _store(
     width, height = images.opened(served).size
     name = _free_name(file_name, {image.name for image in there.values()})
     image = InstructionsImage.objects.create(stage=stage, name=name, sha256=sha256, width=width, height=height)
-    _put(image, served, after)
+    after.arrive(image.path, served)
     audit.record(by=by, verb="added an image to instructions", subject=stage, name=name, afterwards=after.id)
     return image
 
@@ -92,14 +92,7 @@ def copy_images(*, source: Stage, to: Stage, after: DeferredFiles) -> None:
         image = InstructionsImage.objects.create(
             stage=to, name=original.name, sha256=original.sha256, width=original.width, height=original.height
         )
-        _put(image, media(original.path).read_bytes(), after)
-
-
-def _put(image: InstructionsImage, served: bytes, after: DeferredFiles) -> None:
-    """Write the image's file, for it to be moved in once the transaction is committed."""
-    target = after.arriving / image.path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(served)
+        after.arrive(image.path, kept.read(original.path))
 
 
 def _free_name(file_name: str, taken: set[str]) -> str:

@@ -3,7 +3,7 @@
     manifest.json   Winnow's version, the migrations, each table's rows and columns, the SHA-256 of every file below
     tables/*.gz     one file for each table, in PostgreSQL's COPY format
     media.jsonl     {"path", "bytes", "sha256"} of each file of media
-    media/…         laid out as in MEDIA_ROOT
+    media/…         the files, under the names that they have in MEDIA_ROOT or in the bucket
 
 The database is read as one snapshot. Image files never change and none is deleted during a backup, so the files that
 the snapshot names exist. Any other file (an export, a release) is included if it was written before the snapshot.
@@ -25,15 +25,16 @@ from django.db import connection
 
 from benchmarks.exports import source_layout
 from benchmarks.housekeeping import tables
-from benchmarks.housekeeping.deferred_files import files_below, finish_dead
+from benchmarks.housekeeping.deferred_files import finish_dead
 from benchmarks.imports import staging
 from benchmarks.models import Image
+from benchmarks.storage.files import Stored, kept
 
 MADE_BY = "Winnow backup"
 FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
 IMAGE_FOLDERS = {"originals", "served", "thumbnails"}
-TEMPORARY = {"staging"}  # folders of MEDIA_ROOT that belong to work in progress
+TEMPORARY = {"staging", "uploads"}  # folders that belong to work in progress
 MADE_AGAIN = {"framed", "small"}
 
 
@@ -49,6 +50,8 @@ def backup(*, out: Path, link: bool = False) -> dict:
     out, started = Path(out).absolute(), time.monotonic()
     if out.exists():
         raise CannotBackUp(f"{out} already exists. Name a new folder.")
+    if link and kept.in_bucket:
+        raise CannotBackUp("Images in a bucket cannot be hard-linked. Leave --link out.")
     finish_dead()
     folder = out.with_name(f".{out.name}.part")
     shutil.rmtree(folder, ignore_errors=True)
@@ -93,7 +96,7 @@ def _write_media(folder: Path, link: bool, moment: float) -> dict:
         for path, sha256 in _paths(moment):
             found = _copy(path, folder / "media" / path, link)
             if sha256 not in ("", found["sha256"]):
-                raise CannotBackUp(f"{staging.media(path)} is damaged: it differs from the imported file. Restore it.")
+                raise CannotBackUp(f"{kept.contents(path)} is damaged: it differs from the imported file. Restore it.")
             listing.write(json.dumps({"path": path, **found}) + "\n")
             count, size = count + 1, size + found["bytes"]
     return {"files": count, "bytes": size, "sha256": digest(folder / MEDIA)}
@@ -105,16 +108,16 @@ def _paths(moment: float) -> Iterator[tuple[str, str]]:
         yield image.original_path, image.sha256
         yield image.served_path, ""
         yield image.thumbnail_path, ""
-    for path in other_files():
-        if path.partition("/")[0] not in MADE_AGAIN and staging.media(path).stat().st_mtime < moment:
-            yield path, ""
+    for file in other_files():
+        if file.name.partition("/")[0] not in MADE_AGAIN and file.modified < moment:
+            yield file.name, ""
 
 
-def other_files() -> Iterator[str]:
-    """Paths in MEDIA_ROOT of the files that belong neither to an image nor to work in progress."""
-    for path in files_below(Path(settings.MEDIA_ROOT)):
-        if path.partition("/")[0] not in IMAGE_FOLDERS | TEMPORARY:
-            yield path
+def other_files() -> Iterator[Stored]:
+    """The files that belong neither to an image nor to work in progress."""
+    for file in kept.below(""):
+        if file.name.partition("/")[0] not in IMAGE_FOLDERS | TEMPORARY:
+            yield file
 
 
 def _copy(path: str, target: Path, link: bool) -> dict:
@@ -122,12 +125,12 @@ def _copy(path: str, target: Path, link: bool) -> dict:
     target.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(OSError):  # another file system, or one without links: it is copied below
         if link and path.partition("/")[0] in IMAGE_FOLDERS:
-            os.link(staging.media(path), target)
+            os.link(str(kept.contents(path)), target)
     try:
         if not target.exists():
-            shutil.copyfile(staging.media(path), target)
+            kept.copy_out(path, target)
     except FileNotFoundError:
-        raise CannotBackUp(f"{staging.media(path)} is missing. Put it back, or delete what shows it.") from None
+        raise CannotBackUp(f"{kept.contents(path)} is missing. Put it back, or delete what shows it.") from None
     return {"bytes": target.stat().st_size, "sha256": digest(target)}
 
 

@@ -7,8 +7,6 @@ does that last part, also after kill -9.
 
 import gzip
 import json
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -21,8 +19,8 @@ from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import FORM, IMAGE_FOLDERS, MADE_BY, MANIFEST, MEDIA, digest, other_files
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.imports import staging
-from benchmarks.imports.staging import media
 from benchmarks.models import Event, Image
+from benchmarks.storage.files import kept
 
 PATIENCE = 5  # seconds for other connections to end: that of a killed restore may still be open
 PIECE = 1024 * 1024  # bytes
@@ -51,7 +49,7 @@ def restore(*, folder: Path, replace: bool, by: str) -> dict:
         # Images of both databases, whichever one remains; other files of the present one.
         after.images(Image.objects.order_by("pk").iterator(chunk_size=1000))
         after.images(_images(folder))
-        after.files(other_files())
+        after.files(file.name for file in other_files())
         _place_files(folder, after)
         _load(folder, manifest, after, by)
     cache.clear()
@@ -129,18 +127,14 @@ def _images(folder: Path) -> Iterator[Image]:
 
 
 def _place_files(folder: Path, after: DeferredFiles) -> None:
-    """Put image files in place, as their names are unique; hold other files in a waiting folder."""
+    """Put image files in place, as their names are unique; hold other files until the commit."""
     for file in _media_files(folder):
-        of_image = file["path"].partition("/")[0] in IMAGE_FOLDERS
-        target = media(file["path"]) if of_image else after.arriving / file["path"]
-        if of_image and target.is_file() and digest(target) == file["sha256"]:
-            continue
-        coming = after.folder / "coming"
-        coming.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(folder / "media" / file["path"], coming)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(coming, target)
-    os.sync()
+        path, copy = file["path"], folder / "media" / file["path"]
+        if path.partition("/")[0] not in IMAGE_FOLDERS:
+            after.arrive(path, copy)
+        elif not kept.exists(path) or kept.sha256(path) != file["sha256"]:
+            kept.copy_in(copy, path)
+    kept.sync()
 
 
 @transaction.atomic(durable=True)

@@ -8,12 +8,9 @@ made then. They can be made again from what is served, so backups leave them out
 """
 
 import logging
-import os
-import secrets
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
-from pathlib import Path
 
 from django.contrib.postgres.functions import RandomUUID
 from django.db import transaction
@@ -22,9 +19,9 @@ from django.db.models.functions import MD5, Cast
 
 from benchmarks.imports import staging
 from benchmarks.imports.images import THREADS
-from benchmarks.imports.staging import media
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.storage.files import kept
 from workers import images
 
 BATCH = 200  # items
@@ -59,9 +56,10 @@ def make_missing(benchmark: Benchmark) -> int:
 def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
     """The images of each item that lacks a variant."""
     uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image").order_by("item")
+    exists = kept.lookup("framed", "small")
     for _, group in groupby(uses.iterator(chunk_size=1000), key=lambda use: use.item_id):
         one = list(group)
-        if not all(media(path).exists() for path in _paths(one)):
+        if not all(map(exists, _paths(one))):
             yield one
 
 
@@ -92,30 +90,19 @@ def make(opaque: str) -> bool:
 
 
 def _make(uses: list[ItemImage]) -> None:
-    served = [media(use.image.served_path).read_bytes() for use in uses]
+    served = [kept.read(use.image.served_path) for use in uses]
     for use, content in zip(uses, served, strict=True):
-        if images.small_size((use.image.width, use.image.height)) and not media(use.image.small_path).exists():
-            _write(media(use.image.small_path), images.smaller(content))
+        if images.small_size((use.image.width, use.image.height)) and not kept.exists(use.image.small_path):
+            kept.write(use.image.small_path, images.smaller(content))
     if are_alike((use.role, use.image.width, use.image.height) for use in uses):
         return
     size = _frame(uses)
     framed = images.framed(served, size)
     for use, content in zip(uses, framed, strict=True):
-        _write(media(use.framed_path), content)
+        kept.write(use.framed_path, content)
     if images.small_size(size):
         for use, content in zip(uses, images.padded([images.smaller(one) for one in framed]), strict=True):
-            _write(media(use.small_path), content)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """The file is there whole or not at all, whoever else makes it at this moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{secrets.token_hex(8)}")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+            kept.write(use.small_path, content)
 
 
 def renew(items: QuerySet[Item]) -> None:
@@ -123,4 +110,4 @@ def renew(items: QuerySet[Item]) -> None:
     uses = ItemImage.objects.filter(item__in=items)
     old = [path for use in uses.only("opaque") for path in (use.framed_path, use.small_path)]
     uses.update(opaque=MD5(Cast(RandomUUID(), CharField())))
-    transaction.on_commit(lambda: staging.remove(old))
+    transaction.on_commit(lambda: kept.remove(old))

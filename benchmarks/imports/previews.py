@@ -5,9 +5,10 @@ from collections import Counter
 
 from benchmarks.imports import store as imports_store
 from benchmarks.imports.images import Gathered
-from benchmarks.imports.staging import Staging, media
+from benchmarks.imports.staging import Staging
 from benchmarks.models import Image
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
+from benchmarks.storage.files import kept
 from workers.images import fitted, jpeg, pixels_of
 
 ITEMS, PICTURES = 3, 4  # shown; pictures of each item
@@ -44,8 +45,8 @@ def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, stage
     pictures = []
     for use in record.images[:PICTURES]:
         sha256 = gathered.sha256[use.part]
-        folder = staged.folder if sha256 in gathered.new else media("")
-        pixels = pixels_of((folder / found[sha256].thumbnail_path).read_bytes())
+        path = found[sha256].thumbnail_path
+        pixels = pixels_of((staged.folder / path).read_bytes() if sha256 in gathered.new else kept.read(path))
         small = base64.b64encode(jpeg(fitted(pixels, SIDE))).decode()
         picture = {"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"}
         pictures.append(picture | _attributes(use))

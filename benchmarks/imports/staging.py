@@ -1,14 +1,13 @@
 """Image files during an import: written to a folder of the job first, moved into place just before the commit.
 
-`MEDIA_ROOT/staging/<job>/` has the files laid out as in MEDIA_ROOT, and a journal of the files moved out of it. However
-an import ends, even by kill -9, `clear` uses the journal to delete exactly the files that no row names.
+`MEDIA_ROOT/staging/<job>/` on this machine has the files laid out as in MEDIA_ROOT. The journal of the files moved out
+of it is kept where they go, so that any machine can read it. However an import ends, even by kill -9, `clear` uses the
+journal to delete exactly the files that no row names.
 """
 
 import contextlib
-import os
 import shutil
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -16,15 +15,12 @@ from django.db import connection, transaction
 
 from benchmarks.jobs import jobs
 from benchmarks.models import Image
+from benchmarks.storage.files import kept
 from workers.images import Rendered
 
 BATCH = 1000
 STAY = "winnow: images stay"  # shared lock for relying on stored images; exclusive lock for removing some
 SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep meanwhile
-
-
-def media(path: str) -> Path:
-    return Path(settings.MEDIA_ROOT) / path
 
 
 def places(image: Image) -> tuple[str, str, str]:
@@ -35,8 +31,9 @@ class Staging:
     """The staging folder of one job."""
 
     def __init__(self, job_id: int):
-        self.folder = media(f"staging/{job_id}")
-        self.journal = self.folder / "journal"
+        self.name = f"staging/{job_id}"
+        self.folder = Path(settings.MEDIA_ROOT, self.name)
+        self.journal = f"{self.name}/journal"
 
     def keep(self, data: bytes, rendered: Rendered) -> Image:
         """Write an image's three files; returns the unsaved row that will name them. Called from several threads."""
@@ -51,29 +48,23 @@ class Staging:
     def place(self, images: list[Image]) -> None:
         """Move the files of these new images into place, inside the import's transaction, under `serial`.
 
-        The journal is on disk before the first file moves, and the files are on disk before the rows are committed.
+        The journal is durable before the first file moves, and the files are durable before the rows are committed.
         """
         if not images:
             return
-        with self.journal.open("w") as journal:
-            journal.writelines(f"{image.sha256} {image.opaque}\n" for image in images)
-            journal.flush()
-            os.fsync(journal.fileno())
-        for path in (path for image in images for path in places(image)):
-            media(path).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self.folder / path, media(path))
-        os.sync()
+        kept.write(self.journal, "".join(f"{image.sha256} {image.opaque}\n" for image in images).encode())
+        kept.move_in(self.folder, (path for image in images for path in places(image)))
 
     def clear(self) -> None:
         """Delete moved files that no row names, then the folder. Safe after a commit and after a failure."""
-        if self.journal.exists():
-            with transaction.atomic(), self.journal.open() as journal:
+        if kept.exists(self.journal):
+            with transaction.atomic():
                 serial()
-                whole = (line for line in journal if line.endswith("\n"))  # incomplete last line: nothing had moved
-                while lines := list(islice(whole, BATCH)):
-                    remove_unnamed([journalled(line) for line in lines])
+                moved = [journalled(line) for line in kept.read(self.journal).decode().splitlines()]
+                for start in range(0, len(moved), BATCH):
+                    remove_unnamed(moved[start : start + BATCH])
         shutil.rmtree(self.folder, ignore_errors=True)
-        prune(self.folder)
+        kept.remove_folder(self.name)
 
 
 def journalled(line: str) -> Image:
@@ -114,34 +105,21 @@ def images_go() -> None:
 
 def remove_unnamed(moved: list[Image]) -> None:
     named = dict(Image.objects.filter(sha256__in=[i.sha256 for i in moved]).values_list("sha256", "opaque"))
+    gone = [image.original_path for image in moved if image.sha256 not in named]
     for image in moved:
-        if image.sha256 not in named:
-            remove([image.original_path])
         if named.get(image.sha256) != image.opaque:
-            remove([image.served_path, image.thumbnail_path, image.small_path])
-
-
-def remove(paths: Iterable[str]) -> None:
-    for path in paths:
-        media(path).unlink(missing_ok=True)
-        prune(media(path))
-
-
-def prune(path: Path) -> None:
-    """Remove empty folders above `path`, up to MEDIA_ROOT."""
-    with contextlib.suppress(OSError):  # stop at the first folder that is not empty
-        for folder in path.parents:
-            if folder == Path(settings.MEDIA_ROOT):
-                return
-            folder.rmdir()
+            gone += [image.served_path, image.thumbnail_path, image.small_path]
+    kept.remove(gone)
 
 
 def sweep_staging() -> int:
     """Clear the folders of jobs without a living process; returns how many there were."""
     swept = 0
-    for folder in sorted(media("staging").glob("[0-9]*")):
-        with jobs.alone(f"job:{folder.name}") as dead:
-            if dead:
-                Staging(int(folder.name)).clear()
-                swept += 1
+    here = [path.name for path in Path(settings.MEDIA_ROOT, "staging").glob("[0-9]*")]
+    for name in sorted({*here, *kept.folders("staging")}):
+        if name.isdecimal():
+            with jobs.alone(f"job:{name}") as dead:
+                if dead:
+                    Staging(int(name)).clear()
+                    swept += 1
     return swept

@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from benchmarks import audit
 from benchmarks.models import JOB_MOVES, Event, Job, JobState
 from benchmarks.records import Problem, ProblemKinds, Refused
+from benchmarks.storage.files import Unavailable
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
@@ -201,6 +202,10 @@ def _attempt(job: Job, by: str, work: Callable, progress: Progress) -> None:
         raise
     except Refused as refusal:
         fail_job(job=job, by=by, problems=refusal.problems, count=refusal.count, kinds=refusal.kinds)
+    except Unavailable as error:
+        log.warning("Job %s: %s", job.pk, error)
+        advice = f"{error} Nothing was stored. Start this again when the storage answers."
+        fail_job(job=job, by=by, problems=[Problem("STORAGE_UNAVAILABLE", "", None, "", advice)])
     except Exception as error:
         if _disk_is_full(error):
             advice = "The server's disk is full. Nothing was stored, and its space is free again. Make room and retry."

@@ -6,6 +6,8 @@ its own, so nothing is copied, and it does not matter when an upload is removed.
 Large files come in chunks, each with its offset (static/js/pages/upload.js). This is the core of the tus protocol
 without its library: the Django packages for tus bring tables, middleware and a large client, and django-tus supports no
 present Django. Here an upload needs no table, because its offset is the size of its file.
+
+If files are kept in a bucket, uploads are there too (bucket_uploads.py), for any web process to continue.
 """
 
 import fcntl
@@ -13,6 +15,7 @@ import json
 import os
 import re
 import shutil
+import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -26,8 +29,9 @@ from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from benchmarks.jobs import jobs, uploads
+from benchmarks.jobs import bucket_uploads, jobs, uploads
 from benchmarks.jobs.forms import check_length
+from benchmarks.storage.files import kept
 from workers import limits
 
 MAX_BYTES = limits.MAX_UNPACKED_BYTES  # no larger archive could be imported
@@ -68,6 +72,8 @@ class Upload:
     @property
     def received(self) -> int:
         """Bytes so far."""
+        if kept.in_bucket:
+            return bucket_uploads.received(self.id, self.owner)
         return self.path.stat().st_size if self.path.exists() else 0
 
     @property
@@ -81,23 +87,31 @@ class Upload:
     @property
     def at(self) -> datetime:
         """When the last bytes arrived."""
-        return datetime.fromtimestamp(self.folder.stat().st_mtime, UTC)
+        seconds = bucket_uploads.last_at(self.id, self.owner) if kept.in_bucket else self.folder.stat().st_mtime
+        return datetime.fromtimestamp(seconds, UTC)
 
 
 def of_user(user: User) -> list[Upload]:
     """The user's uploads, complete or not, newest first."""
-    folders = (Path(settings.VAR) / uploads.UPLOADS).glob(f"*/{FACTS}")
-    found = [upload for upload in (_read(facts.parent) for facts in folders) if upload and upload.owner == user.pk]
+    if kept.in_bucket:
+        ids = bucket_uploads.ids_of(user.pk)
+    else:
+        ids = [facts.parent.name for facts in (Path(settings.VAR) / uploads.UPLOADS).glob(f"*/{FACTS}")]
+    found = [upload for upload in (_read(user.pk, id) for id in ids) if upload and upload.owner == user.pk]
     return sorted(found, key=lambda upload: upload.at, reverse=True)
 
 
 def find(user: User, id: str) -> Upload | None:
     """The user's upload of that id."""
-    upload = _read(Path(settings.VAR) / uploads.UPLOADS / id) if ID.fullmatch(id) else None
+    upload = _read(user.pk, id) if ID.fullmatch(id) else None
     return upload if upload and upload.owner == user.pk else None
 
 
-def _read(folder: Path) -> Upload | None:
+def _read(owner: int, id: str) -> Upload | None:
+    if kept.in_bucket:
+        known = bucket_uploads.read_facts(id, owner)
+        return Upload(**known) if known else None
+    folder = Path(settings.VAR) / uploads.UPLOADS / id
     try:
         return Upload(**json.loads((folder / FACTS).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # being written or removed
@@ -118,14 +132,19 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int | None)
     for upload in of_user(user):
         if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):
             return upload
-    if shutil.disk_usage(settings.VAR).free < size + RESERVE:
+    if not kept.in_bucket and shutil.disk_usage(settings.VAR).free < size + RESERVE:
         raise uploads.NoRoom(f"STORAGE_FULL: the server has no room for “{name}”. Make room, then upload again.")
     upload = _new(user, **facts)
-    upload.path.touch()
+    if not kept.in_bucket:
+        upload.path.touch()
     return upload
 
 
 def _new(user: User, **facts) -> Upload:
+    if kept.in_bucket:
+        upload = Upload(id=uuid.uuid4().hex, owner=user.pk, **facts)
+        bucket_uploads.write_facts(upload.id, user.pk, asdict(upload))
+        return upload
     folder = uploads.new_folder()
     upload = Upload(id=folder.name, owner=user.pk, **facts)
     (folder / FACTS).write_text(json.dumps(asdict(upload)), encoding="utf-8")
@@ -135,6 +154,8 @@ def _new(user: User, **facts) -> Upload:
 def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
     """Add bytes at `offset` and return how many there are then. Raises WrongOffset or uploads.NoRoom; bytes that came
     before a connection broke stay."""
+    if kept.in_bucket:
+        return _append_in_bucket(upload, offset, stream)
     try:
         with upload.path.open("ab", buffering=0) as file:
             _lock(file)
@@ -153,6 +174,19 @@ def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
     return received
 
 
+def _append_in_bucket(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
+    if offset != upload.received:
+        raise WrongOffset
+    content = bytearray()
+    try:
+        while piece := stream.read(min(PIECE, upload.size - offset - len(content))):
+            content += piece
+    finally:
+        if content:
+            bucket_uploads.add(upload.id, upload.owner, offset, bytes(content))
+    return offset + len(content)
+
+
 def _lock(file: BinaryIO) -> None:
     """One request at a time adds to an upload; the lock goes with the file."""
     try:
@@ -165,7 +199,10 @@ def keep(user: User, field: str, file: UploadedFile) -> Upload:
     """Keep a file that came with a form. Raises OSError, and then leaves nothing."""
     upload = _new(user, field=field, name=file.name or "", size=file.size or 0, modified=None)
     try:
-        FileSystemStorage(upload.folder).save(CONTENT, file)
+        if kept.in_bucket:
+            bucket_uploads.add_whole(upload.id, user.pk, file)
+        else:
+            FileSystemStorage(upload.folder).save(CONTENT, file)
     except OSError:
         uploads.drop(upload.folder)
         raise
@@ -173,10 +210,15 @@ def keep(user: User, field: str, file: UploadedFile) -> Upload:
 
 
 def link(chosen: list[Upload], folder: Path) -> Path:
-    """Put the files under their own names in the new `folder`. Returns the path of a single file, or the folder."""
+    """Put the files under their own names in the new `folder`. Returns the path of a single file, or the folder. In a
+    bucket nothing moves: `uploads.at_hand` puts the files there where the job runs."""
     folder.mkdir()
     for upload in chosen:
         try:
+            if kept.in_bucket:
+                if not upload.complete:
+                    raise FileNotFoundError
+                continue
             os.link(upload.path, folder / upload.name)
         except FileNotFoundError:
             raise CannotKeep(f"“{upload.name}” is no longer there. Upload it again.") from None
@@ -191,5 +233,8 @@ def drop_replaced(user: User, chosen: list[Upload]) -> None:
 
 
 def drop(ids: Iterable[str]) -> None:
+    if kept.in_bucket:
+        bucket_uploads.drop(ids)
+        return
     for id in ids:
         uploads.drop(Path(settings.VAR) / uploads.UPLOADS / id)

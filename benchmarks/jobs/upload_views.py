@@ -10,6 +10,7 @@ from benchmarks import permissions
 from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.permissions import StaffRequest
+from benchmarks.storage.files import Unavailable
 
 FIELDS = ("data", "second", "images")
 FACTS = 4096  # bytes of a request for a new upload
@@ -39,6 +40,8 @@ def upload_begin(request: StaffRequest) -> HttpResponse:
         return JsonResponse({"error": str(reason)}, status=413)
     except uploads.NoRoom as reason:
         return JsonResponse({"error": str(reason)}, status=507)
+    except Unavailable as reason:
+        return JsonResponse({"error": str(reason)}, status=503)
     return _state(upload)
 
 
@@ -69,6 +72,8 @@ def _append(request: HttpRequest, upload: Upload) -> HttpResponse:
         return HttpResponse(status=400)
     except uploads.NoRoom as reason:
         return JsonResponse({"error": str(reason)}, status=507)
+    except Unavailable as reason:
+        return JsonResponse({"error": str(reason)}, status=503)
     return _state(upload)
 
 

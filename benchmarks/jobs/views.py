@@ -15,6 +15,7 @@ from benchmarks.jobs import jobs, kept_uploads, uploads
 from benchmarks.models import Job, JobState
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Problem, ProblemKinds, Refused
+from benchmarks.storage.files import Unavailable
 
 
 def order_page(
@@ -27,7 +28,7 @@ def order_page(
     if request.method == "POST" and form.is_valid():
         try:
             job = queue()
-        except (uploads.NoRoom, kept_uploads.CannotKeep) as reason:
+        except (uploads.NoRoom, kept_uploads.CannotKeep, Unavailable) as reason:
             form.add_error(None, str(reason))
         except Refused as refusal:
             form.add_error(None, refusal.problems[0].advice)

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
+from benchmarks.storage.files import kept
 
 STORED = "stored"  # a file in the folder with the storage name that the job is writing to
 
@@ -45,7 +45,7 @@ def clear(job_id: int) -> None:
     stored = place_of(job_id) / STORED
     name = stored.read_text(encoding="utf-8") if stored.exists() else ""
     if name and not Job.objects.filter(pk=job_id, state=JobState.DONE).exists():
-        default_storage.delete(name)
+        kept.delete(name)
     shutil.rmtree(place_of(job_id), ignore_errors=True)
 
 

@@ -7,7 +7,6 @@ transaction at the end, with the job's report.
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
@@ -19,6 +18,7 @@ from benchmarks.predictions import plan as scoring_plan
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, import_predictions, material
 from benchmarks.scoring import similarity
+from benchmarks.storage.files import kept
 from workers.scoring.encoder import Encoder, load
 from workers.scoring.model_name import ModelName, check_device, parse_model, recipe
 from workers.scoring.refusals import CannotScore
@@ -121,9 +121,7 @@ class Scoring:
         if self.encoder is None:
             return
         missing = self.missing(model)
-        images = (
-            (image.content, Path(settings.MEDIA_ROOT, image.original_path)) for image in missing["images"].iterator()
-        )
+        images = ((image.content, kept.contents(image.original_path)) for image in missing["images"].iterator())
         captions = ((row["content"], row["text"]) for row in missing["captions"].iterator())
         self.fill(model, "images", missing["images"].count(), images, self.encoder.images)
         self.fill(model, "captions", missing["captions"].count(), captions, self.encoder.texts)

@@ -4,12 +4,14 @@ No header tells anything of the file but its type and size, and no database is a
 made yet.
 """
 
+from contextlib import suppress
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from benchmarks.imports import frames
-from benchmarks.imports.staging import media
+from benchmarks.storage.files import kept
 
 HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -18,17 +20,17 @@ HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=3153
 def served(request: HttpRequest, opaque: str) -> HttpResponse:
     """An image as it is, or in the frame of its item: the address does not tell which."""
     framed, as_it_is = _path("framed", opaque), _path("served", opaque)
-    if not media(framed).exists() and (media(as_it_is).exists() or not frames.make(opaque)):
-        return send_image(as_it_is)
-    return send_image(framed)
+    found = _found(framed) or _found(as_it_is)
+    return found or send_image(framed if frames.make(opaque) else as_it_is)
 
 
 @require_safe
 def small(request: HttpRequest, opaque: str) -> HttpResponse:
     """The smaller copy, for phones, of what `served` has under that name."""
     path = _path("small", opaque)
-    if not media(path).exists():
-        frames.make(opaque)
+    if found := _found(path):
+        return found
+    frames.make(opaque)
     return send_image(path)
 
 
@@ -42,10 +44,22 @@ def _path(folder: str, opaque: str) -> str:
 
 
 def send_image(path: str) -> HttpResponse:
-    """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies."""
+    """The file, or (with ACCEL_REDIRECT) the word to nginx where it lies.
+
+    From a bucket too Winnow sends it: the bucket's own answer would have the time at which the image was stored.
+    """
     if settings.ACCEL_REDIRECT:
         return HttpResponse(headers={**HEADERS, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})
     try:
-        return HttpResponse(media(path).read_bytes(), headers=HEADERS)
+        return HttpResponse(kept.read(path), headers=HEADERS)
     except FileNotFoundError:
         raise Http404("No such image.") from None
+
+
+def _found(path: str) -> HttpResponse | None:
+    """The same, or None if there is no such file. A bucket is asked once, not first whether it has the file."""
+    if settings.ACCEL_REDIRECT and not kept.exists(path):
+        return None
+    with suppress(Http404):
+        return send_image(path)
+    return None

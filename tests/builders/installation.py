@@ -5,9 +5,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from annotation.exports.files import files_below
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import MADE_AGAIN
-from benchmarks.housekeeping.deferred_files import files_below
 
 PASSING = {"django_session"}
 

@@ -11,7 +11,7 @@ from tests.config.running import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-LASTING = ["web", "worker", "scoring", "postgres", "redis"]
+LASTING = ["web", "worker", "scoring", "postgres", "redis", "storage"]
 
 
 @pytest.mark.parametrize("name", LASTING)
@@ -36,6 +36,13 @@ def test_the_scoring_service_serves_its_own_queue_alone_and_only_when_asked_for(
     assert scoring["profiles"] == ["scoring"]
     assert scoring["command"][scoring["command"].index("--queues") + 1] == "scoring"
     assert scoring["build"]["args"] == {"REQUIREMENTS": "requirements/models.txt"}
+
+
+def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_uses_it():
+    assert SERVICES["storage"]["profiles"] == SERVICES["bucket"]["profiles"] == ["storage"]
+    assert SERVICES["bucket"]["depends_on"]["storage"]["condition"] == "service_healthy"
+    waits = SERVICES["settings"]["depends_on"]["bucket"]
+    assert waits == {"condition": "service_completed_successfully", "required": False}
 
 
 def test_the_image_runs_as_a_user_of_its_own():

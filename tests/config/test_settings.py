@@ -150,6 +150,31 @@ def test_what_a_provider_needs_is_asked_for_by_name(load, wrong, named):
         load(**{**PROVIDER, **wrong})
 
 
+BUCKET = {"WINNOW_S3_BUCKET": "winnow", "WINNOW_S3_ACCESS_KEY": "k", "WINNOW_S3_SECRET_KEY": "s"}
+
+
+def test_files_are_in_a_folder_unless_a_bucket_is_named(load):
+    assert load()["STORAGES"]["default"] == {"BACKEND": "benchmarks.storage.folder.Folder"}
+    found = load(**BUCKET, WINNOW_S3_URL="https://s3.example.org")["STORAGES"]["default"]
+    assert found["BACKEND"] == "benchmarks.storage.bucket.Bucket"
+    assert (found["OPTIONS"]["bucket_name"], found["OPTIONS"]["endpoint_url"]) == ("winnow", "https://s3.example.org")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"WINNOW_S3_SECRET_KEY": ""}, "WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY"),
+        ({"WINNOW_S3_SECRET_KEY": "replace-this"}, "WINNOW_S3_SECRET_KEY"),
+        ({"WINNOW_S3_URL": "s3.example.org"}, "WINNOW_S3_URL"),
+        ({"WINNOW_S3_DOWNLOADS": "s3.example.org"}, "WINNOW_S3_DOWNLOADS"),
+        ({"WINNOW_ACCEL_REDIRECT": "/images/"}, "Unset WINNOW_ACCEL_REDIRECT"),
+    ],
+)
+def test_what_a_bucket_needs_is_asked_for_by_name(load, wrong, named):
+    with pytest.raises(ImproperlyConfigured, match=named):
+        load(**{**BUCKET, **wrong})
+
+
 def test_behind_a_proxy_unless_it_is_said_otherwise(load):
     found = [
         load()["TRUSTED_PROXIES"],

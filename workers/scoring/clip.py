@@ -15,6 +15,7 @@ import torch
 from torch.nn import functional
 from torchvision.transforms import Compose, Normalize, ToTensor
 
+from workers.contents import Contents
 from workers.images import ImageRefused, pixels_of
 from workers.scoring import device as devices
 from workers.scoring.model_name import ModelName
@@ -100,7 +101,7 @@ class Clip:
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
         self.most, self.depth = BATCH[device.type], DEPTH[device.type]
 
-    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+    def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
         return self.flow(prefetched(self.pixels, files, self.most, devices.cores(), self.depth), encode)
 
@@ -108,12 +109,12 @@ class Clip:
         """Tokenize in one thread: it is Python code, so two would only wait for each other."""
         return self.flow(prefetched(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
 
-    def pixels(self, file: Path) -> torch.Tensor:
+    def pixels(self, file: Contents) -> torch.Tensor:
         try:
             return self.shrink(pixels_of(file.read_bytes()))
         except OSError as error:
-            advice = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror}). Restore it."
-            raise CannotScore("IMAGE_MISSING", advice) from error
+            missing = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror or error})."
+            raise CannotScore("IMAGE_MISSING", f"{missing} Restore it.") from error
         except ImageRefused as refused:
             raise CannotScore(refused.code, f"The image file {file.name[:16]}…: {refused.advice}") from refused
 

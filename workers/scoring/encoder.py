@@ -4,11 +4,11 @@ import importlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from workers.contents import Contents
 from workers.scoring.model_name import ModelName, check_device
 from workers.scoring.refusals import CannotScore
 
@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     loaded: Loaded
 
-    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]: ...
+    def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]: ...
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]: ...
 

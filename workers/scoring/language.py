@@ -6,12 +6,12 @@ token counts where the model has a token that begins a text. The mean, not the s
 
 import warnings
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
+from workers.contents import Contents
 from workers.scoring import device as devices
 from workers.scoring.model_name import ModelName
 from workers.scoring.prefetch import batches
@@ -45,7 +45,7 @@ class Language:
         self.loaded = devices.describe(model, device, tokens=tokens, first=self.first)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
 
-    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+    def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 
+from workers.contents import Contents
 from workers.scoring import device as devices
 from workers.scoring.model_name import ModelName
 from workers.scoring.prefetch import batches
@@ -36,7 +37,7 @@ class Sentences:
         self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
 
-    def images(self, files: Iterable[Path]) -> Iterator[np.ndarray]:
+    def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:

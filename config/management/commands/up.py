@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
 
+from benchmarks.storage.files import Unavailable, kept
 from config import preparation, processes, supervisor
 from config.lock import STOPPING, Lock, Taken, take_from_the_stopping
 from config.services import CannotStart, Servers
@@ -74,6 +75,7 @@ class Command(BaseCommand):
 
     def prepare_and_start(self, servers: Servers, running: supervisor.Supervisor) -> None:
         self.say(f"Starting Winnow at {self.url} …")
+        self.try_storage()
         servers.start()
         preparation.migrate()
         preparation.collect_static()
@@ -86,6 +88,12 @@ class Command(BaseCommand):
         self.say(f"  Annotator  {self.url}/join/{study.invite}/   (study “{study.name}”)")
         self.say(f"  Data       {settings.VAR}   (logs in {settings.VAR / 'log'})")
         self.say("Ctrl-C stops it.")
+
+    def try_storage(self) -> None:
+        try:
+            kept.try_out()
+        except Unavailable as error:
+            raise CannotStart(str(error)) from None
 
     def how_to_log_in(self, admin: tuple[str, str] | None) -> str:
         if not settings.LOCAL_LOGIN:

@@ -6,6 +6,7 @@ a refusal rows, storage and temporary files are as they were.
 
 import errno
 import json
+import os
 import tempfile
 import time
 from io import StringIO
@@ -67,7 +68,7 @@ def installation(tmp_path, settings, monkeypatch) -> Path:
     settings.MEDIA_ROOT = tmp_path / "var" / "media"
     settings.FILE_UPLOAD_TEMP_DIR = settings.VAR / "tmp"
     monkeypatch.setattr(tempfile, "tempdir", str(settings.VAR / "tmp"))
-    monkeypatch.setattr(staging.os, "sync", lambda: None)  # a second on a busy disk; what it is for needs a power cut
+    monkeypatch.setattr(os, "sync", lambda: None)  # a second on a busy disk; what it is for needs a power cut
     Path(settings.MEDIA_ROOT).mkdir()
     imports.imported(*imports.small(tmp_path / "first", 1), name="First")
     return settings.VAR

@@ -14,10 +14,10 @@ from benchmarks.exports import source_layout
 from benchmarks.formats import aro, jsonl
 from benchmarks.formats.base import ProblemLog
 from benchmarks.imports import images as import_images
-from benchmarks.imports import staging
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Image, Item, ItemImage, JobState
 from benchmarks.records import ImageRecord, ItemRecord
+from benchmarks.storage.files import kept
 from tests.benchmarks.bad_inputs.images import saved
 from tests.builders import imports, studies
 from tests.builders.aro_rows import ODD, QUARTERS, attribution, listed, relation
@@ -43,7 +43,7 @@ def stored(key: str) -> Image:
 
 
 def seen(path: str) -> Drawing.Image:
-    return Drawing.open(staging.media(path))
+    return Drawing.open(kept.contents(path))
 
 
 def all_of(colour: tuple, image: Drawing.Image, by: int = 6) -> bool:

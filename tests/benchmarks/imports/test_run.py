@@ -22,6 +22,7 @@ from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
+from benchmarks.storage.files import kept
 from tests.builders import imports
 
 pytestmark = pytest.mark.django_db
@@ -278,8 +279,7 @@ def test_an_import_that_starts_over_clears_what_its_dead_process_had_placed(cups
     for path in staging.places(placed):
         (media / path).parent.mkdir(parents=True)
         (media / path).write_bytes(b"placed")
-    dead.folder.mkdir(parents=True)
-    dead.journal.write_text(f"{placed.sha256} {placed.opaque}\n")
+    kept.write(dead.journal, f"{placed.sha256} {placed.opaque}\n".encode())
     assert imports.run(job).state == JobState.DONE
     assert imports.stored_files(media) == imports.named_files()
 

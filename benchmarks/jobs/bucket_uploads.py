@@ -1,0 +1,140 @@
+"""Uploads where files are kept in a bucket: the chunks of a file may arrive at several machines, and its job may run on
+another one, so all of it is in the bucket until the job has ended.
+
+`uploads/kept/<id>-<owner>/` has `upload.json` and the chunks, each an object named by its offset and length. Objects
+never change, so two requests that send the same chunk do no harm. `uploads/jobs/<id>/` has other files of a job.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from django.core.files import File
+
+from benchmarks.models import Job
+from benchmarks.storage.files import Stored, kept
+
+KEPT, JOBS = "uploads/kept", "uploads/jobs"
+FACTS, CHUNKS = "upload.json", "chunks"
+PIECE = 2**20
+
+
+def _folder(id: str, owner: int) -> str:
+    return f"{KEPT}/{id}-{owner}"
+
+
+def write_facts(id: str, owner: int, facts: dict) -> None:
+    kept.write(f"{_folder(id, owner)}/{FACTS}", json.dumps(facts).encode())
+
+
+def read_facts(id: str, owner: int) -> dict | None:
+    try:
+        return json.loads(kept.read(f"{_folder(id, owner)}/{FACTS}"))
+    except FileNotFoundError:
+        return None
+
+
+def ids_of(owner: int) -> list[str]:
+    folders = (name.partition("-") for name in kept.folders(KEPT))
+    return [id for id, _, other in folders if other == str(owner)]
+
+
+def _chunks(folder: str) -> list[Stored]:
+    """Those that follow each other from the first byte on; of two at one offset, the longer one."""
+    at: dict[int, Stored] = {}
+    for found in sorted(kept.below(f"{folder}/{CHUNKS}"), key=lambda found: found.size):
+        if found.size:
+            at[int(found.name.rpartition("/")[2].partition("-")[0])] = found
+    chain, end = [], 0
+    while end in at:
+        chain.append(at[end])
+        end += at[end].size
+    return chain
+
+
+def received(id: str, owner: int) -> int:
+    """Bytes so far, without a gap."""
+    return sum(chunk.size for chunk in _chunks(_folder(id, owner)))
+
+
+def last_at(id: str, owner: int) -> float:
+    """When bytes arrived last, in seconds since 1970; 0 if the upload is gone."""
+    return max((found.modified for found in kept.below(_folder(id, owner))), default=0)
+
+
+def add(id: str, owner: int, offset: int, content: bytes) -> None:
+    kept.write(f"{_folder(id, owner)}/{CHUNKS}/{offset:015}-{len(content)}", content)
+
+
+def add_whole(id: str, owner: int, file: File) -> None:
+    if file.size:
+        kept.save(f"{_folder(id, owner)}/{CHUNKS}/{0:015}-{file.size}", file)
+
+
+def read_by_jobs() -> set[str]:
+    """The ids of the uploads that unfinished jobs read."""
+    found = Job.objects.filter(finished_at=None).values_list("params__kept", flat=True)
+    return {id for chosen in found for ids in (chosen or {}).values() for id in ids}
+
+
+def drop(ids: Iterable[str]) -> None:
+    """Delete these uploads, except those that an unfinished job reads: `sweep` deletes them a day later."""
+    gone = set(ids) - read_by_jobs()
+    for name in kept.folders(KEPT) if gone else ():
+        if name.partition("-")[0] in gone:
+            kept.remove_folder(f"{KEPT}/{name}")
+
+
+def sweep(before: float) -> None:
+    """Delete what was last written before that time and no unfinished job reads."""
+    newest: dict[str, float] = {}
+    for found in kept.below("uploads"):
+        folder = "/".join(found.name.split("/")[:3])
+        newest[folder] = max(newest.get(folder, 0), found.modified)
+    unfinished = Job.objects.filter(finished_at=None).values_list("params__upload", flat=True)
+    needed = read_by_jobs() | {Path(folder).name for folder in unfinished if folder}
+    for folder, modified in newest.items():
+        if modified < before and folder.rpartition("/")[2].partition("-")[0] not in needed:
+            kept.remove_folder(folder)
+
+
+# The files of a job
+
+
+def hand_over(folder: Path) -> None:
+    """Store a job's new folder for whichever machine runs the job."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            kept.copy_in(path, f"{JOBS}/{folder.name}/{path.relative_to(folder).as_posix()}")
+
+
+def drop_job(folder: Path) -> None:
+    kept.remove_folder(f"{JOBS}/{folder.name}")
+
+
+def files_of_job(folder: Path, chosen: dict[str, list[str]]) -> dict[str, list[Stored]]:
+    """Path below the job's folder → its parts. `chosen`: ids of uploads by field. Raises FileNotFoundError with the id
+    of an upload that is gone."""
+    prefix = f"{JOBS}/{folder.name}"
+    found = {one.name.removeprefix(f"{prefix}/"): [one] for one in kept.below(prefix)}
+    folders = {name.partition("-")[0]: f"{KEPT}/{name}" for name in kept.folders(KEPT)} if chosen else {}
+    for field, ids in chosen.items():
+        for id in ids:
+            if id not in folders:
+                raise FileNotFoundError(id)
+            facts = json.loads(kept.read(f"{folders[id]}/{FACTS}"))
+            found[f"{field}/{facts['name']}"] = parts = _chunks(folders[id])
+            if sum(part.size for part in parts) != facts["size"]:
+                raise FileNotFoundError(id)
+    return found
+
+
+def fetch(parts: list[Stored], target: Path, tell: Callable[[int], None]) -> None:
+    """Join a file's parts in a local file; `tell` is called with numbers of bytes."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        for part in parts:
+            with kept.open(part.name) as source:
+                shutil.copyfileobj(source, file, PIECE)
+            tell(part.size)

@@ -1,0 +1,323 @@
+"""Files in a bucket of an object storage that speaks S3. An object appears whole or not at all, so a killed upload
+leaves no half file; parts of it that the storage keeps aside are for a rule of the bucket to delete
+(docs/guide/deployment.md).
+
+Each object has its SHA-256 in its metadata, which `copy_out` checks. Objects are read in windows of bytes, so that one
+file of a large zip costs one small request, and a broken connection is only a window to ask for again.
+"""
+
+import contextlib
+import errno
+import hashlib
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from boto3.exceptions import Boto3Error
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.files import File
+from django.utils.http import content_disposition_header
+from storages.backends.s3 import S3Storage
+
+from benchmarks.storage.files import Stored, Unavailable
+
+THREADS = 16  # requests at once where many small files move
+BATCH = 1000
+TRIES = 3
+CONNECT_SECONDS, READ_SECONDS = 5, 20
+SMALL = 8 * 2**20  # bytes; larger files are uploaded in parts
+WINDOW, WIDEST = 2**18, 2**23  # bytes of a request where a file is read in parts
+SIGNED_SECONDS = 300
+SHA256 = "sha256"  # in the metadata
+REFUSED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "InvalidToken", "ExpiredToken", "403"}
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+class Bucket(S3Storage):
+    """benchmarks.storage.files.Files. `downloads`: the storage's address for browsers; empty: Winnow sends files."""
+
+    in_bucket = True
+
+    def __init__(self, *, downloads: str = "", **options: object):
+        style = {"addressing_style": "path" if options.get("endpoint_url") else "auto"}
+        config = Config(
+            signature_version="s3v4", s3=style, retries={"mode": "standard", "total_max_attempts": TRIES},
+            connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, max_pool_connections=2 * THREADS,
+            request_checksum_calculation="when_required", response_checksum_validation="when_required",
+        )  # fmt: skip
+        self.downloads = downloads
+        self._made: dict[int, Any] = {}
+        super().__init__(client_config=config, file_overwrite=True, **options)
+
+    # The library's hooks: one client for all threads, which are many, and a new one after a fork.
+
+    @property
+    def connection(self):
+        made = self._made.get(os.getpid())
+        if made is None:
+            session = self._create_session()
+            made = session.resource(
+                "s3", region_name=self.region_name, endpoint_url=self.endpoint_url, config=self.client_config
+            )
+            self._made = {os.getpid(): made}
+        return made
+
+    @property
+    def bucket(self):
+        return self.connection.Bucket(self.bucket_name)
+
+    @property
+    def client(self):
+        return self.connection.meta.client
+
+    def _get_write_parameters(self, name: str, content: File | None = None) -> dict:
+        assert content is not None
+        digest = hashlib.sha256()
+        for piece in content.chunks():
+            digest.update(piece)
+        return super()._get_write_parameters(name, content) | {"Metadata": {SHA256: digest.hexdigest()}}
+
+    def _save(self, name: str, content: File) -> str:
+        with self.plain_errors(name):
+            return super()._save(name, content)
+
+    def _open(self, name: str, mode: str = "rb") -> File:
+        reader = _Reader(self, name, self.size(name))
+        return File(io.BufferedReader(reader, 2**16), name)
+
+    def exists(self, name: str) -> bool:
+        with self.plain_errors(name):
+            return super().exists(name)
+
+    def delete(self, name: str) -> None:
+        with self.plain_errors(name):
+            super().delete(name)
+
+    # What Winnow adds
+
+    def size(self, name: str) -> int:
+        return self._head(name)["ContentLength"]
+
+    def _head(self, name: str) -> dict:
+        with self.plain_errors(name):
+            return self.client.head_object(Bucket=self.bucket_name, Key=name)
+
+    def sha256(self, name: str) -> str:
+        """From its metadata; empty if another program has put the object there."""
+        return self._head(name)["Metadata"].get(SHA256, "")
+
+    def read(self, name: str) -> bytes:
+        return self.bytes_of(name)
+
+    def bytes_of(self, name: str, **given: str) -> bytes:
+        """The object or, with `Range`, a part of it; read again if the connection breaks."""
+        for tries_left in reversed(range(TRIES)):
+            try:
+                with self.plain_errors(name):
+                    return self.client.get_object(Bucket=self.bucket_name, Key=name, **given)["Body"].read()
+            except Unavailable as error:
+                if not tries_left or not isinstance(error.__cause__, BotoCoreError):
+                    raise
+        raise AssertionError
+
+    def contents(self, name: str) -> "_Contents":
+        return _Contents(self, name)
+
+    def write(self, name: str, content: bytes) -> None:
+        facts = {SHA256: hashlib.sha256(content).hexdigest()}
+        with self.plain_errors(name):
+            self.client.put_object(Bucket=self.bucket_name, Key=name, Body=content, Metadata=facts)
+
+    def copy_in(self, local: Path, name: str) -> None:
+        if local.stat().st_size <= SMALL:
+            self.write(name, local.read_bytes())
+            return
+        with local.open("rb") as file:
+            self.save(name, File(file))
+
+    def sync(self) -> None:
+        """Objects are durable as soon as they exist."""
+
+    def move_in(self, folder: Path, names: Iterable[str]) -> None:
+        for _ in all_at_once(lambda name: self.copy_in(folder / name, name), names):
+            pass
+
+    def copy_out(self, name: str, local: Path) -> None:
+        """Raises Unavailable if the bytes are not those that were stored."""
+        sha256, digest = self.sha256(name), hashlib.sha256()
+        with self.open(name) as source, local.open("wb") as target:
+            while piece := source.read(WIDEST):
+                digest.update(piece)
+                target.write(piece)
+        if sha256 not in ("", digest.hexdigest()):
+            raise Unavailable(
+                f"{name} is damaged in the object storage: its SHA-256 is not the one it was stored with."
+            )
+
+    def move(self, name: str, to: str) -> None:
+        with self.plain_errors(name):
+            source = {"Bucket": self.bucket_name, "Key": name}
+            self.client.copy(source, self.bucket_name, to)
+            self.client.delete_object(Bucket=self.bucket_name, Key=name)
+
+    def remove(self, names: Iterable[str]) -> None:
+        for _ in all_at_once(self.delete, names):
+            pass
+
+    def remove_folder(self, name: str) -> None:
+        self.remove(found.name for found in list(self.below(name)))
+
+    def folders(self, name: str) -> list[str]:
+        prefix = f"{name}/"
+        pages = self._pages(Prefix=prefix, Delimiter="/")
+        return sorted(one["Prefix"][len(prefix) : -1] for page in pages for one in page.get("CommonPrefixes", ()))
+
+    def below(self, name: str) -> Iterator[Stored]:
+        for page in self._pages(Prefix=f"{name}/" if name else ""):
+            for one in page.get("Contents", ()):
+                yield Stored(one["Key"], one["Size"], one["LastModified"].timestamp())
+
+    def _pages(self, **given: str) -> Iterator[dict]:
+        with self.plain_errors():
+            yield from self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket_name, **given)
+
+    def lookup(self, *folders: str) -> Callable[[str], bool]:
+        return {found.name for folder in folders for found in self.below(folder)}.__contains__
+
+    def signed(self, name: str, download: str) -> str:
+        if not self.downloads:
+            return ""
+        browsers = self._create_session().client(
+            "s3", region_name=self.region_name, endpoint_url=self.downloads, config=self.client_config
+        )
+        given = {"Bucket": self.bucket_name, "Key": name, "ResponseCacheControl": "private, no-store"}
+        given["ResponseContentDisposition"] = content_disposition_header(True, download) or "attachment"
+        return browsers.generate_presigned_url("get_object", Params=given, ExpiresIn=SIGNED_SECONDS)
+
+    def create(self) -> None:
+        """Make the bucket, unless it exists."""
+        with self.plain_errors():
+            try:
+                self.client.head_bucket(Bucket=self.bucket_name)
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] != 404:
+                    raise
+                region = self.client.meta.region_name
+                where = {} if region == "us-east-1" else {"LocationConstraint": region}
+                self.client.create_bucket(
+                    Bucket=self.bucket_name, **({"CreateBucketConfiguration": where} if where else {})
+                )
+
+    def try_out(self) -> None:
+        """Write, read, list and delete a file. Raises Unavailable with what is wrong."""
+        name, content = f"staging/try-{os.urandom(8).hex()}", b"Winnow can write here."
+        with self.plain_errors():
+            self.client.list_objects_v2(Bucket=self.bucket_name, MaxKeys=1)  # names a missing bucket, as no HEAD does
+        self.write(name, content)
+        try:
+            if self.read(name) != content:
+                raise Unavailable(f"{self.where} did not return what was stored.")
+        finally:
+            self.delete(name)
+
+    @property
+    def where(self) -> str:
+        return f"The object storage{f' at {self.endpoint_url}' if self.endpoint_url else ''}"
+
+    @contextlib.contextmanager
+    def plain_errors(self, name: str = "") -> Iterator[None]:
+        """The library's errors as FileNotFoundError and Unavailable."""
+        try:
+            yield
+        except ClientError as error:
+            code, status = error.response["Error"].get("Code", ""), error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if code == "NoSuchBucket":
+                what = f"{self.where} has no bucket “{self.bucket_name}”. Create it, or correct WINNOW_S3_BUCKET."
+                raise Unavailable(what) from error
+            if status == 404:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name) from error
+            if code in REFUSED or status == 403:
+                what = f"{self.where} refuses the key for bucket “{self.bucket_name}” ({code})."
+                raise Unavailable(f"{what} Correct WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY.") from error
+            raise Unavailable(f"{self.where} failed: {code} (status {status}). Try again later.") from error
+        except (BotoCoreError, Boto3Error) as error:
+            what = f"{self.where} does not answer. Check that it is running, and WINNOW_S3_URL."
+            raise Unavailable(what) from error
+
+
+def all_at_once(work: Callable[[Given], Made], given: Iterable[Given]) -> Iterator[Made]:
+    """`work` of each in threads, in order, a batch at a time."""
+    given = iter(given)
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="bucket") as pool:
+        while batch := list(islice(given, BATCH)):
+            yield from pool.map(work, batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """workers.contents.Contents"""
+
+    bucket: Bucket
+    path: str
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return f"s3://{self.bucket.bucket_name}/{self.path}"
+
+    def read_bytes(self) -> bytes:
+        return self.bucket.read(self.path)
+
+
+class _Reader(io.RawIOBase):
+    """An object as a file. Reading on makes the windows larger; a jump makes them small again."""
+
+    def __init__(self, bucket: Bucket, name: str, size: int):
+        self.bucket, self.path, self.length = bucket, name, size
+        self.position = 0
+        self.start, self.window, self.next_width = 0, b"", WINDOW
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self.position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: self.length}[whence]
+        if self.position < 0:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return self.position
+
+    def readinto(self, buffer: Any) -> int:
+        if self.position >= self.length:
+            return 0
+        if not self.start <= self.position < self.start + len(self.window):
+            self._fetch()
+        found = self.position - self.start
+        piece = self.window[found : found + len(buffer)]
+        buffer[: len(piece)] = piece
+        self.position += len(piece)
+        return len(piece)
+
+    def _fetch(self) -> None:
+        on = self.position == self.start + len(self.window)
+        width = self.next_width if on else WINDOW
+        last = min(self.position + width, self.length) - 1
+        window = self.bucket.bytes_of(self.path, Range=f"bytes={self.position}-{last}")
+        if len(window) != last - self.position + 1:
+            raise Unavailable(f"{self.bucket.where} returned fewer bytes of {self.path} than it said.")
+        self.start, self.window, self.next_width = self.position, window, min(2 * width, WIDEST)

@@ -1,0 +1,113 @@
+"""Files below MEDIA_ROOT, of this machine or on a file system that machines share."""
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage
+
+from benchmarks.storage.files import Stored
+
+
+class Folder(FileSystemStorage):
+    """benchmarks.storage.files.Files"""
+
+    in_bucket = False
+
+    def contents(self, name: str) -> Path:
+        return Path(self.location, name)
+
+    def read(self, name: str) -> bytes:
+        return self.contents(name).read_bytes()
+
+    def exists(self, name: str) -> bool:
+        return self.contents(name).exists()
+
+    def write(self, name: str, content: bytes) -> None:
+        self.appear(name, lambda part: _write_durably(part, content))
+
+    def copy_in(self, local: Path, name: str) -> None:
+        self.appear(name, lambda part: shutil.copyfile(local, part))
+
+    def appear(self, name: str, fill: Callable[[Path], object]) -> None:
+        """`fill` writes the file to another path; then it is there whole."""
+        target = self.contents(name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{secrets.token_hex(8)}")
+        try:
+            fill(part)
+            os.replace(part, target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def sync(self) -> None:
+        os.sync()
+
+    def sha256(self, name: str) -> str:
+        with self.contents(name).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def move_in(self, folder: Path, names: Iterable[str]) -> None:
+        for name in names:
+            target = self.contents(name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(folder / name, target)
+        self.sync()
+
+    def copy_out(self, name: str, local: Path) -> None:
+        shutil.copyfile(self.contents(name), local)
+
+    def move(self, name: str, to: str) -> None:
+        self.contents(to).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(self.contents(name), self.contents(to))
+
+    def remove(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.contents(name).unlink(missing_ok=True)
+            self._prune(self.contents(name))
+
+    def remove_folder(self, name: str) -> None:
+        shutil.rmtree(self.contents(name), ignore_errors=True)
+        self._prune(self.contents(name))
+
+    def _prune(self, path: Path) -> None:
+        """Remove empty folders above `path`, up to MEDIA_ROOT."""
+        with contextlib.suppress(OSError):  # stop at the first folder that is not empty
+            for folder in path.parents:
+                if folder == Path(self.location):
+                    return
+                folder.rmdir()
+
+    def folders(self, name: str) -> list[str]:
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.contents(name)) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+        return []
+
+    def below(self, name: str) -> Iterator[Stored]:
+        for place, _, files in os.walk(self.contents(name)):
+            for file in files:
+                path = Path(place, file)
+                with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
+                    found = path.stat()
+                    yield Stored(str(path.relative_to(self.location)), found.st_size, found.st_mtime)
+
+    def lookup(self, *folders: str) -> Callable[[str], bool]:
+        return self.exists
+
+    def try_out(self) -> None:
+        """A folder's faults show where a file is written."""
+
+    def signed(self, name: str, download: str) -> str:
+        return ""
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
