@@ -1,0 +1,179 @@
+"""Two web servers and two workers on folders of their own, which share PostgreSQL, Valkey and a bucket, and no file."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Judgment, Release
+from annotation.releases.verification.verifying import verify
+from annotation.simulation import crowd
+from benchmarks.models import Benchmark, Image, Job, JobState
+from config.services import Servers, redis_url
+from tests.builders import imports, object_storage, studies
+from tests.config.running import ROOT, free_port
+
+ITEMS, ANNOTATORS = 6, 2
+CHUNK = 3000  # bytes
+RELEASE = {
+    "name": "cups", "version": "1.0", "stages": ["1"], "splits": "one", "seed": "0", "shard_mb": "500",
+    "forms": ["csv"], "word-licence": "MIT",
+}  # fmt: skip
+
+
+class Machine:
+    """A folder of its own with a web server and a worker."""
+
+    def __init__(self, var: Path, environment: dict[str, str]):
+        self.var, port = var, free_port()
+        var.mkdir()
+        self.url = f"http://127.0.0.1:{port}"
+        web = ["gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "4"]
+        worker = ["celery", "-A", "config", "worker", "--concurrency", "1", "--hostname", f"{var.name}@%h"]
+        own = {**os.environ, **environment, "WINNOW_VAR": str(var)}
+        quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
+        with (var / "log").open("wb") as log:
+            self.processes = [
+                subprocess.Popen(
+                    [sys.executable, "-m", *command], cwd=ROOT, env=own, stdout=log, stderr=log, start_new_session=True
+                )
+                for command in ([*web, "--no-control-socket", "--log-level", "warning"], [*worker, *quiet])
+            ]
+
+    def files(self) -> list[str]:
+        kept = ("media", "uploads", "work")
+        return [str(path) for folder in kept for path in (self.var / folder).rglob("*") if path.is_file()]
+
+    def is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz").status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def stop(self) -> None:
+        for process in self.processes:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def running(folder: Path, bucket: str) -> Iterator[tuple[Machine, Machine]]:
+    servers = Servers(folder, postgres=False, durable=False)
+    servers.start()
+    environment = {
+        "DATABASE_URL": os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?"),
+        "REDIS_URL": redis_url(folder), "SECRET_KEY": settings.SECRET_KEY,
+        "WINNOW_S3_URL": object_storage.server().url, "WINNOW_S3_BUCKET": bucket,
+        "WINNOW_S3_ACCESS_KEY": object_storage.KEY, "WINNOW_S3_SECRET_KEY": object_storage.SECRET,
+    }  # fmt: skip
+    machines: list[Machine] = []
+    try:
+        for name in ("one", "two"):
+            machines.append(Machine(folder / name, environment))
+        wait_for(lambda: all(machine.is_ready() for machine in machines))
+        yield machines[0], machines[1]
+    finally:
+        for machine in machines:
+            machine.stop()
+        servers.stop()
+
+
+def wait_for(until: Callable[[], bool], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def done(*jobs: Job) -> None:
+    wait_for(lambda: not Job.objects.filter(pk__in=[job.pk for job in jobs], finished_at=None).exists())
+    for job in jobs:
+        job.refresh_from_db()
+        assert job.state == JobState.DONE, job.problems
+
+
+class Manager:
+    """Someone who is logged in at both machines."""
+
+    def __init__(self, machines: tuple[Machine, Machine]):
+        session = Client()
+        session.force_login(User.objects.create_superuser("ana"))
+        cookies = {
+            settings.SESSION_COOKIE_NAME: session.cookies[settings.SESSION_COOKIE_NAME].value,
+            "csrftoken": "a" * 32,
+        }
+        self.at = [
+            httpx.Client(base_url=machine.url, cookies=cookies, headers={"X-CSRFToken": "a" * 32}, timeout=60)
+            for machine in machines
+        ]
+
+    def upload(self, field: str, path: Path) -> str:
+        """Chunk by chunk, each to the other machine than the one before."""
+        data = path.read_bytes()
+        facts = {"field": field, "name": path.name, "size": len(data), "modified": 1}
+        state = self.at[0].post(reverse("upload-begin"), json=facts).json()
+        for number, offset in enumerate(range(0, len(data), CHUNK)):
+            headers = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
+            answer = self.at[number % 2].patch(state["url"], content=data[offset : offset + CHUNK], headers=headers)
+            assert answer.status_code == 200, answer.text
+        return state["id"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_they_import_judge_export_and_release_as_one(bucket, tmp_path):
+    items = [imports.item(number, images=pictures(number)) for number in range(ITEMS)]
+    names = [picture["file"] for number in range(ITEMS) for picture in pictures(number)]
+    given = imports.manifest(tmp_path, items), imports.archive(tmp_path, names)
+    with tempfile.TemporaryDirectory(prefix="winnow-machines-") as folder, running(Path(folder), bucket) as machines:
+        manager = Manager(machines)
+        one, two = manager.at
+        form = {"name": "Cups", "format": "jsonl"}
+        for field, path in zip(("data", "images"), given, strict=True):
+            form[f"{field}_new"] = manager.upload(field, path)
+        assert two.post(reverse("import-new"), data=form).status_code == 302
+        done(Job.objects.get(kind="import"))
+        study = studies.study(benchmark=Benchmark.objects.get(), overlap=1, name="Red cups")
+        for number, machine in enumerate(machines):  # the second crowd finishes what the first one has begun
+            limit = ITEMS // 2 if number == 0 else None
+            plan = crowd.Plan(machine.url, annotators=ANNOTATORS, seed=number, limit=limit)
+            assert crowd.simulate(study=study, plan=plan).errors == []
+        assert Judgment.objects.filter(withdrawn=False).count() >= ITEMS
+        shown = [at.get(reverse("image", args=[Image.objects.first().opaque])) for at in manager.at]
+        assert shown[0].content == shown[1].content != b"" and {at.status_code for at in shown} == {200}
+
+        # An export and a release at once: each worker takes one, and the other machine sends it.
+        assert one.post(reverse("study-export", args=[study.pk])).status_code == 302
+        assert two.post(reverse("release-new", args=[study.pk]), data=RELEASE).status_code == 302
+        export, release = Job.objects.get(kind="export"), Release.objects.get()
+        done(export, release.job)
+        assert all((machine.var / "work").is_dir() for machine in machines)
+        release.refresh_from_db()
+        for at in manager.at:
+            packed = at.get(reverse("study-download", args=[study.pk, export.pk])).content
+            assert zipfile.ZipFile(io.BytesIO(packed)).testzip() is None
+            part = at.get(reverse("release-download", args=[release.pk]), headers={"Range": "bytes=100-"})
+            assert (part.status_code, len(part.content)) == (206, release.size - 100)
+        whole = at.get(reverse("release-download", args=[release.pk])).content
+        zipfile.ZipFile(io.BytesIO(whole)).extractall(tmp_path / "release")
+        assert verify(tmp_path / "release" / release.folder).good
+        assert [machine.files() for machine in machines] == [[], []]
+
+
+def pictures(number: int) -> list[dict]:
+    roles = ("positive", "candidate", "candidate")
+    return [{"role": role, "file": f"{number}-{place}.jpg"} for place, role in enumerate(roles)]
