@@ -1,9 +1,10 @@
 """A job's own folder for its output until that is stored, removed when the job ends, even by kill -9.
 
 `var/work/<job>/` is on this machine. A folder whose job has no process is dead: the next job, or a worker at its start,
-clears it.
+clears it. The name that the job is writing to is noted beside the stored files, where every machine finds it.
 """
 
+import contextlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 from benchmarks.storage.files import kept
 
-STORED = "stored"  # a file in the folder with the storage name that the job is writing to
+PREFIX = "stored-"
 
 
 def place_of(job_id: int) -> Path:
@@ -35,26 +36,33 @@ def workplace(job: Job) -> Iterator[Path]:
         clear(job.pk)
 
 
+def _note(job_id: int) -> str:
+    return f"staging/{PREFIX}{job_id}"
+
+
 def will_store(job: Job, name: str) -> None:
     """Announce a storage name before writing: unless the job finishes, no file of this name is kept. The name must
     belong to this job alone."""
-    (place_of(job.pk) / STORED).write_text(name, encoding="utf-8")
+    kept.write(f"{_note(job.pk)}/name", name.encode())
 
 
 def clear(job_id: int) -> None:
-    stored = place_of(job_id) / STORED
-    name = stored.read_text(encoding="utf-8") if stored.exists() else ""
-    if name and not Job.objects.filter(pk=job_id, state=JobState.DONE).exists():
-        kept.delete(name)
     shutil.rmtree(place_of(job_id), ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        name = kept.read(f"{_note(job_id)}/name").decode()
+        if not Job.objects.filter(pk=job_id, state=JobState.DONE).exists():
+            kept.delete(name)
+        kept.remove_folder(_note(job_id))
 
 
 def sweep() -> int:
     """Clear the folders of jobs that no other process is running; returns how many there were."""
     swept = 0
-    for folder in sorted((Path(settings.VAR) / "work").glob("[0-9]*")):
-        with jobs.alone(f"job:{folder.name}") as dead:
+    found = {path.name for path in (Path(settings.VAR) / "work").glob("[0-9]*")}
+    found |= {name.removeprefix(PREFIX) for name in kept.folders("staging") if name.startswith(PREFIX)}
+    for job_id in sorted(found):
+        with jobs.alone(f"job:{job_id}") as dead:
             if dead:
-                clear(int(folder.name))
+                clear(int(job_id))
                 swept += 1
     return swept

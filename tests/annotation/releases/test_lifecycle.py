@@ -23,6 +23,7 @@ from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases.lifecycle import CannotFreeze
 from annotation.releases.plan import FORMS, Plan
 from benchmarks.models import Event, Job
+from benchmarks.storage.files import Unavailable
 from tests.annotation.participants.test_races import together
 from tests.builders import crowds, pipelines, releases, studies
 
@@ -223,13 +224,20 @@ def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
     assert not Release.objects.exists()
 
 
-def test_a_full_disk_is_told_as_such(study, eager_tasks, monkeypatch):
-    def full(*more):
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.parametrize(
+    "error, code",
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_FULL"),
+        (Unavailable("The object storage does not answer."), "STORAGE_UNAVAILABLE"),
+    ],
+)
+def test_a_storage_that_takes_nothing_is_told_as_such(study, eager_tasks, monkeypatch, error, code):
+    def fail(*more):
+        raise error
 
-    monkeypatch.setattr(default_storage, "save", full)
+    monkeypatch.setattr(default_storage, "save", fail)
     release = freeze(study)
-    assert release.frozen_at is None and release.job.problems[0]["code"] == "STORAGE_FULL"
+    assert release.frozen_at is None and release.job.problems[0]["code"] == code
 
 
 def refused(act) -> bool:

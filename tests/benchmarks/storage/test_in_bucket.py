@@ -15,7 +15,7 @@ from benchmarks.housekeeping.backup import CannotBackUp, backup
 from benchmarks.housekeeping.deferred_files import deferred_files, finish_dead
 from benchmarks.housekeeping.restore import restore
 from benchmarks.imports import staging
-from benchmarks.jobs import uploads
+from benchmarks.jobs import uploads, work_folder
 from benchmarks.models import Benchmark, Image, ItemImage, Job, JobState
 from benchmarks.storage.files import kept
 from tests.builders import imports, installation, object_storage
@@ -83,6 +83,17 @@ def test_what_a_lost_machine_had_placed_is_cleared_by_another_one(given, another
     kept.write(lost.journal, f"{placed.sha256} {placed.opaque}\n".encode())
     another_machine()
     assert (staging.sweep_staging(), names()) == (1, [])
+
+
+@pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.DONE])
+def test_what_a_lost_machine_was_storing_stays_only_if_its_job_is_done(given, another_machine, state):
+    job = imports.queued(*given)
+    work_folder.will_store(job, "exports/1/cups.zip")
+    kept.write("exports/1/cups.zip", b"zip")
+    Job.objects.update(state=state, finished_at="2026-01-01T00:00Z")
+    another_machine()
+    assert work_folder.sweep() == 1
+    assert names() == ["exports/1/cups.zip"] * (state == JobState.DONE)
 
 
 def test_files_follow_a_transaction_whose_machine_was_lost(another_machine, monkeypatch):
