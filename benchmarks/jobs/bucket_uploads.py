@@ -17,7 +17,7 @@ from benchmarks.storage.files import Stored, kept
 
 KEPT, JOBS = "uploads/kept", "uploads/jobs"
 FACTS, CHUNKS = "upload.json", "chunks"
-PIECE = 2**20
+PIECE, SMALL = 2**20, 2**23  # bytes; smaller chunks are read in one request
 
 
 def _folder(id: str, owner: int) -> str:
@@ -45,12 +45,26 @@ def _chunks(folder: str) -> list[Stored]:
     at: dict[int, Stored] = {}
     for found in sorted(kept.below(f"{folder}/{CHUNKS}"), key=lambda found: found.size):
         if found.size:
-            at[int(found.name.rpartition("/")[2].partition("-")[0])] = found
+            at[_span(found)[0]] = found
     chain, end = [], 0
     while end in at:
         chain.append(at[end])
         end += at[end].size
     return chain
+
+
+def _span(chunk: Stored) -> tuple[int, int]:
+    """Its offset and that of the byte after it."""
+    start = int(chunk.name.rpartition("/")[2].partition("-")[0])
+    return start, start + chunk.size
+
+
+def is_end(id: str, owner: int, offset: int, chunk: int) -> bool:
+    """Whether the upload has all bytes before `offset` and no more. Looks only at the last chunks, of at most `chunk`
+    bytes, since each one was added where this was so."""
+    folder = f"{_folder(id, owner)}/{CHUNKS}"
+    last = [_span(found) for found in kept.below(folder, after=f"{folder}/{max(0, offset - chunk):015}")]
+    return all(start < offset for start, _ in last) and (not offset or any(end == offset for _, end in last))
 
 
 def received(id: str, owner: int) -> int:
@@ -135,6 +149,9 @@ def fetch(parts: list[Stored], target: Path, tell: Callable[[int], None]) -> Non
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
         for part in parts:
-            with kept.open(part.name) as source:
-                shutil.copyfileobj(source, file, PIECE)
+            if part.size <= SMALL:
+                file.write(kept.read(part.name))
+            else:
+                with kept.open(part.name) as source:
+                    shutil.copyfileobj(source, file, PIECE)
             tell(part.size)

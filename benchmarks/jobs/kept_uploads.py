@@ -175,7 +175,7 @@ def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
 
 
 def _append_in_bucket(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
-    if offset != upload.received:
+    if not bucket_uploads.is_end(upload.id, upload.owner, offset, CHUNK):
         raise WrongOffset
     content = bytearray()
     try:

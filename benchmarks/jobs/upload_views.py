@@ -10,7 +10,6 @@ from benchmarks import permissions
 from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.permissions import StaffRequest
-from benchmarks.storage.files import Unavailable
 
 FIELDS = ("data", "second", "images")
 FACTS = 4096  # bytes of a request for a new upload
@@ -40,8 +39,6 @@ def upload_begin(request: StaffRequest) -> HttpResponse:
         return JsonResponse({"error": str(reason)}, status=413)
     except uploads.NoRoom as reason:
         return JsonResponse({"error": str(reason)}, status=507)
-    except Unavailable as reason:
-        return JsonResponse({"error": str(reason)}, status=503)
     return _state(upload)
 
 
@@ -65,20 +62,23 @@ def _append(request: HttpRequest, upload: Upload) -> HttpResponse:
     if int(length) > kept_uploads.CHUNK:
         return JsonResponse({"error": f"Send at most {kept_uploads.CHUNK:,} bytes at a time."}, status=413)
     try:
-        kept_uploads.append(upload, int(offset), request)
+        received = kept_uploads.append(upload, int(offset), request)
     except kept_uploads.WrongOffset:
         return _state(upload, status=409)
     except UnreadablePostError:  # the connection broke: the sender asks how far it came
         return HttpResponse(status=400)
     except uploads.NoRoom as reason:
         return JsonResponse({"error": str(reason)}, status=507)
-    except Unavailable as reason:
-        return JsonResponse({"error": str(reason)}, status=503)
-    return _state(upload)
+    return _state(upload, received)
 
 
-def _state(upload: Upload, status: int = 200) -> JsonResponse:
+def _state(upload: Upload, received: int | None = None, status: int = 200) -> JsonResponse:
     """The id, which the form sends once the upload is complete, with the offset of the next chunk and its size."""
     where = reverse("upload-detail", args=[upload.id])
-    facts = {"id": upload.id, "url": where, "offset": upload.received, "chunk": kept_uploads.CHUNK}
+    facts = {
+        "id": upload.id,
+        "url": where,
+        "offset": upload.received if received is None else received,
+        "chunk": kept_uploads.CHUNK,
+    }
     return JsonResponse(facts, status=status)

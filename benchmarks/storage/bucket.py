@@ -180,8 +180,8 @@ class Bucket(S3Storage):
         pages = self._pages(Prefix=prefix, Delimiter="/")
         return sorted(one["Prefix"][len(prefix) : -1] for page in pages for one in page.get("CommonPrefixes", ()))
 
-    def below(self, name: str) -> Iterator[Stored]:
-        for page in self._pages(Prefix=f"{name}/" if name else ""):
+    def below(self, name: str, after: str = "") -> Iterator[Stored]:
+        for page in self._pages(Prefix=f"{name}/" if name else "", StartAfter=after):
             for one in page.get("Contents", ()):
                 yield Stored(one["Key"], one["Size"], one["LastModified"].timestamp())
 
@@ -247,7 +247,7 @@ class Bucket(S3Storage):
             if code in REFUSED or status == 403:
                 what = f"{self.where} refuses the key for bucket “{self.bucket_name}” ({code})."
                 raise Unavailable(f"{what} Correct WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY.") from error
-            raise Unavailable(f"{self.where} failed: {code} (status {status}). Try again later.") from error
+            raise Unavailable(f"{self.where} failed with status {status} ({code}). Try again later.") from error
         except (BotoCoreError, Boto3Error) as error:
             what = f"{self.where} does not answer. Check that it is running, and WINNOW_S3_URL."
             raise Unavailable(what) from error

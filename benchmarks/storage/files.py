@@ -69,8 +69,8 @@ class Files(Protocol):
     def folders(self, name: str) -> list[str]:
         """The names of the folders directly below, in order; none if there is no such folder."""
 
-    def below(self, name: str) -> Iterator[Stored]:
-        """All files below a folder ("": all files), one at a time."""
+    def below(self, name: str, after: str = "") -> Iterator[Stored]:
+        """All files below a folder ("": all files), one at a time; `after`: those whose names sort after that one."""
 
     def lookup(self, *folders: str) -> Callable[[str], bool]:
         """Whether a file exists, for many files of these folders."""

@@ -88,13 +88,15 @@ class Folder(FileSystemStorage):
             return sorted(entry.name for entry in entries if entry.is_dir())
         return []
 
-    def below(self, name: str) -> Iterator[Stored]:
+    def below(self, name: str, after: str = "") -> Iterator[Stored]:
         for place, _, files in os.walk(self.contents(name)):
             for file in files:
                 path = Path(place, file)
                 with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                     found = path.stat()
-                    yield Stored(str(path.relative_to(self.location)), found.st_size, found.st_mtime)
+                    stored = Stored(str(path.relative_to(self.location)), found.st_size, found.st_mtime)
+                    if stored.name > after:
+                        yield stored
 
     def lookup(self, *folders: str) -> Callable[[str], bool]:
         return self.exists

@@ -40,6 +40,7 @@ def test_files_come_back_as_they_were_stored(place, tmp_path):
     assert names() == [
         "exports/1/long.zip", "exports/2/saved.zip", "framed/ab/1.jpg", "served/ab/1.jpg", "served/ab/2.jpg",
     ]  # fmt: skip
+    assert [found.name for found in kept.below("served", after="served/ab/1.jpg")] == ["served/ab/2.jpg"]
     assert names("served") == ["served/ab/1.jpg", "served/ab/2.jpg"] and names("nothing") == []
     assert kept.read("framed/ab/1.jpg") == kept.contents("framed/ab/1.jpg").read_bytes() == b"framed"
     assert kept.contents("framed/ab/1.jpg").name == "1.jpg"
@@ -113,10 +114,10 @@ class TestFaults:
             (
                 {},
                 (500, object_storage.error("InternalError")),
-                r"failed: InternalError \(status 500\)\. Try",
+                r"failed with status 500 \(InternalError\)\. Try again later",
             ),
-            ({}, (503, "busy"), r"failed: 503 \(status 503\). Try again later"),
-            ({}, (200, "<html>"), r"failed: 500"),
+            ({}, (503, "busy"), r"failed with status 503"),
+            ({}, (200, "<html>"), r"failed with status 500"),
         ],
     )
     def test_each_is_told_in_a_sentence(self, bucket, settings, options, answer, says):

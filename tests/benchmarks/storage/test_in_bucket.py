@@ -18,7 +18,7 @@ from benchmarks.imports import staging
 from benchmarks.jobs import uploads, work_folder
 from benchmarks.models import Benchmark, Image, ItemImage, Job, JobState
 from benchmarks.storage.files import kept
-from tests.builders import imports, installation, object_storage
+from tests.builders import imports, installation, object_storage, studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bucket")]
 
@@ -70,7 +70,7 @@ def test_an_import_whose_storage_fails_midway_leaves_nothing(given, number):
     with object_storage.server().failing(object_storage.broken_after(number, "PUT")):
         job = imports.imported(*given)
     assert (job.state, imports.codes(job)) == (JobState.FAILED, ["STORAGE_UNAVAILABLE"])
-    assert "failed: InternalError (status 500)" in job.problems[0]["advice"]
+    assert "failed with status 500 (InternalError)" in job.problems[0]["advice"]
     assert (names(), Image.objects.count()) == ([], 0)
     assert imports.imported(*given).state == JobState.DONE
 
@@ -168,13 +168,18 @@ class TestUploads:
         job.refresh_from_db()
         assert (job.state, imports.codes(job)) == (JobState.FAILED, ["UPLOAD_GONE"])
 
-    def test_a_storage_that_is_down_is_told_where_the_chunk_was_sent(self, client, ana):
+    def test_a_storage_that_is_down_is_told_to_managers_and_stops_no_judging(self, client, ana):
+        """The script of the import page tries an answer of 503 again."""
+        annotator = studies.annotator(studies.study())
+        facts = {"field": "data", "name": "a.jsonl", "size": 4, "modified": 1}
         with object_storage.server().failing(lambda *asked: (503, "down")):
-            facts = {"field": "data", "name": "a.jsonl", "size": 4, "modified": 1}
-            answer = client.post(reverse("upload-begin"), facts, content_type="application/json")
-            assert (answer.status_code, "failed: 503" in answer.json()["error"]) == (503, True)
+            assert client.post(reverse("upload-begin"), facts, content_type="application/json").status_code == 503
             page = client.get(reverse("import-new"))
-        assert page.status_code == 503 and "Files are unavailable" in page.text and "failed: 503" in page.text
+            assert page.status_code == 503 and "Files are unavailable" in page.text and "status 503" in page.text
+            client.logout()
+            assert client.get(reverse("judge", args=[annotator.token])).status_code == 200
+            picture = client.get(reverse("image", args=["ab" * 16]))
+            assert picture.status_code == 503 and "object storage" not in picture.text
 
 
 def test_a_backup_goes_from_the_bucket_to_a_folder_and_back(given, tmp_path, settings, alone):
