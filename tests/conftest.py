@@ -176,6 +176,13 @@ def bucket(settings) -> str:
     return name
 
 
+@pytest.fixture(params=["folder", "bucket"])
+def place(request) -> None:
+    """Files are kept in a folder, then in a bucket."""
+    if request.param == "bucket":
+        request.getfixturevalue("bucket")
+
+
 @pytest.fixture
 def eager_tasks():
     """Celery tasks run at once, in the test's own process."""

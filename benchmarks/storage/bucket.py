@@ -195,6 +195,7 @@ class Bucket(S3Storage):
     def signed(self, name: str, download: str) -> str:
         if not self.downloads:
             return ""
+        self._head(name)  # or the browser would show the storage's own error
         browsers = self._create_session().client(
             "s3", region_name=self.region_name, endpoint_url=self.downloads, config=self.client_config
         )

@@ -79,7 +79,8 @@ class Files(Protocol):
         """Raises Unavailable if files cannot be stored and read."""
 
     def signed(self, name: str, download: str) -> str:
-        """An address that downloads the file for a short while, as `download`. Empty if Winnow sends it itself."""
+        """An address that downloads the file for a short while, as `download`. Empty if Winnow sends it itself; then
+        nobody has looked whether there is such a file."""
 
 
 kept = cast(Files, default_storage)

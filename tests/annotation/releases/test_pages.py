@@ -15,7 +15,7 @@ from annotation.releases.card_html import card_html
 from annotation.releases.plan import Plan
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
-from tests.builders import crowds, releases, studies
+from tests.builders import crowds, object_storage, releases, studies
 from tests.builders.pipelines import with_originals
 
 pytestmark = pytest.mark.django_db
@@ -214,7 +214,7 @@ def test_a_page_shows_the_files_by_form_and_the_card_as_text(client, study):
     assert "<i>" not in shown.text
 
 
-def test_a_file_is_what_stands_in_the_zip(client, study):
+def test_a_file_is_what_stands_in_the_zip(client, place, study):
     release = releases.by_hand(study, files={"a b/ü.jsonl": b'{"a": 1}\n', "page.html": b"<script>", "none.csv": b""})
     with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
         inside = {entry.filename.partition("/")[2]: archive.read(entry) for entry in archive.infolist()}
@@ -227,7 +227,7 @@ def test_a_file_is_what_stands_in_the_zip(client, study):
         assert answer["Content-Type"] in {"text/plain; charset=utf-8", "application/octet-stream"}
 
 
-def test_a_download_goes_on_where_it_broke_off(client, study):
+def test_a_download_goes_on_where_it_broke_off(client, place, study):
     release = releases.by_hand(study, files={"long.csv": bytes(range(256)) * 40})
     for url in (part(release, "long.csv"), reverse("release-download", args=[release.pk])):
         whole = client.get(url)
@@ -238,12 +238,26 @@ def test_a_download_goes_on_where_it_broke_off(client, study):
     assert releases.described(content)["sha256"] == release.sha256
 
 
+def test_a_download_may_redirect_to_the_bucket(client, bucket, study, settings):
+    url = object_storage.server().url
+    settings.STORAGES = object_storage.storages(url, bucket, downloads="https://s3.example.org")
+    release = releases.by_hand(study)
+    download = reverse("release-download", args=[release.pk])
+    answer = client.get(download)
+    assert answer.status_code == 302 and answer["Location"].startswith(f"https://s3.example.org/{bucket}/releases/")
+    assert client.get(part(release, "README.md")).status_code == 200
+    default_storage.delete(release.file)
+    assert client.get(download).status_code == 404
+    client.logout()
+    assert client.get(download)["Location"].startswith("/login/")
+
+
 @pytest.mark.parametrize("name", ["absent.csv", "../secret", "data", "split/README.md"])
 def test_what_is_not_in_it_is_not_there(client, study, name):
     assert client.get(part(releases.by_hand(study), name)).status_code == 404
 
 
-def test_what_was_taken_out_of_the_storage_is_not_there(client, study):
+def test_what_was_taken_out_of_the_storage_is_not_there(client, place, study):
     release = releases.by_hand(study)
     default_storage.delete(release.file)
     page = reverse("release-detail", args=[release.pk])

@@ -15,12 +15,6 @@ from benchmarks.storage.files import Unavailable, kept
 from tests.builders import object_storage
 
 
-@pytest.fixture(params=["folder", "bucket"])
-def place(request) -> None:
-    if request.param == "bucket":
-        request.getfixturevalue("bucket")
-
-
 def names(folder: str = "") -> list[str]:
     return sorted(found.name for found in kept.below(folder))
 
@@ -172,6 +166,8 @@ def test_a_signed_address_names_no_more_than_the_download(bucket, settings):
     url = object_storage.server().url
     settings.STORAGES = object_storage.storages(url, bucket, downloads=url)
     kept.write("exports/7/cups.zip", b"zip")
+    with pytest.raises(FileNotFoundError):
+        kept.signed("exports/8/cups.zip", "cups.zip")
     address = kept.signed("exports/7/cups.zip", "cups.zip")
     answer = httpx.get(address)
     assert (answer.content, answer.headers["Content-Disposition"]) == (b"zip", 'attachment; filename="cups.zip"')
