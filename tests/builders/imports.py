@@ -17,6 +17,7 @@ from benchmarks.imports import run as run_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
+from tests.builders import object_storage
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = (Benchmark, Item, Caption, ItemImage, Image)
@@ -83,6 +84,7 @@ def alone(script: str, settings, *arguments: str) -> subprocess.CompletedProcess
     """Run a script below tests/ as a process of its own, on this test's database and storage."""
     url = os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?")
     own = {"DATABASE_URL": url, "WINNOW_VAR": str(settings.VAR), "PYTHONPATH": str(ROOT)}
+    own |= object_storage.environment(settings.STORAGES)
     command = [sys.executable, ROOT / "tests" / script, *arguments]
     return subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=300)
 

@@ -3,11 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from django.conf import settings
-
 from annotation.exports.files import files_below
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import MADE_AGAIN
+from benchmarks.storage.files import kept
 
 PASSING = {"django_session"}
 
@@ -21,6 +20,10 @@ def rows() -> dict[str, list[bytes]]:
 
 def files(root: Path | None = None) -> dict[str, str]:
     """The SHA-256 of each file that a backup holds."""
-    root = Path(root or settings.MEDIA_ROOT)
-    paths = [path for path in files_below(root) if path.partition("/")[0] not in MADE_AGAIN]
-    return {path: hashlib.sha256((root / path).read_bytes()).hexdigest() for path in paths}
+    names = files_below(root) if root else [found.name for found in kept.below("")]
+    contents = {name: (root / name).read_bytes() if root else kept.read(name) for name in names if _is_kept(name)}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+
+
+def _is_kept(name: str) -> bool:
+    return name.partition("/")[0] not in MADE_AGAIN

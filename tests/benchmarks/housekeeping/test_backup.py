@@ -136,8 +136,9 @@ def test_the_sequence_of_migrations_stays(saved):
         assert cursor.fetchone() == number
 
 
+@pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.nightly)], indirect=True)
 @pytest.mark.parametrize("moment", ["placed", "loading", "loaded", "following"])
-def test_killed_it_is_the_one_or_the_other(saved, media, tmp_path, settings, moment):
+def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, settings, moment):
     first = installation.rows(), installation.files()
     change(tmp_path)
     second = installation.rows(), installation.files()

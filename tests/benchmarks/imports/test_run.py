@@ -2,9 +2,6 @@
 
 import errno
 import json
-import os
-import subprocess
-import sys
 import threading
 from io import StringIO
 from pathlib import Path
@@ -12,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import connection, connections
+from django.db import connections
 from django.urls import reverse
 
 from benchmarks import queries, tasks
@@ -450,10 +447,7 @@ def run_and_close(job: Job) -> None:
 
 def killed(job: Job, settings, moment: str) -> None:
     """Run the job in a process that is killed; it uses this test's database and storage."""
-    url = os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?")
-    own = {"DATABASE_URL": url, "WINNOW_VAR": str(settings.VAR), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, ROOT / "tests" / "benchmarks" / "imports" / "killed_import.py", str(job.pk), moment]
-    done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=60)
+    done = imports.alone("benchmarks/imports/killed_import.py", settings, str(job.pk), moment)
     assert done.returncode == -9, done.stderr
 
 

@@ -47,7 +47,7 @@ def another_machine(settings, tmp_path):
 def test_images_are_sent_as_from_a_folder_and_a_deletion_removes_them(given, client, settings, another_machine):
     imports.imported(*given)
     assert {path for image in Image.objects.all() for path in staging.places(image)} <= set(names())
-    assert not names("staging") and not installation.files()
+    assert not names("staging") and not list(Path(settings.MEDIA_ROOT).rglob("*.jpg"))
     another_machine()
     use = ItemImage.objects.select_related("image").first()
     whole = use.image.opaque
@@ -83,6 +83,19 @@ def test_what_a_lost_machine_had_placed_is_cleared_by_another_one(given, another
     kept.write(lost.journal, f"{placed.sha256} {placed.opaque}\n".encode())
     another_machine()
     assert (staging.sweep_staging(), names()) == (1, [])
+
+
+@pytest.mark.nightly
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("moment", ["moved", "staged"])
+def test_an_import_killed_on_one_machine_is_done_by_another_one(given, another_machine, settings, moment):
+    job = imports.queued(*given)
+    assert imports.alone("benchmarks/imports/killed_import.py", settings, str(job.pk), moment).returncode == -9
+    assert bool(names("originals")) == (moment == "moved") and not Image.objects.exists()
+    another_machine()
+    staging.sweep_staging()
+    assert names() == []
+    assert imports.run(job).state == JobState.DONE
 
 
 @pytest.mark.parametrize("state", [JobState.CANCELLED, JobState.DONE])

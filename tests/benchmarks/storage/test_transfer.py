@@ -25,7 +25,7 @@ def files(bucket) -> dict[str, str]:
     folder.write(f"originals/{hashlib.sha256(original).hexdigest()}", original)
     folder.write("exports/1/cups.zip", bytes(range(256)) * 40_000)
     folder.write("served/ab/1.jpg", b"served")
-    before = installation.files()
+    before = installation.files(settings.MEDIA_ROOT)
     folder.write("staging/7/journal", b"work")
     return before
 
@@ -42,7 +42,10 @@ def test_there_and_back(files, tmp_path, settings):
     assert told("from-folder").startswith("Copied 0 files (0 bytes); 3 files were there already.")
     settings.MEDIA_ROOT = tmp_path / "another"
     Folder().write("served/ab/1.jpg", b"another")
-    assert told("to-folder").startswith("Copied 3 files (10,240,013 bytes)") and installation.files() == files
+    assert (
+        told("to-folder").startswith("Copied 3 files (10,240,013 bytes)")
+        and installation.files(settings.MEDIA_ROOT) == files
+    )
     assert told("to-folder").startswith("Copied 0 files")
 
 
