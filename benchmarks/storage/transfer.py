@@ -71,6 +71,12 @@ def to_folder(bucket: Bucket, folder: Folder, tell: Tell) -> Copied:
     return copied
 
 
+def only_in(target: Folder | Bucket, source: Folder | Bucket) -> list[str]:
+    """The files that the source does not have."""
+    there = {file.name for file in source.below("")}
+    return [file.name for file in target.below("") if file.name not in there and _is_kept(PurePosixPath(file.name))]
+
+
 def _copy_all(copy: Callable[[Stored], int | None], files: Iterator[Stored], tell: Tell) -> Copied:
     found = Copied()
     wanted = (file for file in files if _is_kept(PurePosixPath(file.name)))

@@ -15,31 +15,43 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("what", choices=["create", "from-folder", "to-folder"])
+        parser.add_argument("--delete", action="store_true", help="delete files that only the target has")
 
-    def handle(self, *, what, **options):
+    def handle(self, *, what, delete, **options):
         if not kept.in_bucket:
             raise CommandError("Set WINNOW_S3_BUCKET and the variables that belong to it for this command.")
-        from benchmarks.storage import bucket as buckets  # late: nothing else without a bucket loads its client
-        from benchmarks.storage import transfer
+        from benchmarks.storage.bucket import Bucket  # late: nothing else without a bucket loads its client
+        from benchmarks.storage.transfer import Damaged
 
-        bucket, folder = cast(buckets.Bucket, default_storage), Folder()
+        bucket = cast(Bucket, default_storage)
         try:
             if what == "create":
                 bucket.create()
-                bucket.try_out()
-                self.stdout.write(f"The bucket {bucket.bucket_name} is ready.")
-                return
             bucket.try_out()
-            if what == "from-folder":
-                copied = transfer.to_bucket(folder, bucket, self.tell)
+            if what == "create":
+                self.stdout.write(f"The bucket {bucket.bucket_name} is ready.")
             else:
-                copied = transfer.to_folder(bucket, folder, self.tell)
-        except (Unavailable, transfer.Damaged) as why:
-            raise CommandError(f"{why} What was copied stays; run this again to go on.") from None
-        there = f"{copied.there:,} files were there already"
-        self.stdout.write(
-            f"Copied {copied.files:,} files ({copied.bytes:,} bytes); {there}. All have the same SHA-256."
-        )
+                self.copy(bucket, what == "from-folder", delete)
+        except (Unavailable, Damaged) as why:
+            again = "" if what == "create" else " What was copied stays; run this again to go on."
+            raise CommandError(f"{why}{again}") from None
+
+    def copy(self, bucket, into: bool, delete: bool) -> None:
+        from benchmarks.storage import transfer
+
+        folder = Folder()
+        if into:
+            copied = transfer.to_bucket(folder, bucket, self.tell)
+        else:
+            copied = transfer.to_folder(bucket, folder, self.tell)
+        self.stdout.write(f"Copied {copied.files:,} files ({copied.bytes:,} bytes). All have the same SHA-256.")
+        self.stdout.write(f"Files that were there already: {copied.there:,}.")
+        source, target = (folder, bucket) if into else (bucket, folder)
+        if others := transfer.only_in(target, source):
+            if delete:
+                target.remove(others)
+            done = "deleted" if delete else "left there; --delete deletes them"
+            self.stdout.write(f"Files that only the target had: {len(others):,}, {done}.")
 
     def tell(self, files: int, size: int) -> None:
         if sys.stderr.isatty() and files % 100 == 0:

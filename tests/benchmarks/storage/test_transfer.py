@@ -39,14 +39,21 @@ def test_there_and_back(files, tmp_path, settings):
     with fails, pytest.raises(CommandError, match=r"failed with .*What was copied stays; run this again to go on"):
         call_command("object_storage", "from-folder")
     assert "Copied" in told("from-folder") and in_bucket() == files
-    assert told("from-folder").startswith("Copied 0 files (0 bytes); 3 files were there already.")
+    assert told("from-folder").startswith("Copied 0 files (0 bytes). All have")
+    assert "there already: 3." in told("from-folder")
     settings.MEDIA_ROOT = tmp_path / "another"
     Folder().write("served/ab/1.jpg", b"another")
     assert (
         told("to-folder").startswith("Copied 3 files (10,240,013 bytes)")
         and installation.files(settings.MEDIA_ROOT) == files
     )
-    assert told("to-folder").startswith("Copied 0 files")
+    Folder().write("served/ab/gone.jpg", b"deleted from the bucket meanwhile")
+    assert told("to-folder").endswith("Files that only the target had: 1, left there; --delete deletes them.\n")
+    call_command("object_storage", "to-folder", delete=True)
+    assert installation.files(settings.MEDIA_ROOT) == files
+    kept.write("served/ab/gone.jpg", b"deleted from the folder meanwhile")
+    call_command("object_storage", "from-folder", delete=True)
+    assert in_bucket() == files
 
 
 def test_a_damaged_original_goes_nowhere(files):
