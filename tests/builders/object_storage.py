@@ -67,6 +67,7 @@ def server() -> Server:
     return Server()
 
 
+@functools.cache
 def client(url: str):
     import boto3
 
