@@ -6,11 +6,10 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import render
 
+from benchmarks.api.errors import INVALID, refusal, wrong_field
 from benchmarks.storage.files import Unavailable
 
 log = logging.getLogger(__name__)
-
-from benchmarks.api.errors import INVALID, refusal, wrong_field
 
 
 def is_api(request: HttpRequest) -> bool:
