@@ -1,8 +1,19 @@
 """The audit trail's one verb. Every write that is not itself append-only calls it inside its transaction."""
 
+from collections.abc import Callable
+
 from django.db.models import Model
 
 from benchmarks.models import Event
+
+Follower = Callable[[Event, Model], None]
+_FOLLOWERS: list[Follower] = []
+
+
+def followed_by(follower: Follower) -> None:
+    """Call `follower(event, subject)` with each event, in the event's transaction."""
+    if follower not in _FOLLOWERS:
+        _FOLLOWERS.append(follower)
 
 
 def named(thing: Model) -> str:
@@ -11,4 +22,7 @@ def named(thing: Model) -> str:
 
 
 def record(*, by: str, verb: str, subject: Model, **data: object) -> Event:
-    return Event.objects.create(by=by, verb=verb, subject=named(subject), data=data)
+    event = Event.objects.create(by=by, verb=verb, subject=named(subject), data=data)
+    for follow in _FOLLOWERS:
+        follow(event, subject)
+    return event

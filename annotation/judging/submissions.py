@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
+from annotation import outbox
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Slot, Stage, StudyState, Task
@@ -24,7 +25,7 @@ from annotation.protocols.base import CANNOT_JUDGE, Answer, SubmittedFields
 from annotation.screens.errors import AnsweredElsewhere, BadAnswer, KeyReused, NothingToUndo, NotOpen, UnknownLease
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
-from annotation.wording import clean_reason
+from annotation.wording import clean_reason, pseudonym
 from benchmarks import audit
 from benchmarks.transactions import anew
 
@@ -51,13 +52,14 @@ WITH judgment AS (
 SELECT id, created_at FROM judgment
 """
 
-FOUND = ["holder", "given_out", "study_state", "feeds", "read", "revisions", "earlier"]
+FOUND = ["holder", "given_out", "study_state", "feeds", "read", "webhooks", "revisions", "earlier"]
 
 # The lease with its task and stage; the slot is locked, and the task, whose outcome may change.
 FIND = f"""
 SELECT {columns(Lease, "lease")}, {columns(Task, "task")}, {columns(Stage, "stage")},
        slot.annotator_id, slot.live, study.state, EXISTS (SELECT FROM annotation_stage WHERE source_id = stage.id),
        (SELECT read_id FROM annotation_seat WHERE annotator_id = lease.annotator_id AND stage_id = stage.id),
+       EXISTS (SELECT FROM annotation_webhook WHERE study_id = study.id),
        (SELECT coalesce(max(revision), 0) FROM annotation_judgment WHERE lease_id = lease.id),
        EXISTS (SELECT FROM annotation_judgment WHERE key = %(key)s)
 FROM annotation_lease lease
@@ -127,9 +129,13 @@ def _submit(
         _check_seen(judgment, seen)
     added = counts and lease.state != LeaseState.JUDGED
     _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
+    events = [_event("judgment.revised" if row["revisions"] else "judgment.made", judgment, annotator)]
     if counts:
         known = [answer] if lease.task.overlap == 1 else None
-        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=row["given_out"])
+        given_out = row["given_out"]
+        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=given_out, events=events)
+    if row["webhooks"]:
+        outbox.write(events, study=lease.task.stage.study_id)
     return Receipt(lease, judgment, replayed=False, added=added)
 
 
@@ -145,6 +151,11 @@ def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) ->
         language=get_language(),
         **fields,
     )
+
+
+def _event(kind: str, judgment: Judgment, annotator: Annotator) -> outbox.NewEvent:
+    task = judgment.lease.task
+    return outbox.of_task(kind, task, task.stage, judgment=judgment.pk, annotator=pseudonym(annotator.number))
 
 
 def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[Lease, dict]:
@@ -233,7 +244,9 @@ def undo(*, annotator: Annotator, key: UUID) -> Lease:
     lease, row = _find(annotator, last.lease.token)
     if earlier is None:
         _check_undo(annotator, last, lease.task.stage, row["study_state"])
-        _withdraw(last, lease, key)
+        events = _withdraw(annotator, last, lease, key)
+        if row["webhooks"]:
+            outbox.write(events, study=lease.task.stage.study_id)
         Annotator.objects.filter(pk=annotator.pk).update(stage=lease.task.stage_id)
     answered = lease.judgments.filter(withdrawn=False).latest("revision")
     lease.previous = screen_fields(lease, lease.task.stage.protocol, Answer(answered.answer, answered.content))
@@ -260,8 +273,9 @@ def _check_undo(annotator: Annotator, last: Judgment, stage: Stage, study_state:
         )
 
 
-def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
-    Judgment.objects.create(
+def _withdraw(annotator: Annotator, last: Judgment, lease: Lease, key: UUID) -> list[outbox.NewEvent]:
+    """Returns the events of it."""
+    judgment = Judgment.objects.create(
         lease=lease,
         revision=last.revision + 1,
         key=key,
@@ -271,12 +285,13 @@ def _withdraw(last: Judgment, lease: Lease, key: UUID) -> None:
         language=get_language(),
         surplus=last.surplus,
     )
-    stage = lease.task.stage
+    stage, events = lease.task.stage, [_event("judgment.withdrawn", judgment, annotator)]
     until = timezone.now() + timedelta(seconds=stage.lease_seconds)
     if Slot.objects.filter(pk=lease.slot_id, judgment=last).update(judgment=None, held_until=until):
         lease.state = LeaseState.HELD
         Lease.objects.filter(pk=lease.pk).update(state=lease.state)
-        outcomes.settle(lease.task, stage)
+        outcomes.settle(lease.task, stage, events=events)
+    return events
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""The tables of studies: setup, annotators, judgments, frozen releases, and cached figures.
+"""The tables of studies: setup, annotators, judgments, frozen releases, webhooks, and cached figures.
 
 Start with `study` and `judging`. Other rooms import the models from here.
 """
@@ -25,3 +25,4 @@ from annotation.models.people import Annotator, Attempt, Member, Seat
 from annotation.models.protocol_files import ProtocolDraft, ProtocolVersion
 from annotation.models.release import Release
 from annotation.models.study import Instructions, InstructionsImage, Stage, Study, StudyTemplate
+from annotation.models.webhook import Delivery, DeliveryState, Webhook

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation import outbox
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats as assignment_seats
 from annotation.assignment.seats import stages_open_to
@@ -202,9 +203,12 @@ def _settle(tasks: Iterable[int]) -> None:
     """Decide the outcomes of these tasks again. All are locked first, in one order, to avoid deadlocks."""
     wanted = sorted(set(tasks))
     list(Task.objects.filter(pk__in=wanted).order_by("pk").select_for_update(no_key=True).values_list("pk"))
+    events: list[outbox.NewEvent] = []
     for pk in wanted:
         task = Task.objects.select_related("stage").get(pk=pk)  # the one before may have changed it
-        outcomes.settle(task, task.stage)
+        outcomes.settle(task, task.stage, events=events)
+    if events:
+        outbox.write(events, study=task.stage.study_id)
 
 
 def _counted_before(annotator: Annotator) -> list[Judgment]:

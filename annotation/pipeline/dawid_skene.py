@@ -18,6 +18,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation import outbox
 from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
@@ -96,6 +97,7 @@ def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
 def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
     """Write these tasks' outcomes, skipping tasks whose answers have changed since the fit."""
     did: Counter[str] = Counter()
+    events: list[outbox.NewEvent] = []
     feeds = stage.takers.exists()
     tasks = list(Task.objects.filter(pk__in=found).order_by("pk").select_for_update(no_key=True))
     now = counted_answers(stage, list(found))
@@ -109,13 +111,15 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
         did["open" if decision.state == OPEN else "decided"] += 1
         before = standing.get(task.pk)
         if _settled_as(before) != _settled_as(decision) or (before and before.posterior != decision.posterior):
-            outcomes.write_outcome(task, decision)
+            outcomes.write_outcome(task, stage, decision, events)
         if _settled_as(before) != _settled_as(decision) and (before is None or before.by != ADJUDICATOR):
             did["changed"] += 1
             if feeds:
                 promotion.follow_outcome(stage, task.item_id)
             if decision.state == DROPPED:
                 promotion.ask_again_if_newer(stage, task.item_id)
+    if events:
+        outbox.write(events, study=stage.study_id)
     if did["changed"]:  # in the same transaction: cached figures are then known to be stale even if this is interrupted
         audit.record(by=by, verb="estimated", subject=stage, changed=did["changed"])
     return did

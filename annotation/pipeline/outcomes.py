@@ -4,6 +4,7 @@ import json
 
 from django.db.models import F
 
+from annotation import outbox
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import audits, disagreement, promotion
 from annotation.pipeline.task_creation import random_rank
@@ -76,13 +77,15 @@ def settle(
     feeds: bool = True,
     asked: bool = False,
     given_out: bool = False,
+    events: list[outbox.NewEvent] | None = None,
 ) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
     The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
     knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more; `given_out`: the task is given out though its stage is closed. Under Dawid and
-    Skene's rule the task is open from now on until the next estimate.
+    just asked for one judgment more; `given_out`: the task is given out though its stage is closed. `events`, if
+    given, takes the event of a changed outcome, which the caller then writes. Under Dawid and Skene's rule the task is
+    open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
@@ -97,7 +100,7 @@ def settle(
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage, given_out)
         decision = Decision(OPEN)
-    if not write_outcome(task, decision) or not task.live:
+    if not write_outcome(task, stage, decision, events) or not task.live:
         return
     audits.after_outcome(stage)
     if feeds:
@@ -143,16 +146,24 @@ def _take_slots_back(task: Task, stage: Stage) -> None:
         task.overlap -= gone
 
 
-def write_outcome(task: Task, decision: Decision) -> bool:
-    """Write the outcome; returns whether it has changed."""
+def write_outcome(task: Task, stage: Stage, decision: Decision, events: list[outbox.NewEvent] | None = None) -> bool:
+    """Write the outcome; returns whether it has changed. Its event goes to `events`, or at once to the outbox."""
     disagreement.store_waiting(task, decision)
     if decision.state == OPEN:
-        return bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
-    written = fetch(
-        WRITE, task=task.pk, adjudicator=ADJUDICATOR, state=decision.state, outcome=decision.outcome,
-        content=json.dumps(decision.content), reason=decision.reason, by=decision.by, posterior=decision.posterior,
-    )  # fmt: skip
-    return bool(written)
+        changed = bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
+    else:
+        written = fetch(
+            WRITE, task=task.pk, adjudicator=ADJUDICATOR, state=decision.state, outcome=decision.outcome,
+            content=json.dumps(decision.content), reason=decision.reason, by=decision.by, posterior=decision.posterior,
+        )  # fmt: skip
+        changed = bool(written)
+    if changed:
+        event = outbox.of_task("item.reopened" if decision.state == OPEN else "item.decided", task, stage)
+        if events is None:
+            outbox.write([event], study=stage.study_id)
+        else:
+            events.append(event)
+    return changed
 
 
 def _asks_for_more(task: Task, stage: Stage, answers: list[Answer], decision: Decision) -> bool:

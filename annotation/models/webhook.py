@@ -1,0 +1,85 @@
+"""Webhooks: addresses that events of a study or benchmark are sent to, and the outbox of those events."""
+
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.functions import RandomUUID
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotation.models.study import Study
+from benchmarks.models import Benchmark
+
+OVERLAP = timedelta(hours=24)  # for which events are also signed with the secret before
+
+
+def random_nonce() -> str:
+    return secrets.token_hex(16)
+
+
+class Webhook(models.Model):
+    """An address of a receiver. Its secret is derived from `nonce` and the secret key (webhooks/signing.py)."""
+
+    study = models.ForeignKey(Study, null=True, on_delete=models.CASCADE, related_name="webhooks")
+    benchmark = models.ForeignKey(Benchmark, null=True, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=500)
+    types = ArrayField(models.CharField(max_length=40), default=list)  # of events; none: all
+    nonce = models.CharField(max_length=32, default=random_nonce)
+    old_nonce = models.CharField(max_length=32, blank=True)  # of the secret before, valid
+    old_until = models.DateTimeField(null=True)  # until then
+    retry_at = models.DateTimeField(db_default=Now())  # nothing is sent before
+    # While set, events are stored and not sent: a manager paused it, or an event was given up
+    paused_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["created_at", "id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(study__isnull=True, benchmark__isnull=False)
+                | Q(study__isnull=False, benchmark__isnull=True),
+                name="webhook_of_one_owner",
+            ),
+            models.UniqueConstraint(fields=["study", "url"], name="webhook_once_for_study"),
+            models.UniqueConstraint(fields=["benchmark", "url"], name="webhook_once_for_benchmark"),
+        ]
+
+    @property
+    def owner(self) -> Study | Benchmark:
+        owner = self.study or self.benchmark
+        assert owner is not None
+        return owner
+
+
+class DeliveryState(models.TextChoices):
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    FAILED = "failed", "given up"  # after the last try; its webhook is paused
+    SKIPPED = "skipped"  # by a manager, after it was given up
+
+
+class Delivery(models.Model):
+    """One event for one webhook, written in the transaction of what happened. Sent in the order of the ids."""
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    key = models.UUIDField(db_default=RandomUUID(), editable=False)  # the header `webhook-id`, the same at every try
+    type = models.CharField(max_length=40)
+    data = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=DeliveryState, db_default=DeliveryState.WAITING.value)
+    tries = models.PositiveSmallIntegerField(db_default=0)
+    tried_at = models.DateTimeField(null=True)  # last
+    problem = models.CharField(max_length=200, db_default="", blank=True)  # of the last try; empty: delivered
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name_plural = "deliveries"
+        indexes = [
+            models.Index(fields=["webhook", "id"], name="delivery_of_webhook"),
+            models.Index(fields=["webhook", "state", "id"], name="delivery_of_state"),
+        ]
+        constraints = [models.CheckConstraint(condition=Q(state__in=DeliveryState.values), name="delivery_state_known")]
