@@ -1,6 +1,12 @@
 """What the Celery worker runs for studies. Takes ids, may run twice; what happened stands in the Job row."""
 
+import logging
+import threading
+import time
+
 from celery import shared_task
+from celery.signals import worker_ready
+from django.db import Error, connection
 
 from annotation.api import figures as api_figures
 from annotation.comparison import copying
@@ -11,7 +17,12 @@ from annotation.notifications import digest, stages
 from annotation.pipeline import dawid_skene
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.reports import report
+from annotation.webhooks import send
 from benchmarks.jobs import jobs
+
+SEND_EVERY = 1  # second
+FORGET_EVERY = 3600  # seconds
+log = logging.getLogger(__name__)
 
 # Modules with kinds of figures, which the worker must know to compute them, and of messages.
 REGISTERED = (
@@ -50,3 +61,26 @@ def run_reckon(job_id: int) -> None:
 @shared_task
 def run_estimate(job_id: int) -> None:
     jobs.run(job_id=job_id, by="worker", work=dawid_skene.run_estimate)
+
+
+@worker_ready.connect
+def start_sending(**signal) -> None:
+    """In a thread of the worker's main process, since receivers may be slow and tasks take hours."""
+    threading.Thread(target=send_webhooks, daemon=True).start()
+
+
+def send_webhooks() -> None:
+    """As long as the worker lives, send events to webhooks, and remove old ones."""
+    forgot = time.monotonic()
+    while True:
+        time.sleep(SEND_EVERY)
+        try:
+            send.send_all()
+            if time.monotonic() - forgot > FORGET_EVERY:
+                forgot = time.monotonic()
+                send.forget_old()
+        except Error as error:  # the database is down, and will come back
+            log.warning("Could not send events to webhooks: %s", error)
+            connection.close()
+        except Exception:
+            log.exception("Could not send events to webhooks")

@@ -16,6 +16,7 @@ from annotation.releases import views as releases_views
 from annotation.reports import views as reports_views
 from annotation.studies import instructions_views
 from annotation.studies import views as studies_views
+from annotation.webhooks import views as webhooks_views
 from benchmarks.urls import OPAQUE
 
 urlpatterns = [
@@ -123,5 +124,8 @@ urlpatterns = [
     path("releases/<int:pk>/download/", releases_views.release_download, name="release-download"),
     path("releases/<int:pk>/files/<path:name>", releases_views.release_download, name="release-file"),
     path("benchmarks/<int:pk>/models/", comparison_views.benchmark_models, name="benchmark-models"),
+    path("studies/<int:pk>/webhooks/", webhooks_views.study_webhooks, name="study-webhooks"),
+    path("benchmarks/<int:pk>/webhooks/", webhooks_views.benchmark_webhooks, name="benchmark-webhooks"),
+    path("webhooks/<int:pk>/", webhooks_views.webhook_detail, name="webhook-detail"),
     path("flags/<int:pk>/settle/", dashboard_views.flag_settle, name="flag-settle"),
 ]

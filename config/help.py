@@ -24,6 +24,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "benchmark-": "guide/imports",
     "job-": "guide/imports",
     "benchmark-models": "guide/comparison",
+    "benchmark-webhooks": "guide/webhooks",
     "score-": "guide/scoring",
     "predictions-": "reference/predictions",
     "reported-": "guide/comparison",
@@ -42,8 +43,10 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "study-member": "guide/members",
     "study-participants": "guide/participants",
     "study-report": "guide/report",
+    "study-webhooks": "guide/webhooks",
     "study-wrong": "guide/people-and-models",
     "release-": "guide/releases",
+    "webhook-": "guide/webhooks",
 }
 
 

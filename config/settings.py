@@ -5,6 +5,7 @@ first use. With `WINNOW_PRODUCTION=1` it refuses to start until everything that 
 docs/guide/deployment.md lists every variable.
 """
 
+import ipaddress
 import os
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,12 @@ PROXIES = os.environ.get("WINNOW_PROXIES") or ("1" if PRODUCTION else "0")
 if not PROXIES.isdecimal():
     raise ImproperlyConfigured(f"WINNOW_PROXIES must be the number of proxies in front of Winnow, not {PROXIES!r}.")
 TRUSTED_PROXIES = int(PROXIES)  # each appends to X-Forwarded-For
+PRIVATE = os.environ.get("WINNOW_WEBHOOK_PRIVATE", "")
+try:  # networks that are not public and that webhooks may be sent to
+    WEBHOOK_NETWORKS = [ipaddress.ip_network(name.strip()) for name in PRIVATE.split(",") if name.strip()]
+except ValueError:
+    what = "networks separated by commas, such as 10.20.0.0/16,127.0.0.1/32"
+    raise ImproperlyConfigured(f"WINNOW_WEBHOOK_PRIVATE must be {what}, not {PRIVATE!r}.") from None
 ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")

@@ -360,6 +360,7 @@ def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [
         ("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], ""),
+        ("study-webhooks", "Webhooks", [study.pk], ""),
         ("study-new", "Duplicate", [], f"?copy={study.pk}&benchmark={study.benchmark_id}"),
     ]  # fmt: skip
     papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]

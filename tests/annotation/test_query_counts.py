@@ -33,7 +33,7 @@ from benchmarks.runs import figures as run_figures
 from tests.annotation.api.reading import adjudicate
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.annotation.test_rights import ROUTES, expected
-from tests.builders import annotators, predictions, releases
+from tests.builders import annotators, predictions, releases, webhooks
 from tests.builders import studies as builders_studies
 
 ONE, MORE = 1, 3
@@ -87,6 +87,9 @@ PAGES = {
     "protocol-version": [""],
     "study-report-json": ["judged"],
     "study-members": ["judged"],
+    "study-webhooks": ["judged"],
+    "benchmark-webhooks": ["judged"],
+    "webhook-detail": ["judged"],
     "release-list": ["judged"],
     "release-new": ["stages"],
     "release-detail": ["judged"],
@@ -135,6 +138,9 @@ def judged(rows: int) -> Study:
         export(study, boss)
         releases.by_hand(study, f"1.{number}")
         releases.failed(study, f"2.{number}")
+        webhooks.webhook(benchmark=study.benchmark)
+        hook = webhooks.webhook(study)
+    webhooks.waiting(hook, rows)
     return study
 
 
@@ -237,7 +243,9 @@ def address(name: str, of: str, studies: dict[str, Study]) -> str:
     values = {"position": 1, "number": 1, "seed": 7, "version": "verify@1"}
     if segment == "protocols":
         values["pk"] = ProtocolDraft.objects.earliest("pk").pk
-    if study is not None:
+    if segment == "webhooks" and study is not None:
+        values["pk"] = study.webhooks.latest("pk").pk
+    elif study is not None:
         keys = {"studies": study.pk, "benchmarks": study.benchmark_id}
         first = study.annotators.order_by("number").first()
         if segment == "releases":

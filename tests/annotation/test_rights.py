@@ -17,12 +17,12 @@ from django.urls import URLPattern, get_resolver, reverse
 
 from annotation.assignment import leases
 from annotation.judging import submissions
-from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study
+from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study, Webhook
 from annotation.protocol_files import drafts
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import Image, Job, JobState, Run
-from tests.builders import declared, releases, studies
+from tests.builders import declared, releases, studies, webhooks
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -156,6 +156,9 @@ flag-settle             xxxxxx  ++--0L
 study-members           ++--0L  +---0L
 study-member            xxxxxx  +---0L
 study-delete            +---0L  +---0L
+study-webhooks          ++--0L  ++--0L
+webhook-detail          ++--0L  ++--0L
+benchmark-webhooks      +++-+L  +++-+L
 """
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
 # What the API reads below a study or a job of it is for the study's members, the rest for all staff.
@@ -196,6 +199,7 @@ class World:
     export: Job
     release: Release
     draft: ProtocolDraft
+    webhook: Webhook
     people: dict[str, User]
 
 
@@ -228,7 +232,8 @@ def world(module_world) -> World:
     release = releases.by_hand(study)
     declared.published("verify")
     draft = drafts.start_draft(start="verify", user=people["owner"], by="test", benchmark=study.benchmark)
-    return World(study, annotator, image, run, Flag.objects.get(), export, release, draft, people)
+    webhook = webhooks.webhook(study)
+    return World(study, annotator, image, run, Flag.objects.get(), export, release, draft, webhook, people)
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +278,7 @@ def address(name: str, world: World) -> str:
     """The address with the world's things in it."""
     study, member = world.study, world.study.members.get(role=Role.VIEWER)
     kinds = {"studies": study, "benchmarks": study.benchmark, "jobs": world.export, "flags": world.flag}
-    kinds |= {"releases": world.release, "protocols": world.draft}
+    kinds |= {"releases": world.release, "protocols": world.draft, "webhooks": world.webhook}
     segment = ROUTES[name].removeprefix("api/").partition("/")[0]
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,

@@ -83,6 +83,13 @@ def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
         load(WINNOW_PROXIES=proxies)
 
 
+def test_networks_that_webhooks_may_be_sent_to(load):
+    assert load()["WEBHOOK_NETWORKS"] == []
+    assert load(WINNOW_WEBHOOK_PRIVATE="10.0.0.0/8, ::1/128")["WEBHOOK_NETWORKS"][1].prefixlen == 128
+    with pytest.raises(ImproperlyConfigured, match=r"^WINNOW_WEBHOOK_PRIVATE .+$"):
+        load(WINNOW_WEBHOOK_PRIVATE="10.0.0.0/8, lab")
+
+
 MAIL = {"EMAIL_HOST": "mail.example.org", "EMAIL_FROM": "w@example.org", "WINNOW_URL": "https://winnow.example.org/"}
 
 

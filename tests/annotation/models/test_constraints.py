@@ -11,6 +11,7 @@ from annotation.assignment import leases
 from annotation.models import (
     Annotator,
     Attempt,
+    Delivery,
     Flag,
     Instructions,
     InstructionsImage,
@@ -24,7 +25,7 @@ from annotation.models import (
     Study,
     Task,
 )
-from tests.builders import studies
+from tests.builders import studies, webhooks
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -185,3 +186,24 @@ class TestReleases:
         assert release.created_by is None
         waiting = {"content": "", "file": "", "sha256": "", "frozen_at": None}
         studies.release(release.study, "2.0", **waiting).delete()
+
+
+class TestWebhooks:
+    def test_one_belongs_to_a_study_or_to_a_benchmark(self):
+        study = studies.study()
+        for owner in ({}, {"study": study, "benchmark": study.benchmark}):
+            with pytest.raises(IntegrityError, match="webhook_of_one_owner"), transaction.atomic():
+                webhooks.webhook(**owner)
+
+    @pytest.mark.parametrize("of", ["study", "benchmark"])
+    def test_an_address_is_there_once(self, of):
+        study = studies.study()
+        owner = {"study": study} if of == "study" else {"benchmark": study.benchmark}
+        webhooks.webhook(**owner, url="https://lab.example.org/")
+        with pytest.raises(IntegrityError, match=f"webhook_once_for_{of}"):
+            webhooks.webhook(**owner, url="https://lab.example.org/")
+
+    def test_an_event_is_in_a_known_state(self):
+        [event] = webhooks.waiting(webhooks.webhook(studies.study()), 1)
+        with pytest.raises(IntegrityError, match="delivery_state_known"):
+            Delivery.objects.filter(pk=event.pk).update(state="lost")

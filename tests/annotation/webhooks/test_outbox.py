@@ -15,6 +15,7 @@ from annotation.judging.completion import give_code
 from annotation.models import Delivery
 from annotation.participants import erasure, lifecycle
 from annotation.screens.read_answer import place_on_screen
+from annotation.studies import deletion
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import audit
 from benchmarks.jobs import jobs
@@ -152,3 +153,10 @@ def test_a_judgment_costs_one_statement_with_webhooks_and_none_without():
     assert (len(more) - len(usual), len(inserts)) == (1, 1)
     assert not any("annotation_delivery" in sql for sql in usual)
     assert Delivery.objects.filter(type__in=["judgment.made", "item.decided"]).count() == 4
+
+
+def test_a_study_is_deleted_with_its_webhooks_and_their_events():
+    study = studies.study()
+    webhook(study), studies.judgment(studies.annotator(study), study.stages.get())
+    deletion.delete_study(study=study, by="test")
+    assert not Delivery.objects.exists()

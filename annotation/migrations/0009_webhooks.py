@@ -12,7 +12,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0006_audits'),
+        ('annotation', '0008_audit_scores'),
         ('benchmarks', '0004_open_roles'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

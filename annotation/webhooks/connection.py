@@ -1,0 +1,174 @@
+"""HTTP connections to receivers, which never lead into the network that Winnow runs in, unless it is allowed.
+
+The address is checked that the connection is made to, after its name was resolved: a name that resolves differently the
+next time cannot get around that. Redirects are answers like any other, and proxies of the environment are not used.
+"""
+
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpcore
+from django.conf import settings
+
+SECONDS = 15  # for one delivery, from connecting to the end of the answer
+MOST_BYTES = 64 * 1024  # of an answer, which nobody reads
+AGENT = f"Winnow/{settings.VERSION}"
+PORTS = {"https": 443, "http": 80}
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
+_LATE = f"The receiver did not answer within {SECONDS} seconds."
+_NOT_ALLOWED = (
+    "{host} is at {address}, which is not a public address. An administrator can allow it with WINNOW_WEBHOOK_PRIVATE."
+)
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Unreachable(Exception):
+    """Nothing was sent, or no answer came; the message is for managers."""
+
+
+def check(url: str) -> None:
+    """Raise Unreachable unless events may be sent to the URL: by HTTPS to a public address, or to an allowed one."""
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme, parts.hostname or "", parts.port
+    except ValueError:
+        scheme, host, port = "", "", None
+    if scheme not in PORTS or not host or any(mark.isspace() for mark in url) or not url.isascii():
+        raise Unreachable("Enter a full address, such as https://lab.example.org/winnow.")
+    if parts.username is not None or parts.fragment:
+        raise Unreachable("The address must not contain a user name, a password or a fragment (#).")
+    addresses_of(host, port or PORTS[scheme], encrypted=scheme == "https")
+
+
+def addresses_of(host: str, port: int, *, encrypted: bool) -> list[str]:
+    """The host's addresses, all of which may be connected to. Raises Unreachable."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Unreachable(f"The name {host} was not found.") from None
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    for address in addresses:
+        ip = _embedded(ipaddress.ip_address(address.partition("%")[0]))
+        if any(ip in network for network in settings.WEBHOOK_NETWORKS):
+            continue
+        if not _is_public(ip):
+            raise Unreachable(_NOT_ALLOWED.format(host=host, address=ip))
+        if not encrypted:
+            raise Unreachable("Use https://: events are sent to public addresses only encrypted.")
+    return addresses
+
+
+def _embedded(ip: Address) -> Address:
+    """The IPv4 address inside an IPv6 address that leads to one; otherwise the address itself."""
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip in _NAT64:
+            return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        return ip.ipv4_mapped or ip.sixtofour or ip
+    return ip
+
+
+def _is_public(ip: Address) -> bool:
+    local = ip.is_multicast or ip.is_reserved or getattr(ip, "is_site_local", False)
+    return ip.is_global and not local
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The system's certificate authorities; SSL_CERT_FILE and SSL_CERT_DIR name others. Reading them takes long."""
+    return ssl.create_default_context()
+
+
+class Connection:
+    """Connections to one receiver, kept open between deliveries; closed as a context manager."""
+
+    def __init__(self) -> None:
+        self._network = _CheckedNetwork()
+        self._pool = httpcore.ConnectionPool(ssl_context=_trusted(), network_backend=self._network, retries=0)
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.close()
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Send it; returns the status of the answer. Raises Unreachable."""
+        self._network.deadline = time.monotonic() + SECONDS
+        self._network.encrypted = url.startswith("https:")
+        sent: list[tuple[bytes | str, bytes | str]] = [
+            ("Host", urlsplit(url).netloc), ("User-Agent", AGENT), ("Content-Length", str(len(body))), *headers.items(),
+        ]  # fmt: skip
+        limits = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), SECONDS)}
+        try:
+            with self._pool.stream("POST", url, headers=sent, content=body, extensions=limits) as answer:
+                size = 0
+                for piece in answer.iter_stream():
+                    size += len(piece)
+                    if size > MOST_BYTES:  # leaving the block closes the connection
+                        break
+                return answer.status
+        except httpcore.TimeoutException:
+            raise Unreachable(_LATE) from None
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+            raise Unreachable(f"The connection failed: {error}"[:200]) from None
+
+
+class _CheckedNetwork(httpcore.NetworkBackend):
+    """Connects to addresses that were checked, and ends everything at the deadline."""
+
+    def __init__(self) -> None:
+        self.deadline, self.encrypted = 0.0, True
+        self._sockets = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:  # fmt: skip
+        first, *others = addresses_of(host.strip("[]"), port, encrypted=self.encrypted)
+        try:
+            return self._connect(first, port)
+        except httpcore.NetworkError:
+            if not others:
+                raise
+        return self._connect(others[0], port)
+
+    def _connect(self, address: str, port: int) -> httpcore.NetworkStream:
+        return _Stream(self._sockets.connect_tcp(address, port, timeout=self.left()), self)
+
+    def left(self) -> float:
+        """Seconds until the deadline. Raises httpcore.ReadTimeout after it."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise httpcore.ReadTimeout
+        return left
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection on which every step together ends at the deadline: a receiver may send a byte at a time."""
+
+    def __init__(self, stream: httpcore.NetworkStream, network: _CheckedNetwork):
+        self._stream, self._network = stream, network
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._network.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._network.left())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, self._network.left()), self._network)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

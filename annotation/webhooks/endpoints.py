@@ -1,0 +1,126 @@
+"""What managers do to webhooks: each is a write with an audit event, which has no URL, since that may hold a token."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotation import outbox
+from annotation.models import Delivery, DeliveryState, Study, Webhook
+from annotation.models.webhook import OVERLAP, random_nonce
+from annotation.webhooks import connection, signing
+from benchmarks import audit
+from benchmarks.models import Benchmark
+
+MOST = 10  # webhooks of a study or benchmark
+
+
+class CannotChange(ValueError):
+    """Nothing was changed; the message is for managers."""
+
+
+def types_of(owner: Study | Benchmark) -> dict[str, str]:
+    """The types of events that its webhooks can get, each in words."""
+    return outbox.OF_STUDY if isinstance(owner, Study) else outbox.OF_BENCHMARK
+
+
+def add(*, owner: Study | Benchmark, url: str, types: Collection[str], by: str, created_by=None) -> tuple[Webhook, str]:
+    """A new webhook and its secret, which nothing shows again. No `types`: all. Raises CannotChange."""
+    _check(owner, url, types)
+    of = {"study": owner} if isinstance(owner, Study) else {"benchmark": owner}
+    with transaction.atomic():
+        type(owner).objects.select_for_update(no_key=True).get(pk=owner.pk)
+        if owner.webhooks.count() >= MOST:
+            raise CannotChange(f"There can be {MOST} webhooks here. Delete one that is no longer needed.")
+        if owner.webhooks.filter(url=url).exists():
+            raise CannotChange("There is a webhook with this address already.")
+        webhook = Webhook.objects.create(**of, url=url, types=sorted(types), created_by=created_by)
+        audit.record(by=by, verb="added", subject=webhook, owner=audit.named(owner), types=webhook.types)
+    return webhook, signing.secret_of(webhook.nonce)
+
+
+def change(*, webhook: Webhook, url: str, types: Collection[str], by: str) -> None:
+    """Events that are waiting go to the new address. Raises CannotChange."""
+    _check(webhook.owner, url, types)
+    try:
+        with transaction.atomic():
+            _update(webhook, by, "changed", url=url, types=sorted(types), retry_at=Now())
+    except IntegrityError:
+        raise CannotChange("There is a webhook with this address already.") from None
+
+
+def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
+    if unknown := set(types) - set(types_of(owner)):
+        raise CannotChange(f"There is no event {min(unknown)} here.")
+    try:
+        connection.check(url)
+    except connection.Unreachable as reason:
+        raise CannotChange(str(reason)) from None
+
+
+def new_secret(*, webhook: Webhook, by: str) -> str:
+    """A new secret, which nothing shows again. For a day, events are also signed with the one before."""
+    with transaction.atomic():
+        found = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
+        fresh, until = random_nonce(), timezone.now() + OVERLAP
+        _update(webhook, by, "made a new secret", nonce=fresh, old_nonce=found.nonce, old_until=until)
+    return signing.secret_of(fresh)
+
+
+@transaction.atomic
+def pause(*, webhook: Webhook, by: str) -> None:
+    """Events are stored and wait."""
+    _update(webhook, by, "paused", paused_at=Now())
+
+
+@transaction.atomic
+def resume(*, webhook: Webhook, by: str, skip: bool = False) -> None:
+    """Send waiting events again, at once. An event that was given up is sent first, or with `skip` left out."""
+    given_up = webhook.deliveries.filter(state=DeliveryState.FAILED)
+    if skip:
+        given_up.update(state=DeliveryState.SKIPPED)
+    else:
+        _queue(given_up)
+    _update(webhook, by, "resumed", paused_at=None, retry_at=Now())
+
+
+@transaction.atomic
+def send_again(*, webhook: Webhook, by: str, delivery: int | None = None, since: datetime | None = None) -> int:
+    """Send one event again, or all since a moment, with the ids they had; returns how many. Waiting ones follow them.
+
+    A webhook that was paused stays so.
+    """
+    past = webhook.deliveries.exclude(state=DeliveryState.WAITING)
+    count = _queue(past.filter(pk=delivery) if delivery is not None else past.filter(created_at__gte=since))
+    if count:
+        which = {"delivery": delivery} if delivery is not None else {"since": since.isoformat() if since else ""}
+        audit.record(by=by, verb="sent again", subject=webhook, count=count, **which)
+    return count
+
+
+def _queue(deliveries: QuerySet[Delivery]) -> int:
+    return deliveries.update(state=DeliveryState.WAITING, tries=0, problem="")
+
+
+@transaction.atomic
+def send_test(*, webhook: Webhook, by: str) -> Delivery:
+    """A test event, which is sent after those that are waiting."""
+    audit.record(by=by, verb="sent a test", subject=webhook)
+    owner = webhook.owner
+    return Delivery.objects.create(webhook=webhook, type=outbox.TEST, data={str(owner._meta.model_name): owner.pk})
+
+
+@transaction.atomic
+def delete(*, webhook: Webhook, by: str) -> None:
+    """Delete the webhook with its events, sent or not."""
+    audit.record(by=by, verb="deleted", subject=webhook, owner=audit.named(webhook.owner))
+    webhook.delete()
+
+
+def _update(webhook: Webhook, by: str, verb: str, **fields: object) -> None:
+    audit.record(by=by, verb=verb, subject=webhook, **{"types": fields["types"]} if "types" in fields else {})
+    Webhook.objects.filter(pk=webhook.pk).update(**fields)
+    webhook.refresh_from_db()

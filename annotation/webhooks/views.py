@@ -1,0 +1,169 @@
+"""The pages of webhooks: those of a study, for its managers; those of a benchmark, for all staff; and one webhook."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.contrib import messages
+from django.db.models import Count, OuterRef, Subquery
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation import permissions
+from annotation.models import Delivery, DeliveryState, Role, Study, Webhook
+from annotation.permissions import whole_number
+from annotation.webhooks import endpoints, send
+from annotation.webhooks.endpoints import CannotChange
+from annotation.webhooks.forms import SinceForm, WebhookForm
+from benchmarks import audit
+from benchmarks.models import Benchmark
+from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
+
+UNFIT = 422
+SHOWN = 100  # deliveries on a page
+DIGITS = 18  # of a number in a form
+WAITING, DELIVERED, FAILED = DeliveryState.WAITING, DeliveryState.DELIVERED, DeliveryState.FAILED
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def study_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
+    return _list(request, permissions.study_for(request.user, pk, Role.MANAGER))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def benchmark_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
+    return _list(request, benchmark_for(request.user, pk))
+
+
+def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:
+    """The webhooks; a POST adds one, and its answer shows the secret."""
+    form = WebhookForm(request.POST if request.method == "POST" else None, owner=owner)
+    if form.is_valid():
+        by = audit.named(request.user)
+        try:
+            added, secret = endpoints.add(owner=owner, by=by, created_by=request.user, **form.cleaned_data)
+        except CannotChange as refusal:
+            form.add_error("url", str(refusal))
+        else:
+            return _detail_page(request, added, secret=secret)
+    mine = Delivery.objects.filter(webhook=OuterRef("pk"))
+    waiting = mine.filter(state=WAITING).order_by().values("webhook").annotate(count=Count("pk"))
+    delivered = mine.filter(state=DELIVERED).order_by("-pk")
+    webhooks = owner.webhooks.annotate(
+        waiting=Subquery(waiting.values("count")), delivered_at=Subquery(delivered.values("tried_at")[:1])
+    )
+    context = {**_of(owner), "webhooks": webhooks, "form": form}
+    return render(request, "webhooks/list.html", context, status=UNFIT if form.errors else 200)
+
+
+def _of(owner: Study | Benchmark) -> dict:
+    is_study = isinstance(owner, Study)
+    return {"owner": owner, "is_study": is_study, "section": "studies" if is_study else "benchmarks"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def webhook_detail(request: StaffRequest, pk: int) -> HttpResponse:
+    """A webhook with its last deliveries. A POST says with `do` what is done to it."""
+    webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
+    if webhook.study_id:
+        webhook.study = permissions.study_for(request.user, webhook.study_id, Role.MANAGER)
+    else:
+        benchmark_for(request.user, webhook.benchmark_id or 0)
+    if request.method != "POST":
+        return _detail_page(request, webhook)
+    action = _ACTIONS.get(request.POST.get("do", ""))
+    if action is None:
+        return _detail_page(request, webhook, status=UNFIT)
+    return action(request, webhook, audit.named(request.user)) or redirect("webhook-detail", webhook.pk)
+
+
+def _detail_page(
+    request: StaffRequest, webhook: Webhook, *, form: WebhookForm | None = None, since: SinceForm | None = None,
+    secret: str = "", status: int = 200,
+) -> HttpResponse:  # fmt: skip
+    deliveries = list(webhook.deliveries.all()[:SHOWN])
+    first = webhook.deliveries.filter(state=WAITING).order_by("pk").first()
+    now = timezone.now()
+    context = {
+        **_of(webhook.owner), "webhook": webhook, "deliveries": deliveries, "shown": SHOWN, "secret": secret,
+        "form": form or WebhookForm(owner=webhook.owner, webhook=webhook),
+        "since": since or SinceForm(initial={"since": timezone.localtime(now - timedelta(days=1))}),
+        "given_up": webhook.deliveries.filter(state=FAILED).order_by("pk").first(), "most_tries": send.TRIES,
+        "trying": first if first and first.problem and not webhook.paused_at else None,
+        "waiting": webhook.deliveries.filter(state=WAITING).count(),
+        "old_until": webhook.old_until if webhook.old_until and webhook.old_until > now else None,
+    }  # fmt: skip
+    return render(request, "webhooks/detail.html", context, status=status)
+
+
+# What a POST does: returns an answer, or None for the webhook's page
+
+
+def _change(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse | None:
+    form = WebhookForm(request.POST, owner=webhook.owner, webhook=webhook)
+    if form.is_valid():
+        try:
+            endpoints.change(webhook=webhook, by=by, **form.cleaned_data)
+        except CannotChange as refusal:
+            form.add_error("url", str(refusal))
+    if form.errors:
+        return _detail_page(request, webhook, form=form, status=UNFIT)
+    messages.success(request, "Saved.")
+    return None
+
+
+def _new_secret(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse:
+    return _detail_page(request, webhook, secret=endpoints.new_secret(webhook=webhook, by=by))
+
+
+def _pause(request: StaffRequest, webhook: Webhook, by: str) -> None:
+    endpoints.pause(webhook=webhook, by=by)
+    messages.success(request, "Paused. Events are stored until you resume.")
+
+
+def _resume(request: StaffRequest, webhook: Webhook, by: str) -> None:
+    endpoints.resume(webhook=webhook, by=by, skip=request.POST["do"] == "skip")
+    messages.success(request, "Resumed. Waiting events are being sent.")
+
+
+def _test(request: StaffRequest, webhook: Webhook, by: str) -> None:
+    endpoints.send_test(webhook=webhook, by=by)
+    messages.success(request, "A test event was queued. Reload the page to see whether it was delivered.")
+
+
+def _again(request: StaffRequest, webhook: Webhook, by: str) -> None:
+    number = whole_number(request.POST.get("delivery"), DIGITS)
+    count = endpoints.send_again(webhook=webhook, by=by, delivery=number or 0)
+    _tell_queued(request, count)
+
+
+def _again_since(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse | None:
+    form = SinceForm(request.POST)
+    if not form.is_valid():
+        return _detail_page(request, webhook, since=form, status=UNFIT)
+    since: datetime = form.cleaned_data["since"]
+    _tell_queued(request, endpoints.send_again(webhook=webhook, by=by, since=since))
+    return None
+
+
+def _tell_queued(request: StaffRequest, count: int) -> None:
+    what = f"{count:,} event{'' if count == 1 else 's'} will be sent again." if count else "No event to send again."
+    messages.success(request, what)
+
+
+def _delete(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse:
+    endpoints.delete(webhook=webhook, by=by)
+    messages.success(request, "The webhook was deleted.")
+    if webhook.study_id:
+        return redirect("study-webhooks", webhook.study_id)
+    return redirect("benchmark-webhooks", webhook.benchmark_id)
+
+
+_ACTIONS: dict[str, Callable[[StaffRequest, Webhook, str], HttpResponse | None]] = {
+    "change": _change, "secret": _new_secret, "pause": _pause, "resume": _resume, "skip": _resume, "test": _test,
+    "again": _again, "since": _again_since, "delete": _delete,
+}  # fmt: skip
