@@ -11,11 +11,11 @@ from django.db.models import F, QuerySet, Value
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study
+from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study, Webhook
 from annotation.models.study import May
 from annotation.sql import columns, fetch, instances
 from benchmarks.models import Job
-from benchmarks.permissions import check_staff, guards
+from benchmarks.permissions import benchmark_for, check_staff, guards
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,17 @@ def export_for(user, study: int, job: int, needs: Role = Role.MANAGER) -> Job:
 
 def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
     return _of_study(Release.objects.select_related("job"), user, needs, pk=pk)
+
+
+def webhook_for(user, pk: int) -> Webhook:
+    """A webhook with its study or benchmark: of a study for its managers, of a benchmark for all staff."""
+    check_staff(user)
+    webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
+    if webhook.study_id is not None:
+        webhook.study = study_for(user, webhook.study_id, Role.MANAGER)
+    else:
+        benchmark_for(user, webhook.benchmark_id or 0)
+    return webhook
 
 
 @guards("estimate")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import invitations, results, rows, running, setup, studies
+from annotation.api import invitations, results, rows, running, setup, studies, webhooks
 
 urlpatterns = [
     path("studies/", setup.StudyList.as_view(), name="api-study-list"),
@@ -30,6 +30,16 @@ urlpatterns = [
     path("releases/<int:pk>/files/<path:name>", results.ReleaseMember.as_view(), name="api-release-member"),
     path("releases/<int:pk>/again/", results.ReleaseAgain.as_view(), name="api-release-again"),
     path("releases/<int:pk>/discard/", results.ReleaseDiscard.as_view(), name="api-release-discard"),
+    path("studies/<int:pk>/webhooks/", webhooks.StudyWebhooks.as_view(), name="api-study-webhooks"),
+    path("benchmarks/<int:pk>/webhooks/", webhooks.BenchmarkWebhooks.as_view(), name="api-benchmark-webhooks"),
+    path("webhooks/<int:pk>/", webhooks.WebhookDetail.as_view(), name="api-webhook-detail"),
+    path("webhooks/<int:pk>/events/", webhooks.WebhookEvents.as_view(), name="api-webhook-events"),
+    path("webhooks/<int:pk>/change/", webhooks.WebhookChange.as_view(), name="api-webhook-change"),
+    path("webhooks/<int:pk>/secret/", webhooks.WebhookSecret.as_view(), name="api-webhook-secret"),
+    path("webhooks/<int:pk>/pause/", webhooks.WebhookPause.as_view(), name="api-webhook-pause"),
+    path("webhooks/<int:pk>/test/", webhooks.WebhookTest.as_view(), name="api-webhook-test"),
+    path("webhooks/<int:pk>/again/", webhooks.WebhookAgain.as_view(), name="api-webhook-again"),
+    path("webhooks/<int:pk>/delete/", webhooks.WebhookDelete.as_view(), name="api-webhook-delete"),
     path("protocols/", setup.ProtocolList.as_view(), name="api-protocol-list"),
     path("studies/<int:pk>/figures/", studies.StudyFiguresData.as_view(), name="api-study-figures"),
     path("studies/<int:pk>/agreement/", studies.StudyAgreement.as_view(), name="api-study-agreement"),

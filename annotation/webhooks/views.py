@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.contrib import messages
 from django.db.models import Count, OuterRef, Subquery
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
@@ -68,11 +68,7 @@ def _of(owner: Study | Benchmark) -> dict:
 @staff_only
 def webhook_detail(request: StaffRequest, pk: int) -> HttpResponse:
     """A webhook with its last deliveries. A POST says with `do` what is done to it."""
-    webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
-    if webhook.study_id:
-        webhook.study = permissions.study_for(request.user, webhook.study_id, Role.MANAGER)
-    else:
-        benchmark_for(request.user, webhook.benchmark_id or 0)
+    webhook = permissions.webhook_for(request.user, pk)
     if request.method != "POST":
         return _detail_page(request, webhook)
     action = _ACTIONS.get(request.POST.get("do", ""))

@@ -50,6 +50,7 @@ NO_ROWS = {
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
     "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
     "api-export-file", "api-release-detail", "api-release-file", "api-release-member", "api-study-prolific",
+    "api-webhook-detail",
     "protocol-try", "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
@@ -109,6 +110,9 @@ PAGES = {
     "api-study-invitations": ["stages"],
     "api-export-list": ["judged"],
     "api-release-list": ["judged"],
+    "api-study-webhooks": ["judged"],
+    "api-benchmark-webhooks": ["judged"],
+    "api-webhook-events": ["judged"],
     "api-protocol-list": [""],
 }
 ASKED = [(name, of) for name, asked in PAGES.items() for of in asked]

@@ -186,6 +186,14 @@ API_COMMANDS = {
     "api-release-list": (OF_A_STUDY, OF_MANAGERS),
     "api-release-again": (NO_SUCH_METHOD, OF_MANAGERS),
     "api-release-discard": (NO_SUCH_METHOD, OF_MANAGERS),
+    "api-study-webhooks": (OF_MANAGERS, OF_MANAGERS),
+    "api-benchmark-webhooks": (OF_ALL_STAFF, OF_ALL_STAFF),
+    "api-webhook-detail": (OF_MANAGERS, NO_SUCH_METHOD),
+    "api-webhook-events": (OF_MANAGERS, NO_SUCH_METHOD),
+    **dict.fromkeys(
+        [f"api-webhook-{act}" for act in ("change", "secret", "pause", "test", "again", "delete")],
+        (NO_SUCH_METHOD, OF_MANAGERS),
+    ),
 }
 
 
