@@ -123,7 +123,10 @@ def after_outcome(stage: Stage) -> None:
 
 @shared_task
 def check_target(stage: int) -> None:
-    stop_if_met(Stage.objects.get(pk=stage))
+    """Looks before it locks the stage, so that nobody waits for the figures."""
+    found = Stage.objects.get(pk=stage)
+    if found.state == StageState.OPEN and progress_of(found).met:
+        stop_if_met(found)
 
 
 @anew

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from annotation.measures.audits.plan import Plan, Target, plan
 from annotation.measures.types import Array
 
 _POINTS = 200  # of the band that is drawn
+_KEPT = 8  # results: one request or check asks for the same several times
 
 
 def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None, scores: Array | None = None) -> Bounds:
@@ -58,6 +60,15 @@ def progress(
     """`settled` has for each item of the order whether it is wrong, or None while it is open; `strata` and `scores` are
     of all items. The plan does not count on the scores: they can only bring fewer items.
     """
+    of_all = (None if one is None else tuple(one) for one in (strata or None, scores or None))
+    return _progress(tuple(settled), target, guess, *of_all)
+
+
+@lru_cache(_KEPT)
+def _progress(
+    settled: tuple[bool | None, ...], target: Target, guess: float | None, strata: tuple[str, ...] | None,
+    scores: tuple[float, ...] | None,
+) -> Progress:  # fmt: skip
     size, alpha = len(settled), side_information.ALPHA_OF_RATIO if scores and target.at_any_look else intervals.ALPHA
     first_open = next((place for place, one in enumerate(settled) if one is None), size)
     if not first_open:

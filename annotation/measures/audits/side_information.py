@@ -19,6 +19,7 @@ items, so the mean score of the items that are left is known at every draw.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -34,6 +35,7 @@ _CAREFUL = 40  # the draw at which half of what aGRAPA advises is bet
 _FIRST_FIT, _GROWTH = 10, 1.15  # draws before the first regression, and their growth from one to the next
 _PENALTIES = np.array([0.01, 0.25])  # on the squares of the intercept and of the slope of standardized scores
 _FINE = 50  # draws before the next look: one, or a part of the draws so far
+_KEPT = 8  # audits whose last looks are kept
 _CELLS = 4000  # ranges of K that are bet against as one, at most
 _TINY = 1e-6  # the least that a largest bet is divided by
 _CAUTIOUS = 10  # items more, without scores, that the variance by width has
@@ -79,11 +81,32 @@ def any_look(wrong: Array, scores: Array, all_scores: Array, alpha: float = ALPH
     """After each draw, what all draws so far leave. The estimate is that of `by_width`."""
     size, drawn = len(all_scores), len(wrong)
     low, high = np.zeros(drawn), np.ones(drawn)
-    for n, fewest, most in _looks(wrong, _draws(wrong, scores, all_scores), size, alpha):
+    last = _last_look(drawn, size)
+    given = (np.asarray(one, kind).tobytes() for one, kind in ((wrong[:last], int), (scores[:last], float)))
+    for n, fewest, most in _bets(*given, np.asarray(all_scores, float).tobytes(), alpha):
         low[n - 1 :], high[n - 1 :] = fewest / size, most / size
     estimate = by_width(wrong, scores, all_scores).estimate
     ratio = intervals.any_look(np.arange(1, drawn + 1), np.cumsum(wrong), size, alpha * _FOR_RATIO)
     return intervals.narrowing(intervals.both(Bounds(low, high, estimate), ratio))
+
+
+def _next_look(begun: int, size: int) -> int:
+    return min(size, begun + max(1, begun // _FINE))
+
+
+def _last_look(drawn: int, size: int) -> int:
+    """Of those after at most so many draws; 0: none yet."""
+    begun = 0
+    while begun < size and (following := _next_look(begun, size)) <= drawn:
+        begun = following
+    return begun
+
+
+@lru_cache(_KEPT)
+def _bets(wrong: bytes, scores: bytes, all_scores: bytes, alpha: float) -> list[tuple[int, int, int]]:
+    """The looks (`_looks`) after these draws. Until the next look they stay the same, which the cache is for."""
+    drawn, own, everyone = np.frombuffer(wrong, int), np.frombuffer(scores), np.frombuffer(all_scores)
+    return list(_looks(drawn, _draws(drawn, own, everyone), len(everyone), alpha))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +159,7 @@ def _looks(wrong: Array, draws: _Draws, size: int, alpha: float) -> Iterator[tup
     first = np.arange(0, size + 1, cell)
     last = np.minimum(first + cell - 1, size)
     money, begun = np.zeros(len(first)), 0
-    while (n := min(size, begun + max(1, begun // _FINE))) <= drawn and begun < size:
+    while (n := _next_look(begun, size)) <= drawn and begun < size:
         money += _gained(first, last, size, found, draws, np.arange(begun, n))
         look = np.asarray(n)
         counts = np.clip(intervals.most_likely(look, found[look], size), first, last)  # the least ratio of each cell

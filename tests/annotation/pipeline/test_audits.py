@@ -110,8 +110,11 @@ def test_the_audit_stops_by_itself_and_resumes_for_a_tighter_target():
     assert stage.slots.filter(judgment__isnull=False).count() == 14  # nothing more is given out
     stage = audit_target.set_target(stage=stage, share=0.1, by="test")
     assert stage.state == StageState.OPEN
+    audits.check_target(stage.pk)
+    assert Stage.objects.get(pk=stage.pk).state == StageState.OPEN
     judge(stage, 16)
-    assert audits.stop_if_met(stage)
+    audits.check_target(stage.pk)
+    assert Stage.objects.get(pk=stage.pk).state == StageState.CLOSED
     assert audit_target.set_target(stage=stage, share=0.2, by="test").state == StageState.CLOSED
 
 

@@ -163,6 +163,16 @@ def test_with_scores_later_draws_change_nothing_before_them(by, drawn, size):
         assert getattr(part, of).tolist() == getattr(whole, of)[:drawn].tolist()
 
 
+def test_until_the_next_look_the_bets_are_computed_once_and_the_same_figures_too():
+    """A check after each outcome and a page with several figures must not take long."""
+    dice = np.random.default_rng(4)
+    wrong, scores = dice.permutation(benchmark(400, 0.2)).astype(bool).tolist(), dice.random(400).tolist()
+    target, before = Target(half_width=0.05, at_any_look=True), side_information._bets.cache_info().misses
+    found = [progress([*wrong[:n], *[None] * (400 - n)], target, scores=scores) for n in (156, 157, 158, 158)]
+    assert [one.n for one in found] == [156, 157, 158, 158] and found[2] is found[3]
+    assert side_information._bets.cache_info().misses == before + 1
+
+
 def test_with_scores_at_any_look_is_never_wider_than_the_ratio_at_half_of_the_level():
     wrong, scores = np.random.default_rng(3).permutation(benchmark(400, 0.5)), np.zeros(400)
     ratio = intervals.narrowing(
