@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import hypergeom, norm
 
+from tests.independent import bets
+
 if TYPE_CHECKING:
     from tests.independent.stages import Stage
 
@@ -23,19 +25,30 @@ def audit(stage: "Stage") -> dict:
     order = drawn(list(items), stage.settings["seed"], strata if in_strata else dict.fromkeys(items))
     results = [is_wrong(items[key], settings["wrong_reasons"]) for key in order]
     judged = results[: results.index(None)] if None in results else results
+    scores = [float(items[key][0].score) for key in order] if "scores_of" in settings else None
+    settings = {**settings, "alpha": 0.025 if scores and settings["any_look"] else 0.05}
+    by_bets = bets.left(judged, scores) if scores and settings["any_look"] else []
     found = {
-        "order_sha256": hashlib.sha256(("\n".join(order) + "\n").encode()).hexdigest(),
+        "order_sha256": hash_of("\n".join(order) + "\n"),
+        **({"scores_sha256": hash_of(score_lines(order, scores))} if scores else {}),
         "items": len(order), "judged": 0, "wrong": 0, "met": False, "estimate": None, "low": None, "high": None,
         **to_need([], None, len(order), settings),
     }  # fmt: skip
     low_so_far, high_so_far = 0.0, 1.0
     for n in range(1, len(judged) + 1):
         if settings["any_look"]:
-            estimate, low, high = at_any_look(judged[:n], len(order))
+            estimate, low, high = at_any_look(judged[:n], len(order), settings["alpha"])
+            if scores:
+                estimate = by_regression(judged[:n], scores)[0]
+                fewest, most = by_bets[n - 1]
+                if max(low, fewest) <= min(high, most):
+                    low, high = max(low, fewest), min(high, most)
             low_so_far, high_so_far = max(low, low_so_far), min(high, high_so_far)
             if low_so_far <= high_so_far:
                 low, high = low_so_far, high_so_far
             estimate = min(max(estimate, low), high)
+        elif scores:
+            estimate, low, high = by_regression(judged[:n], scores)
         else:
             estimate, low, high = by_width(judged[:n], order, strata if in_strata else None)
         looks = settings["any_look"] or n % EVERY == 0 or n == len(order)
@@ -55,7 +68,7 @@ def to_need(judged: list[bool], guess: float | None, size: int, settings: dict) 
         for m in range(max(n, 1), size):
             made_up = [True] * wrong_of(m) + [False] * (m - wrong_of(m))
             if settings["any_look"]:
-                _, low, high = at_any_look(made_up, size)
+                _, low, high = at_any_look(made_up, size, settings["alpha"])
             else:
                 _, low, high = by_width(made_up, [""] * size, None)
             half, bound = settings["target_half_width"], settings["target_bound"]
@@ -99,10 +112,10 @@ def is_wrong(tasks: list, reasons: list[str]) -> bool | None:
     return True if any(verdicts) else None if None in verdicts else False
 
 
-def at_any_look(judged: list[bool], size: int) -> tuple[float, float, float]:
+def at_any_look(judged: list[bool], size: int, alpha: float) -> tuple[float, float, float]:
     n, wrong = len(judged), sum(judged)
     counts = np.arange(size + 1)
-    left = counts[hypergeom.pmf(wrong, size, counts, n) > 0.05 / (n + 1)]
+    left = counts[hypergeom.pmf(wrong, size, counts, n) > alpha / (n + 1)]
     return wrong / n, left[0] / size, left[-1] / size
 
 
@@ -123,9 +136,36 @@ def by_width(judged: list[bool], order: list[str], strata: dict | None) -> tuple
             share, gain = weighted, max(1.0, weighted * (1 - weighted) / max(spread, 1e-12))
         elif n == size:
             share = weighted
+    return share, *wilson(share, n, size, gain)
+
+
+def by_regression(judged: list[bool], scores: list[float]) -> tuple[float, float, float]:
+    """The regression estimate, worth as many items as a plain one of the same variance needs."""
+    n, wrong, size = len(judged), np.array(judged, float), len(scores)
+    own, everyone, share = np.array(scores[:n]), np.array(scores), float(np.mean(judged))
+    if min(wrong.sum(), n - wrong.sum()) < 5:
+        return share, *wilson(share, n, size, 1.0)
+    together = np.mean((own - own.mean()) * (wrong - share))
+    slope = together / (own.var() + 4 * (everyone.var() or 1) / n)
+    residual = (wrong - share - slope * (own - own.mean())).var() * n / max(n - 2, 1)
+    estimate = min(max(share - slope * (own.mean() - everyone.mean()), 0.0), 1.0)
+    gain = max(1.0, share * (1 - share) / max(residual + 10 * share * (1 - share) / n, 1e-12))
+    return estimate, *wilson(estimate, n, size, gain)
+
+
+def score_lines(order: list[str], scores: list[float]) -> str:
+    return "".join(f"{key}\t{score!r}\n" for key, score in zip(order, scores, strict=True))
+
+
+def hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def wilson(share: float, n: int, size: int, gain: float) -> tuple[float, float]:
+    """As if `gain` times as many had been drawn."""
     if n == size:
-        return share, share, share
+        return share, share
     worth, z = n * (size - 1) / (size - n) * gain, norm.ppf(0.975)
     middle = (share + z**2 / (2 * worth)) / (1 + z**2 / worth)
     half = z / (1 + z**2 / worth) * math.sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
-    return share, max(0.0, middle - half), min(1.0, middle + half)
+    return max(0.0, middle - half), min(1.0, middle + half)

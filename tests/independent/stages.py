@@ -153,6 +153,7 @@ class Stage:
 def _table(tasks: Sequence[dict]) -> pd.DataFrame:
     """Of the tasks' columns that figures rest on, also where there are none."""
     names = ("item", *TASK, "type", "subtype", "overlap", "batch", "carried", "options", "state", "outcome")
+    names += ("score",) if tasks and "score" in tasks[0] else ()
     return pd.DataFrame({name: pd.Series([task[name] for task in tasks], dtype=object) for name in names}).astype(
         {"position": "int64", "round": "int64", "overlap": "int64"}
     )

@@ -56,6 +56,7 @@ def test_the_order_and_the_interval_verify_from_the_files(released, given):
 def test_an_audit_with_a_model_s_scores_verifies_with_them(released, given):
     folder, stage = released(with_scores=True, **given)
     assert verify(folder).problems == []
+    assert differences(recompute(folder), figures(folder)) == []  # by other code
     found = _figures(folder)
     assert found["scores_sha256"] == stage.scores_sha256
     assert (found["low"], found["high"]) == (audits.progress_of(stage).low, audits.progress_of(stage).high)
