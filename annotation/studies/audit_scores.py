@@ -27,9 +27,14 @@ class CannotUse(ValueError):
 
 def keep_scores(stage: Stage, number: int) -> None:
     """Keep the score that the run of this number gives to each item, once the stage has its order. Raises CannotUse."""
-    run = Run.objects.filter(pk=number, benchmark=stage.study.benchmark_id).first()
+    run = Run.objects.select_related("benchmark").filter(pk=number).first()
     if run is None:
-        raise CannotUse("The model whose scores the audit should use has no answers to this benchmark.")
+        raise CannotUse("The model whose scores the audit should use is gone. Choose another one under More settings.")
+    if run.benchmark_id != stage.study.benchmark_id:
+        raise CannotUse(
+            f"{run.title} answers “{run.benchmark.name}”, not the benchmark of this study. Choose another model under "
+            "More settings."
+        )
     tasks = Task.objects.filter(stage=stage).order_by("rank").values_list("item", "item__key")
     keys = dict(tasks)  # a question each, so that an item can come several times
     scores = scores_of(run, list(keys))
@@ -52,10 +57,13 @@ def scores_of(run: Run, items: Sequence[int]) -> list[float]:
     return [float(one) for one in found / (np.abs(found).max() or 1)]
 
 
-def choices() -> list[tuple[str, list[tuple[int, str]]]]:
-    """The runs of each benchmark that an audit can use, newest first, for a form. One query."""
+def choices(benchmark: int) -> list[tuple[str, list[tuple[int, str]]]]:
+    """The runs of each benchmark that an audit can use, newest first, for a form: this benchmark's come first. One
+    query.
+    """
     runs = Run.objects.exclude(origin=RunOrigin.REPORTED).select_related("benchmark").order_by("benchmark__name", "-pk")
+    ordered = sorted(runs, key=lambda run: run.benchmark_id != benchmark)
     return [
         (name, [(run.pk, f"{run.title} ({run.made_at:%Y-%m-%d})") for run in of])
-        for name, of in groupby(runs, key=lambda run: run.benchmark.name)
+        for name, of in groupby(ordered, key=lambda run: run.benchmark.name)
     ]

@@ -144,7 +144,8 @@ class StageForm(forms.Form):
     )  # fmt: skip
     scores_run = forms.IntegerField(
         label="Audit: scores of a model", required=False, widget=forms.Select,
-        help_text="If the model is unsure about wrong items, its scores save judgments. Useless ones cost hardly any.",
+        help_text="If the model is unsure about wrong items, its scores save judgments, though few in a short audit. "
+        "Useless scores cost hardly any.",
     )  # fmt: skip
     wrong = PercentField(
         label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it.",
@@ -406,7 +407,7 @@ class Setup:
     def _offer_scores(self) -> None:
         """Let audits choose among the runs of models, if there are any."""
         forms_of_audits = [form for form in self.stages if "scores_run" in form.fields]
-        runs = audit_scores.choices() if forms_of_audits else []
+        runs = audit_scores.choices(int(self.benchmark or 0)) if forms_of_audits else []
         for form in forms_of_audits:
             if runs:
                 form.fields["scores_run"].widget.choices = [("", "none"), *runs]

@@ -179,7 +179,13 @@ def test_an_audit_is_set_up_with_the_scores_of_a_model(client, manager):
     run = predictions.model(benchmark, {one: predictions.bivlc() for one in benchmark.items.all()}, "CLIP")
     page = client.get(NEW, {"protocol": "verify", "benchmark": benchmark.pk}).content.decode()
     assert re.search(rf'<optgroup label="{benchmark.name}">\s*<option value="{run.pk}">CLIP \(', page)
-    form |= {"verify-strategy": "audit", "verify-target_half_width": 15, "verify-scores_run": run.pk}
+    form |= {"verify-strategy": "audit", "verify-target_half_width": 15}
+    of_another = predictions.model(studies.benchmark(name="Another"), {}, "Other")
+    page = client.get(NEW, {"protocol": "verify", "benchmark": benchmark.pk}).content.decode()
+    assert page.index(f'<optgroup label="{benchmark.name}">') < page.index('<optgroup label="Another">')
+    refused = client.post(NEW, form | {"verify-scores_run": of_another.pk}).content.decode()
+    assert "Other answers “Another”, not the benchmark of this study." in refused and not Study.objects.exists()
+    form["verify-scores_run"] = run.pk
     assert client.post(NEW, form).status_code == 302
     stage = Stage.objects.get()
     assert stage.scores_of.startswith("CLIP (imported ") and stage.tasks.filter(score=1).count() == 4
