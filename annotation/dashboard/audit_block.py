@@ -39,9 +39,17 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "sentence": sentence(
             found, target, benchmark=stage.study.benchmark.name, stratified=is_stratified(stage), seed=stage.seed,
             sha256=stage.order_sha256, annotators=counted.values("annotator").distinct().count(),
-            decision=describe(stage), scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
+            decision=_decision(stage), scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def _decision(stage: Stage) -> str:
+    """The decision rule in words, and which items are wrong by it."""
+    rule = describe(stage).partition("; dropped are ")[0].rstrip(".")
+    words = [f"“{one.replace('_', ' ')}”" for one in stage.wrong_reasons]
+    reason = f"as {' or '.join(words)}" if words else "for any reason"
+    return f"{rule}. An item is wrong if it is dropped {reason}."
 
 
 def plot(found: dict[str, Any], subject: Subject) -> Plot:

@@ -46,7 +46,7 @@ def sentence(
     """
     if found.estimate is None or found.low is None or found.high is None:
         return ""
-    kinds = ", in proportion to types and subtypes" if stratified else ""
+    kinds = ", in proportion to types and subtypes," if stratified else ""
     given = "was wrong" if found.wrong == 1 else "were wrong"
     share = "an estimated" if stratified or scores else ""
     guarantee = (WITH_SCORES if scores else GUARANTEES)[target.at_any_look]
