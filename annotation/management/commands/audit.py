@@ -20,6 +20,8 @@ GUARANTEES = {
     True: "95 % at any look, whenever one stops",
 }
 
+_HARDLY_FEWER = 0.9  # of the items
+
 
 def half_width(given: str) -> float:
     try:
@@ -95,7 +97,10 @@ def written(result: dict) -> str:
         f"Order: seed {result['seed']}, SHA-256 {result['order_sha256']}",
     ]
     if "n_without_side_information" in result:
-        lines.append(f"Without side information this order takes {result['n_without_side_information']:,} items.")
+        without = result["n_without_side_information"]
+        little = result["n"] > _HARDLY_FEWER * without
+        why = " Scores save little if they hardly depend on which items are wrong, or if an audit is short anyway."
+        lines.append(f"Without side information this order takes {without:,} items.{why if little else ''}")
     lines += [
         f"  {row['stratum']}: {row['wrong']:,} of {row['n']:,} wrong, {row['items']:,} items"
         for row in result["strata"]

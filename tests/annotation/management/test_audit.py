@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 TRUTH = "item,wrong,stratum\n" + "".join(f"i{n},{int(n % 5 == 0)},{'ab'[n % 2]}\n" for n in range(300))
 SCORES = "item,score\n" + "".join(f"i{n},{int(n % 5 == 0) + n / 1000}\n" for n in range(300))
+POOR = "item,score\n" + "".join(f"i{n},{n % 7}\n" for n in range(300))
 
 
 @pytest.fixture
@@ -49,7 +50,9 @@ def test_one_audit_and_its_summary_over_orders(audit, options, scores):
 
 def test_in_sentences(audit):
     assert "lies inside" in audit(TRUTH) and "Order: seed 4, SHA-256" in audit(TRUTH, "--seed", "4")
-    assert "Without side information this order takes " in audit(TRUTH, scores=SCORES)
+    good, poor = audit(TRUTH, scores=SCORES), audit(TRUTH, scores=POOR)
+    assert "Without side information this order takes " in good and "Scores save little if" not in good
+    assert "Scores save little if" in poor
 
 
 @pytest.mark.parametrize(
