@@ -186,8 +186,8 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
 def _target(audit: Mapping) -> str:
     """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
     interval = "valid at any look" if audit["any_look"] else "stopped by its width"
-    reasons = ", ".join(one.replace("_", " ") for one in audit["wrong_reasons"])
-    wrong = f"; wrong are items dropped as {reasons}" if reasons else "; wrong are dropped items"
+    reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in audit["wrong_reasons"])
+    wrong = f"; an item is wrong if it is dropped {f'as {reasons}' if reasons else 'for any reason'}"
     scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
     return f"{aim(target_of(audit))}, 95 % interval {interval}{wrong}{scores}"
 

@@ -153,15 +153,14 @@ function band({ rows }, look, width) {
   const area = { type: "line", stack: "band", symbol: "none", silent: true, lineStyle: { opacity: 0 } };
   const shape = { color: look["accent-soft"], opacity: 1 };
   const dots = rows.length === 1 ? 8 : 0;
+  const upTo = rows.some(({ high }) => high > 0.8) ? { max: 1, interval: 0.25 } : {};
   return {
     height: width < 480 ? 200 : 240,
     textStyle: text(look),
     grid: { left: 46, right: 18, top: 14, bottom: 28 },
     tooltip: tip(look, (all) => says(rows[all[0].dataIndex]), { trigger: "axis" }),
     xAxis: valued(look, { min: 0, minInterval: 1, splitLine: { show: false }, axisLine: line(look) }),
-    yAxis: valued(look, {
-      min: 0, max: ({ max }) => Math.min(1, 1.1 * max), axisLabel: label(look, { formatter: whole }),
-    }),
+    yAxis: valued(look, { min: 0, ...upTo, axisLabel: label(look, { formatter: whole }) }),
     series: [
       { ...area, data: rows.map(({ n, low }) => [n, low]) },
       { ...area, data: rows.map(({ n, low, high }) => [n, high - low]), areaStyle: shape },

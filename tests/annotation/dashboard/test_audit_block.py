@@ -78,8 +78,8 @@ def test_a_narrow_interval_ends_the_audit_only_after_every_tenth_item(admin_clie
 def test_the_report_has_the_target_and_the_result(admin_client, stage):
     judge(stage, 5, wrong={1})
     shown = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
-    assert "Target ± 20 %, 95 % interval stopped by its width; wrong are dropped items" in shown
-    assert "1 of 5 judged items are wrong, of 30 in all: 20.0 %, 95 % interval" in shown
+    assert "Target ± 20 %, 95 % interval stopped by its width; an item is wrong if it is dropped for any" in shown
+    assert "1 wrong of 5 judged items (30 in all): 20.0 %, 95 % interval" in shown
     assert "the target is not met yet" in shown and stage.order_sha256 in shown
 
 
