@@ -1,13 +1,18 @@
 """What the study page shows about a stage with the strategy *audit*."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.charts.study import Plot, Subject, audit_plot
 from annotation.exports.readme import describe
+from annotation.measures.audits.plan import Target
+from annotation.measures.audits.running import Progress, progress
 from annotation.measures.audits.sentence import aim, reached, sentence
 from annotation.models import Kind, Stage, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
+
+_HARDLY_NARROWER = 0.95  # of the interval's half-width
 
 
 def summary(stage: Stage, cost: float) -> dict[str, Any]:
@@ -28,6 +33,7 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,
         "scores_sha256": stage.scores_sha256,
+        "scores_hardly_help": bool(stage.scores_sha256) and _scores_hardly_help(rows, target, found),
         "needed": needs.items, "more": {name: None if of is None else len(of) for name, of in to_come.items()},
         "cost": cost,
         "cost_to_come": {
@@ -42,6 +48,14 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
             decision=_decision(stage), scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
+
+
+def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: Progress) -> bool:
+    """Whether the interval of as many items would be about as narrow without the scores."""
+    plain = progress([row.wrong for row in rows[: found.n]] + [None] * (len(rows) - found.n), target)
+    if found.half_width is None or plain.half_width is None or plain.n < found.n:
+        return False
+    return found.half_width > _HARDLY_NARROWER * plain.half_width
 
 
 def _decision(stage: Stage) -> str:

@@ -7,7 +7,7 @@ from django.utils.html import strip_tags
 
 from annotation.dashboard import home_page
 from annotation.figures import blocked_items, study_list
-from annotation.models import StageState, Study
+from annotation.models import Stage, StageState, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import audits
 from annotation.studies import closing
@@ -50,6 +50,14 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert f"After 5 of 30 items the share of wrong ones is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20 %, not met yet). Judged by 1 annotator: one judgment" in shown
     assert "one judgment decides. An item is wrong if it is dropped for any reason." in shown
+
+
+def test_it_says_if_the_scores_hardly_help(admin_client, stage):
+    judge(stage, 5, wrong={1})
+    words = "the scores have hardly narrowed the interval"
+    assert words not in block(admin_client, stage)
+    Stage.objects.update(scores_of="CLIP", scores_sha256="0" * 64)  # all alike
+    assert words in block(admin_client, stage)
 
 
 def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to_need(admin_client, stage):
