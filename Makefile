@@ -66,6 +66,7 @@ lint: $(VENV)/dev.stamp
 	@$(BIN)/djhtml --tabwidth 2 --check templates
 	@$(BIN)/djade --target-version 5.2 --check $$(find templates -name '*.html')
 	@$(BIN)/mypy
+	@$(BIN)/mypy --config-file client/pyproject.toml
 
 coverage: $(VENV)/dev.stamp
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-branch --cov-report=term:skip-covered $(ARGS)
