@@ -19,6 +19,7 @@ COPY workers workers
 COPY templates templates
 COPY static static
 COPY docs docs
+COPY client client
 USER winnow
 # The secret key that this step makes is not used again: production takes it from the environment.
 RUN python manage.py collectstatic --no-input && rm -rf /data/secret_key

@@ -31,6 +31,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "api-token": "reference/api",
     "account": "guide/login",
     "mfa_": "guide/login",
+    "client": "guide/python-client",
     "protocol-": "guide/own-protocol",
     "study-": "guide/studies",
     "study-adjudicate": "guide/adjudication",

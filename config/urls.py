@@ -4,7 +4,7 @@ from django.urls import include, path, re_path
 
 import annotation.tasks  # noqa: F401  # here so that the web process, too, knows the task for each kind of job
 import benchmarks.tasks  # noqa: F401
-from config import help, views
+from config import client, help, views
 
 handler400 = views.bad_request
 handler404 = views.not_found
@@ -17,6 +17,8 @@ urlpatterns = [
     path("help/", help.help_page, name="help"),
     re_path(r"^help/pictures/(?P<name>[a-z0-9-]+\.png)$", help.help_picture, name="help-picture"),
     re_path(r"^help/(?P<page>[A-Za-z0-9-]+(?:/[A-Za-z0-9-]+)*)/$", help.help_page, name="help-page"),
+    path("client/", client.client_page, name="client"),
+    path("client/<str:name>", client.client_file, name="client-file"),
     path("api/", include("benchmarks.api.urls")),
     path("api/", include("annotation.api.urls")),
     path("", include("benchmarks.urls")),

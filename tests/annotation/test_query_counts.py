@@ -48,7 +48,7 @@ NO_ROWS = {
     "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
     "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
     "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
-    "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
+    "client", "client-file", "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
     "api-export-file", "api-release-detail", "api-release-file", "api-release-member", "api-study-prolific",
     "api-webhook-detail",
     "protocol-try", "protocol-try-answers", "protocol-try-history",

@@ -37,6 +37,8 @@ home                    ++++++  xxxxxx
 help                    +++-+L  xxxxxx
 help-page               +++-+L  xxxxxx
 help-picture            +++-+L  xxxxxx
+client                  ++++++  xxxxxx
+client-file             ++++++  xxxxxx
 health                  ++++++  xxxxxx
 appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
@@ -292,7 +294,7 @@ def address(name: str, world: World) -> str:
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
         "token": world.annotator.token, "opaque": world.image.opaque, "page": "guide/imports",
-        "name": "study-light.png" if name == "help-picture" else "README.md",
+        "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
         "language": "es", "seed": 7, "do": "renew", "version": "verify@1",
     }  # fmt: skip
     return reverse(name, kwargs={key: value for key, value in values.items() if f"{key}>" in ROUTES[name]})
