@@ -118,9 +118,7 @@ class Benchmark:
 
 
 def _named(rows: Iterable[dict[str, Any]], name: str, kind: str) -> dict[str, Any]:
-    found = [row for row in rows if row["name"] == name]
-    if not found:
+    found = next((row for row in rows if row["name"] == name), None)
+    if found is None:
         raise ApiError(404, "NOT_FOUND", f"You can see no {kind} named {name}.")
-    if len(found) > 1:
-        raise ApiError(409, "CONFLICT", f"{len(found)} have the name {name}. Give the id of one instead.")
-    return found[0]
+    return found

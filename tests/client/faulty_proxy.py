@@ -14,9 +14,9 @@ HOP = {"connection", "transfer-encoding", "keep-alive", "server", "date"}
 
 
 class Proxy(ThreadingHTTPServer):
-    """Once each: the answer to a POST is `lost` (by its key), an upload or a file is `cut`, a GET is `busy` (503).
+    """Once each: the answer to a POST is `lost`, an upload or a file is `cut`, a GET is `busy` (503).
 
-    `sent`: bytes of uploads that have reached the server.
+    `sent`: bytes of uploads that have reached the server; `fetched`: bytes of files that have reached the client.
     """
 
     daemon_threads = True
@@ -26,10 +26,10 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.upstream = urlsplit(site).netloc
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.lost: set[str] = set()
+        self.lost: set[tuple[str, bytes]] = set()
         self.cut: set[str] = set()
         self.busy: set[str] = set()
-        self.sent = 0
+        self.sent = self.fetched = 0
 
     def connected(self, token: str) -> winnow.Server:
         """A client; from now on connections break."""
@@ -68,19 +68,21 @@ class Handler(BaseHTTPRequestHandler):
         upstream.send(body)
         answer = upstream.getresponse()
         content = answer.read()
-        key = self.headers.get("Idempotency-Key")
-        if key and key not in self.server.lost:
-            self.server.lost.add(key)
+        if self.command == "POST" and (self.path, body) not in self.server.lost:
+            self.server.lost.add((self.path, body))
             return self.break_off()
-        whole = self.command == "GET" and self.path.endswith("/file/") and first not in self.server.cut
-        if whole:
-            self.server.cut.add(first)
         headers = [(name, value) for name, value in answer.getheaders() if name.lower() not in HOP]
-        self.answer(answer.status, headers, content, len(content) // 2 if whole else None)
+        is_file = self.command == "GET" and self.path.endswith("/file/")
+        only = len(content) // 2 if is_file and first not in self.server.cut else len(content)
+        if is_file:
+            self.server.cut.add(first)
+            self.server.fetched += only
+        self.answer(answer.status, headers, content, only)
 
     do_GET = do_POST = do_PATCH = handle_any
 
     def answer(self, status: int, headers: list[tuple[str, str]], content: bytes, only: int | None = None) -> None:
+        """`only`: how many bytes of the content; with fewer than all, the connection breaks."""
         self.send_response(status)
         for name, value in headers:
             if name.lower() != "content-length":
@@ -88,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content[:only])
-        if only is not None:
+        if len(content[:only]) < len(content):
             self.break_off()
 
     def break_off(self) -> None:
