@@ -95,14 +95,15 @@ class Study:
             raise ApiError(404, "NOT_FOUND", f"The study has no release {name}. `freeze` makes one.")
         return self._made(found[0])
 
-    def freeze(self, name: str, **plan: Any) -> "Release":
+    def freeze(self, name: str, *, key: str | None = None, **plan: Any) -> "Release":
         """Make the release with this name and version, and wait until it is frozen.
 
         `plan`: `splits`, `forms`, `public`, `words` … (docs/reference/api.md); by default every item is in `test`.
+        With a `key` of your own, the same call gives the same release for a week.
         """
         title, version = _split(name)
         body = {"name": title, "version": version, **plan}
-        return self._made(self._transport.post(f"{self._address}releases/", body))
+        return self._made(self._transport.post(f"{self._address}releases/", body, key=key))
 
     def _made(self, release: dict[str, Any]) -> "Release":
         if release["state"] != "frozen":

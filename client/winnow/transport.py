@@ -110,7 +110,7 @@ class Transport:
     def download(self, path: str, target: Path, size: int) -> None:
         """Fetch a file of this size; after a broken connection, the rest of it."""
         attempts, version = Attempts(self.url, self.patience), ""
-        with target.open("wb") as file, self.bar(f"Fetching {target.name}", size) as bar:
+        with target.open("wb") as file, self.bar(f"Fetching {target.stem}", size) as bar:
             while (start := file.tell()) < size:
                 headers = {"Range": f"bytes={start}-", "If-Range": version} if start else {}
                 try:

@@ -27,7 +27,8 @@ def test_nothing_is_doubled_when_every_answer_is_lost_once(site, eager_tasks, to
         benchmark = server.benchmark("Cups", cups(tmp_path / "pictures"), images=tmp_path / "pictures")
         study = benchmark.study(protocol="verify", stages={"verify": {"overlap": 1}})
         with_originals(crowds.work(Study.objects.get(), people=2, undone=0).study)
-        release = study.freeze("cups@1.0", forms=["jsonl"])
+        release = study.freeze("cups@1.0", forms=["jsonl"], key="cups")
+        assert study.freeze("cups@1.0", forms=["jsonl"], key="cups").id == release.id
         archive = release.download(tmp_path / "cups.zip")
         export = study.export(tmp_path / "export.zip")
     assert len(proxy.lost) == 6 and len(proxy.cut) == 4
