@@ -28,7 +28,7 @@ class Material:
         self._name_images(Path(folder).absolute())
 
     def _name_images(self, folder: Path) -> None:
-        """Replace paths by names below the folder that all images share: no more of this computer's folders is sent."""
+        """Replace paths by names below the folder that all images share: the server learns of no other folder."""
         used = [(row, image) for row, item in enumerate(self.items, start=1) for image in item.get("images", ())]
         paths = [Path(os.path.normpath(folder / str(image["file"]))) for _, image in used if "file" in image]
         missing = [f"row {row}: {path}" for (row, _), path in zip(used, paths, strict=False) if not path.is_file()]
