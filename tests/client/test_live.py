@@ -4,6 +4,7 @@ import hashlib
 import random
 import sys
 
+import httpx
 import pandas
 import pytest
 
@@ -12,7 +13,7 @@ from annotation.models import Judgment, Release, Study
 from benchmarks.api import views
 from benchmarks.api.errors import CannotAnswer
 from benchmarks.models import Benchmark, Job, Run
-from tests.builders import compared_models, crowds
+from tests.builders import compared_models, crowds, object_storage
 from tests.builders.pipelines import with_originals
 from tests.client.cups import cups
 from tests.client.faulty_proxy import faulty
@@ -50,6 +51,27 @@ def test_an_upload_continues_where_it_was_cut(site, token, tmp_path, monkeypatch
         assert again == id, "what has arrived is not sent again, even by another process"
     assert proxy.sent == len(content)
     assert (tmp_path / f"uploads/{id}/content").read_bytes() == content
+
+
+def test_the_token_does_not_go_with_a_redirect_to_the_bucket(bucket, settings, server, tmp_path, monkeypatch):
+    storage = object_storage.server().url
+    settings.STORAGES = object_storage.storages(storage, bucket, downloads=storage)
+    release = server.study(with_originals(crowds.stage(items=4, people=2).study).pk).freeze("cups@1.0", forms=[])
+    sent = []
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", _noting(sent))
+    release.download(tmp_path / "cups.zip")
+    assert sent == [(server.url, True), (storage, False)]
+
+
+def _noting(sent: list[tuple[str, bool]]):
+    """Note to whom each request goes, and whether it has a token."""
+    handle = httpx.HTTPTransport.handle_request
+
+    def handle_request(transport, request):
+        sent.append((f"{request.url.scheme}://{request.url.netloc.decode()}", "Authorization" in request.headers))
+        return handle(transport, request)
+
+    return handle_request
 
 
 def test_a_study_is_made_once_for_a_key(server):
