@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from redis.exceptions import RedisError
 
 from benchmarks.api.errors import refusal
-from config import appearance
+from config import appearance, draining
 from config.middleware import is_api, wrong_address
 
 
@@ -26,8 +26,17 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def alive(request: HttpRequest) -> HttpResponse:
+    """200 from a process that answers at all, whatever it reaches."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_safe
 def health(request: HttpRequest) -> HttpResponse:
-    """200 if this process reaches its database and Redis, otherwise 503, with a line for each."""
+    """200 if this process reaches its database and Redis, otherwise 503, with a line for each. 503 also while it drains
+    before it stops."""
+    if draining.is_on():
+        return HttpResponse("web server: is stopping\n", status=503, content_type="text/plain")
     state = {"database": False, "redis": False}
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("SELECT 1")

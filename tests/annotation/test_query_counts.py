@@ -39,11 +39,10 @@ from tests.builders import studies as builders_studies
 ONE, MORE = 1, 3
 # What stands there once, however much there is: `judge-before` is one screen, or the questions, which are one row.
 NO_ROWS = {
-    "home", "health", "login", "account_login", "logout", "first-password", "api-token", "image",
+    "home", "health", "alive", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
-    "account_reauthenticate", "mfa_reauthenticate",
-    "mfa_reauthenticate_webauthn", "mfa_activate_totp", "mfa_deactivate_totp", "mfa_add_webauthn",
-    "mfa_remove_webauthn", "mfa_view_recovery_codes", "mfa_generate_recovery_codes", "small-image", "thumbnail",
+    "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
+    "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes", "mfa_generate_recovery_codes", "small-image", "thumbnail",
     "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline",
     "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
     "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",

@@ -40,6 +40,7 @@ help-picture            +++-+L  xxxxxx
 client                  ++++++  xxxxxx
 client-file             ++++++  xxxxxx
 health                  ++++++  xxxxxx
+alive                   ++++++  xxxxxx
 appearance              xxxxxx  ++++++
 login                   ++++++  ++++++
 logout                  xxxxxx  ++++++

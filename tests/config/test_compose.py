@@ -25,6 +25,16 @@ def test_the_web_waits_for_migrations_and_they_for_a_healthy_database():
     assert SERVICES["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
 
 
+def test_replicas_are_web_servers_that_drain_before_a_balancer():
+    """Docker waits for as long as the slowest of them takes; the balancer knows them all."""
+    balanced = re.findall(r"server (\S+) \1:8000", (ROOT / "config" / "haproxy.cfg").read_text())
+    assert balanced == ["web", "web-2", "web-3"]
+    for name in balanced[1:]:
+        assert SERVICES[name] == {**SERVICES["web"], "profiles": ["replicas"], "ports": []}
+    assert SERVICES["web"]["stop_grace_period"] == "60s"
+    assert "python:config.draining" in (ROOT / "Dockerfile").read_text()
+
+
 def test_no_secret_has_a_default():
     text = (ROOT / "docker-compose.yml").read_text()
     for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):
