@@ -37,6 +37,8 @@ load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.releases
 	@$(BIN)/python -m bench.release_kills
 	@$(BIN)/python -m bench.scoring
+	@if command -v pgbouncer >/dev/null || test -x /usr/sbin/pgbouncer; then $(BIN)/python -m bench.pooler; \
+	  else echo "bench.pooler: not run, since pgbouncer is not installed"; fi
 
 # Annotators at work while every part is killed and paused, the network breaks, the disk fills and the clock steps.
 # ARGS="--seed 7 --judgments 3000 --faults 30" for another run.

@@ -14,7 +14,7 @@ from django.core.management import execute_from_command_line
 from django.db import ProgrammingError
 
 UNDEFINED_TABLE = "42P01"  # PostgreSQL's code
-SERVES_ITSELF = {"up"}
+SERVES_ITSELF = {"up"}  # its web server may use a pooler
 NEEDS_NO_SERVER = {
     "help", "version", "check", "collectstatic", "diffsettings", "makemigrations", "findstatic", "verify_release",
     "audit",
@@ -37,6 +37,8 @@ def servers(arguments: list[str]):
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    if not SERVES_ITSELF & set(sys.argv[1:2]):
+        os.environ.pop("DATABASE_POOL_URL", None)  # a command works in one session: snapshots, cursors, locks
     from config.services import CannotStart
 
     try:

@@ -32,8 +32,12 @@ def execute(statement: str, **values: Any) -> None:
 
 
 def stream(statement: str, **values: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of a large answer, never all of them in memory. Read it to its end."""
-    with connection.chunked_cursor() as cursor:
+    """The rows of a large answer, never all of them in memory. Read it to its end.
+
+    Behind a pooler, a cursor lasts only as long as its transaction: outside one, all rows are read at once.
+    """
+    lasts = connection.in_atomic_block or not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
+    with connection.chunked_cursor() if lasts else connection.cursor() as cursor:
         cursor.execute(statement, values)
         while rows := cursor.fetchmany(_CHUNK_SIZE):
             yield from rows

@@ -121,16 +121,30 @@ TEMPLATES = [
     }
 ]
 
-try:
-    DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)}
-except ValueError:
-    raise ImproperlyConfigured(f"DATABASE_URL is not a database URL; {DATABASE_EXAMPLE}.") from None
-if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
-    raise ImproperlyConfigured(f"DATABASE_URL must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
-# Repeated statements are planned once per connection: planning was half of PostgreSQL's work in judging.
-# A socket's folder is among the options, where libpq finds it and `dbshell` does not look.
-DATABASES["default"]["HOST"] = DATABASES["default"].setdefault("OPTIONS", {}).pop("host", DATABASES["default"]["HOST"])
-DATABASES["default"]["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
+
+def database(name: str, url: str) -> dict:
+    try:
+        found: dict = dict(dj_database_url.parse(url, conn_max_age=600, conn_health_checks=True))
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is not a database URL; {DATABASE_EXAMPLE}.") from None
+    if found.get("ENGINE") != "django.db.backends.postgresql":
+        raise ImproperlyConfigured(f"{name} must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
+    # A socket's folder is among the options, where libpq finds it and `dbshell` does not look.
+    found["HOST"] = found.setdefault("OPTIONS", {}).pop("host", found["HOST"])
+    # Repeated statements are planned once per connection: planning was half of PostgreSQL's work in judging.
+    found["OPTIONS"].update(server_side_binding=True, prepare_threshold=2)
+    return found
+
+
+DATABASES = {"default": database("DATABASE_URL", DATABASE_URL)}
+SESSION_DATABASE = "default"  # keeps its connection between transactions, so locks can be held there
+POOL_URL = os.environ.get("DATABASE_POOL_URL", "")  # a pooler of transactions; manage.py's commands do without
+if POOL_URL:
+    DATABASES["direct"], SESSION_DATABASE = {**DATABASES["default"], "CONN_MAX_AGE": 0}, "direct"
+    DATABASES["default"] = database("DATABASE_POOL_URL", POOL_URL)
+    # The next transaction may get another connection, which knows neither this one's statements nor its cursors.
+    DATABASES["default"]["OPTIONS"]["prepare_threshold"] = None
+    DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # do not wait for Redis when it is down
 CACHES = {"default": {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "OPTIONS": {**AT_ONCE}}}

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation import outbox
@@ -24,7 +24,7 @@ from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState,
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
-from annotation.sql import fetch
+from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
@@ -62,12 +62,14 @@ def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
 def _in_turn(stage: Stage) -> Iterator[None]:
     """Run estimates of a stage one after the other, so that outcomes never mix two estimates."""
     name = f"{KIND} {audit.named(stage)}"
-    fetch(LOCK, name=name)
+    with jobs.session().cursor() as cursor:
+        cursor.execute(LOCK, {"name": name})
     try:
         yield
     finally:
-        if connection.is_usable():  # a lost connection has released the lock
-            fetch(UNLOCK, name=name)
+        if jobs.session().is_usable():  # a lost connection has released the lock
+            with jobs.session().cursor() as cursor:
+                cursor.execute(UNLOCK, {"name": name})
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:

@@ -108,7 +108,7 @@ def _check_connections() -> None:
     while count := tables.others():
         if time.monotonic() > until:
             using = f"{count} other connection{'s use' if count > 1 else ' uses'} the database"
-            raise CannotRestore(f"{using}. Stop Winnow's web server and worker first.")
+            raise CannotRestore(f"{using}. Stop Winnow's web server, worker and pooler first.")
         time.sleep(0.1)
 
 

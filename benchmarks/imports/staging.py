@@ -85,13 +85,13 @@ class InUse(Exception):
 @contextlib.contextmanager
 def images_stay() -> Iterator[None]:
     """Keep stored images from being deleted, so that an import can rely on those it has seen."""
-    with connection.cursor() as cursor:
+    with jobs.session().cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))", [STAY])
     try:
         yield
     finally:
-        if connection.is_usable():
-            with connection.cursor() as cursor:
+        if jobs.session().is_usable():
+            with jobs.session().cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock_shared(hashtextextended(%s, 0))", [STAY])
 
 

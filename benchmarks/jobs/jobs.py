@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from celery import Task
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -149,6 +151,11 @@ class Progress:
             self.tell(self.phase, self.done, self.total)
 
 
+def session() -> BaseDatabaseWrapper:
+    """The connection whose session holds locks from one transaction to the next: behind a pooler, a direct one."""
+    return connections[settings.SESSION_DATABASE]
+
+
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
     """Hold the advisory lock of that name; yields False if another session holds it, or this one already does.
@@ -159,7 +166,7 @@ def alone(name: str) -> Iterator[bool]:
     if name in mine:
         yield False
         return
-    with connection.cursor() as cursor:
+    with session().cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
         taken = cursor.fetchone()[0]
     mine |= {name} if taken else set()
@@ -167,8 +174,8 @@ def alone(name: str) -> Iterator[bool]:
         yield taken
     finally:
         mine.discard(name)
-        if taken and connection.is_usable():  # a lost connection has released its locks
-            with connection.cursor() as cursor:
+        if taken and session().is_usable():  # a lost connection has released its locks
+            with session().cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
 
 

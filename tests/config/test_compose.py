@@ -35,6 +35,13 @@ def test_replicas_are_web_servers_that_drain_before_a_balancer():
     assert "python:config.draining" in (ROOT / "Dockerfile").read_text()
 
 
+def test_web_servers_alone_use_the_pooler_if_there_is_one():
+    used = [name for name in SERVICES if "DATABASE_POOL_URL" in SERVICES[name].get("environment", {})]
+    assert used == ["web", "web-2", "web-3"]
+    assert SERVICES["web"]["depends_on"]["pooler"] == {"condition": "service_healthy", "required": False}
+    assert "pool_mode = transaction" in (ROOT / "config" / "pgbouncer.ini").read_text()
+
+
 def test_no_secret_has_a_default():
     text = (ROOT / "docker-compose.yml").read_text()
     for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "ALLOWED_HOSTS"):

@@ -77,6 +77,18 @@ def test_a_database_that_is_not_postgresql_is_refused(load, url):
         load(DATABASE_URL=url)
 
 
+def test_behind_a_pooler_nothing_of_a_session_outlives_a_transaction(load):
+    """test_pooler.py shows that nothing else does."""
+    assert load()["SESSION_DATABASE"] == "default"
+    pooled = load(**PRODUCTION, DATABASE_POOL_URL="postgresql://winnow:p@pooler:6432/winnow")
+    default, direct = pooled["DATABASES"]["default"], pooled["DATABASES"][pooled["SESSION_DATABASE"]]
+    assert (default["HOST"], direct["HOST"]) == ("pooler", "localhost")
+    assert default["OPTIONS"]["prepare_threshold"] is None and default["DISABLE_SERVER_SIDE_CURSORS"]
+    assert direct["OPTIONS"]["prepare_threshold"]
+    with pytest.raises(ImproperlyConfigured, match=r"^DATABASE_POOL_URL .+$"):
+        load(DATABASE_POOL_URL="redis://pooler")
+
+
 @pytest.mark.parametrize("proxies", ["one", "-1", "1.5"])
 def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
     with pytest.raises(ImproperlyConfigured, match=r"^WINNOW_PROXIES .+$"):
