@@ -24,7 +24,6 @@ from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState,
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
-from annotation.transactions import anew
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent

@@ -42,15 +42,14 @@ NO_ROWS = {
     "home", "health", "alive", "login", "account_login", "logout", "first-password", "api-token", "image",
     "mfa_index", "mfa_list_webauthn", "mfa_authenticate", "mfa_login_webauthn", "provider-callback",
     "account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_activate_totp",
-    "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes", "mfa_generate_recovery_codes", "small-image", "thumbnail",
-    "instructions-image", "api-schema", "join", "judge", "judge-before", "judge-leave", "judge-words", "judge-offline",
-    "judge-worker", "study-download", "study-instructions", "import-new", "study-try", "study-try-history",
-    "job-detail", "api-benchmark-detail", "api-job-detail", "api-stage-protocol",
-    "predictions-new", "reported-new", "score-new", "study-delete", "release-download", "release-file",
-    "client", "client-file", "help", "help-page", "help-picture", "upload-detail", "api-upload-detail",
-    "api-export-file", "api-release-detail", "api-release-file", "api-release-member", "api-study-prolific",
-    "api-webhook-detail",
-    "protocol-try", "protocol-try-answers", "protocol-try-history",
+    "mfa_deactivate_totp", "mfa_add_webauthn", "mfa_remove_webauthn", "mfa_view_recovery_codes",
+    "mfa_generate_recovery_codes", "small-image", "thumbnail", "instructions-image", "api-schema", "join", "judge",
+    "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
+    "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
+    "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "score-new", "study-delete",
+    "release-download", "release-file", "client", "client-file", "help", "help-page", "help-picture", "upload-detail",
+    "api-upload-detail", "api-export-file", "api-release-detail", "api-release-file", "api-release-member",
+    "api-study-prolific", "api-webhook-detail", "protocol-try", "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {
