@@ -34,7 +34,9 @@ def decide(stage, *answers: str) -> None:
     for task, answer in zip(list(tasks), answers, strict=False):
         if answer:
             reason = "no_image_fits" if answer == "none" else ""
-            outcomes.write_outcome(task, Decision("dropped" if reason else "kept", answer, reason, "only_answer"))
+            outcomes.write_outcome(
+                task, stage, Decision("dropped" if reason else "kept", answer, reason, "only_answer")
+            )
             promotion.follow_outcome(stage, task.item_id)
 
 

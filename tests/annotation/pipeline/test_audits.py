@@ -216,7 +216,7 @@ def test_scores_that_an_audit_cannot_use():
     studies.item(benchmark)
     with pytest.raises(study_lifecycle.CannotCreate, match="no answers to 1 of the 4 items"):
         audit_stage(benchmark=benchmark, scores_run=run.pk)
-    with pytest.raises(study_lifecycle.CannotCreate, match="no answers to this benchmark"):
+    with pytest.raises(study_lifecycle.CannotCreate, match="not the benchmark of this study"):
         audit_stage(benchmark=studies.benchmark(3), scores_run=run.pk)
     assert not Stage.objects.exists()
 
