@@ -17,11 +17,12 @@ from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.forms import FILES, ImportForm
 from benchmarks.imports.views import queue_from_form
-from benchmarks.jobs import jobs, kept_uploads, uploads
+from benchmarks.jobs import jobs, kept_uploads
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.models import Benchmark, Job, Run
-from benchmarks.runs import import_predictions, material
+from benchmarks.runs import material
 from benchmarks.runs.forms import KIND_CHOICES, PredictionsForm
+from benchmarks.runs.views import queue_predictions_from_form
 
 MANIFEST = "items.jsonl"
 MOST_ITEMS = 100_000
@@ -193,14 +194,7 @@ class PredictionsNew(JobCommand):
         form = PredictionsForm(data, MultiValueDict({"files": names}))
         if not form.is_valid():
             raise invalid(form_problems(form))
-        with uploads.arriving() as folder:
-            if isinstance(chosen[0], Upload):
-                kept_uploads.link(chosen, folder / "data")
-            else:
-                uploads.keep(chosen, folder / "data")
-        job = import_predictions.queue_predictions(
-            benchmark=self.benchmark, files=[folder / "data" / one.name for one in chosen], **given, by=self.by,
-            created_by=self.user, upload=str(folder),
-        )  # fmt: skip
+        uploaded = [one for one in chosen if isinstance(one, Upload)]
+        job = queue_predictions_from_form(self.user, self.benchmark, form, uploaded)
         jobs.dispatch(job)
         return job

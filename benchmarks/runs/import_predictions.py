@@ -33,10 +33,11 @@ def queue_predictions(
     skip_incomplete: bool = False, blind: bool = False, created_by=None, **more,
 ) -> Job:  # fmt: skip
     """Create a job that imports predictions. `kind`: of evaluation, if not the benchmark's own; `more`: `upload`, a
-    folder to delete when the job has ended, and `foreground`."""
+    folder to delete when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
     params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "model": model, "source": source}
     params |= {"kind": kind or material.kind(benchmark), "skip_incomplete": skip_incomplete, "blind": blind}
     params |= {"by": by, "upload": more.get("upload"), "foreground": more.get("foreground", False)}
+    params |= {"kept": more["kept"]} if more.get("kept") else {}
     title = f"Predictions of {model} on {benchmark.name}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 

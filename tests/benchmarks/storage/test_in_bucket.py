@@ -18,7 +18,8 @@ from benchmarks.imports import staging
 from benchmarks.jobs import uploads, work_folder
 from benchmarks.models import Benchmark, Image, ItemImage, Job, JobState
 from benchmarks.storage.files import kept
-from tests.builders import imports, installation, object_storage, studies
+from tests.annotation.api.writing import post
+from tests.builders import compared_models, imports, installation, object_storage, studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bucket")]
 
@@ -161,6 +162,20 @@ class TestUploads:
         tasks.run_import(job.pk)
         job.refresh_from_db()
         assert (job.state, Benchmark.objects.get().items.count()) == (JobState.DONE, 3), job.problems
+        assert names("uploads") == [] and not list((settings.VAR / "uploads").glob("*"))
+
+    def test_predictions_are_fetched_by_the_machine_that_imports_them(
+        self, client, ana, another_machine, settings, tmp_path
+    ):
+        benchmark, path = compared_models.pairs(4), tmp_path / "clip.jsonl"
+        path.write_text(compared_models.lines(benchmark, 1))
+        id = self.upload(client, "data", path, another_machine)
+        asked = {"model": "CLIP", "source": "a repository", "files": [id]}
+        job = Job.objects.get(pk=post(client, "api-predictions-new", benchmark.pk, **asked).json()["id"])
+        another_machine()
+        tasks.run_predictions(job.pk)
+        job.refresh_from_db()
+        assert job.state == JobState.DONE, job.problems
         assert names("uploads") == [] and not list((settings.VAR / "uploads").glob("*"))
 
     def test_an_upload_stays_while_a_job_needs_it(self, client, ana, given, another_machine, monkeypatch):
