@@ -29,14 +29,15 @@ class Material:
 
     def _name_images(self, folder: Path) -> None:
         """Replace paths by names below the folder that all images share: the server learns of no other folder."""
-        used = [(row, image) for row, item in enumerate(self.items, start=1) for image in item.get("images", ())]
-        paths = [Path(os.path.normpath(folder / str(image["file"]))) for _, image in used if "file" in image]
-        missing = [f"row {row}: {path}" for (row, _), path in zip(used, paths, strict=False) if not path.is_file()]
+        rows = enumerate(self.items, start=1)
+        used = [(row, image) for row, item in rows for image in item.get("images", ()) if "file" in image]
+        paths = [Path(os.path.normpath(folder / str(image["file"]))) for _, image in used]
+        missing = [f"row {row}: {path}" for (row, _), path in zip(used, paths, strict=True) if not path.is_file()]
         if missing:
             more = f" … and {len(missing) - MOST_SHOWN:,} more" if len(missing) > MOST_SHOWN else ""
             raise FileNotFoundError(f"There are no such images: {'; '.join(missing[:MOST_SHOWN])}{more}")
         base = os.path.commonpath([path.parent for path in paths]) if paths else ""
-        for (_, image), path in zip(used, paths, strict=False):
+        for (_, image), path in zip(used, paths, strict=True):
             image["file"] = path.relative_to(base).as_posix()
             self.images[image["file"]] = path
 

@@ -30,6 +30,10 @@ TWO = [{"role": "positive", "text": "A."}, {"role": "negative", "text": "B."}]
                 "images": [{"role": "picture", "file": "a.jpg"}, {"role": "picture", "file": "b.jpg", "model": "m"}],
             },
         ),
+        (
+            {"images": [{"role": "positive"}, {"role": "negative", "file": "a.jpg"}]},  # the server names the first one
+            {"images": [{"role": "positive"}, {"role": "negative", "file": "a.jpg"}]},
+        ),
         ({"images": {"positive": "a.jpg"}, "caption": None}, {"images": [{"role": "positive", "file": "a.jpg"}]}),
     ],
 )
