@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -20,6 +18,7 @@ from rest_framework.response import Response
 from annotation import permissions
 from annotation.api.studies import StudyCommand
 from annotation.exports import job as export_job
+from annotation.exports.downloads import download_export
 from annotation.models import Release, Role
 from annotation.releases import downloads, lifecycle
 from annotation.releases.page import release_state, releases_of
@@ -30,7 +29,6 @@ from benchmarks.api.errors import CannotAnswer, invalid, wrong_field
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
-from benchmarks.views.ranges import ranged
 
 BYTES = "application/octet-stream"
 
@@ -53,6 +51,7 @@ class Download(Endpoint):
         answers: dict[Any, object] = {status: why for status, why in REFUSALS.items() if status != 406}
         for status, says in ((200, "The file."), (206, "The range.")):
             answers[status, BYTES] = OpenApiResponse(OpenApiTypes.BINARY, says)
+        answers[302] = OpenApiResponse(description="The file is in the bucket, for a short while at `Location`.")
         answers[304] = OpenApiResponse(description="You have it: its ETag is in `If-None-Match`.")
         answers[416] = OpenApiResponse(description="The file ends before this range.")
         headers = [
@@ -87,14 +86,7 @@ class ExportFile(Download):
 
     def get(self, request: Request, pk: int, job: int) -> HttpResponseBase:
         refuse_filters(request)
-        report = permissions.export_for(self.user, pk, job).report
-        name = report["file"]
-        with downloads.removed_is_404():
-            opener = lambda: default_storage.open(name)  # noqa: E731
-            if not default_storage.exists(name):
-                raise FileNotFoundError(name)
-            etag = f"export-{job}-{report['bytes']}"
-            return ranged(request._request, opener, report["bytes"], name.rpartition("/")[2], etag)
+        return download_export(request._request, permissions.export_for(self.user, pk, job))
 
 
 # Releases
@@ -220,12 +212,7 @@ class ReleaseFile(Download):
 
     def get(self, request: Request, pk: int, name: str = "") -> HttpResponseBase:
         refuse_filters(request)
-        release = permissions.release_for(self.user, pk)
-        if not release.frozen_at:
-            raise Http404("This release is not frozen and has no files yet.")
-        if name:
-            return downloads.download_file(request._request, release, name)
-        return downloads.download_release(request._request, release)
+        return downloads.download(request._request, permissions.release_for(self.user, pk), name)
 
 
 class ReleaseMember(ReleaseFile):

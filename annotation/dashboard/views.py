@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,6 +13,7 @@ from annotation import permissions
 from annotation.checks.fields import PercentField
 from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
 from annotation.exports import job as export_job
+from annotation.exports.downloads import download_export
 from annotation.figures import agreement, blocked_items, cache
 from annotation.judging import flags
 from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
@@ -23,7 +24,6 @@ from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
-from benchmarks.storage.files import kept
 
 NOTHING_NEW = 204
 PAGE = 50  # blocked items
@@ -207,11 +207,7 @@ def study_export(request: StaffRequest, pk: int) -> HttpResponse:
 @require_safe
 @staff_only
 def study_download(request: StaffRequest, pk: int, job: int) -> HttpResponseBase:
-    name = permissions.export_for(request.user, pk, job).report["file"]
-    download = name.rpartition("/")[2]
-    if address := kept.signed(name, download):
-        return HttpResponseRedirect(address)
-    return FileResponse(kept.open(name), as_attachment=True, filename=download)
+    return download_export(request, permissions.export_for(request.user, pk, job))
 
 
 @require_POST

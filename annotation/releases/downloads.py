@@ -24,6 +24,13 @@ READ = {".md", ".json", ".jsonl", ".csv", ".tsv", ".txt"}  # what a program may 
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 
+def download(request: HttpRequest, release: Release, name: str = "") -> HttpResponseBase:
+    """The whole zip, or one file of it. Raises Http404 where there is none."""
+    if not release.frozen_at:
+        raise Http404("This release is not frozen and has no files yet.")
+    return download_file(request, release, name) if name else download_release(request, release)
+
+
 def download_release(request: HttpRequest, release: Release) -> HttpResponseBase:
     with removed_is_404():
         if address := kept.signed(release.file, f"{release.folder}.zip"):

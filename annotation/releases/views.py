@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -104,9 +104,4 @@ def release_discard(request: StaffRequest, pk: int) -> HttpResponse:
 @staff_only
 def release_download(request: StaffRequest, pk: int, name: str = "") -> HttpResponseBase:
     """The whole zip, or one file of it."""
-    release = permissions.release_for(request.user, pk)
-    if not release.frozen_at:
-        raise Http404("This release is not frozen and has no files yet.")
-    if name:
-        return downloads.download_file(request, release, name)
-    return downloads.download_release(request, release)
+    return downloads.download(request, permissions.release_for(request.user, pk), name)

@@ -5,13 +5,17 @@ import io
 import zipfile
 
 import pytest
+from django.core.files.base import ContentFile
+from django.db.models.functions import Now
 from django.urls import reverse
 
+from annotation.exports import job as export_job
 from annotation.models import Release, Study
 from annotation.tasks import run_export, run_release
 from benchmarks.models import Event, Job
+from benchmarks.storage.files import kept
 from tests.annotation.api.writing import made, post
-from tests.builders import crowds, releases, studies
+from tests.builders import crowds, object_storage, releases, studies
 from tests.builders.pipelines import with_originals
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +100,19 @@ def test_one_that_failed_is_tried_again_or_discarded(client, manager, study):
     made(client, "api-job-cancel", job["id"], expects=200)
     assert made(client, "api-release-discard", release.pk, expects=200) == {"discarded": str(release)}
     assert client.get(reverse("api-release-detail", args=[release.pk])).status_code == 404
+
+
+@pytest.mark.parametrize("route", ["study-download", "api-export-file"])
+def test_an_export_may_be_fetched_from_the_bucket(client, manager, bucket, study, settings, route):
+    storage = object_storage.server().url
+    settings.STORAGES = object_storage.storages(storage, bucket, downloads="https://s3.example.org")
+    job = export_job.queue_export(study=study, by="test")
+    report = {"file": kept.save(f"exports/{job.pk}/cups.zip", ContentFile(b"zip")), "bytes": 3}
+    Job.objects.update(state="done", finished_at=Now(), report=report)
+    url = reverse(route, args=[study.pk, job.pk])
+    assert client.get(url)["Location"].startswith(f"https://s3.example.org/{bucket}/exports/")
+    kept.delete(report["file"])
+    assert client.get(url).status_code == 404
 
 
 def test_an_export_that_is_not_there_is_not_found(client, manager, study):
