@@ -63,5 +63,6 @@ class StorageErrors:
         log.error("%s", error)
         reason = str(error) if request.user.is_staff else ""
         if is_api(request):
-            return JsonResponse({"detail": reason or "The file storage does not answer."}, status=503)
+            body = refusal("STORAGE_UNAVAILABLE", reason or "The file storage does not answer.")
+            return JsonResponse(body, status=503)
         return render(request, "503.html", {"reason": reason}, status=503)

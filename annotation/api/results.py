@@ -24,8 +24,8 @@ from annotation.releases import downloads, lifecycle
 from annotation.releases.page import release_state, releases_of
 from annotation.releases.plan import FORMS, PUBLIC, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from benchmarks.api.commands import Body, Command, JobCommand, refuse_filters
-from benchmarks.api.endpoints import REFUSALS, Call, Counted, Endpoint, OffsetFilters
-from benchmarks.api.errors import CannotAnswer, invalid, wrong_field
+from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters
+from benchmarks.api.errors import CannotAnswer, RefusalData, invalid, wrong_field
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
@@ -54,6 +54,7 @@ class Download(Endpoint):
         answers[302] = OpenApiResponse(description="The file is in the bucket, for a short while at `Location`.")
         answers[304] = OpenApiResponse(description="You have it: its ETag is in `If-None-Match`.")
         answers[416] = OpenApiResponse(description="The file ends before this range.")
+        answers[503] = OpenApiResponse(RefusalData, NO_STORAGE)
         headers = [
             OpenApiParameter(name, OpenApiTypes.STR, "header", required=False, description=says)
             for name, says in (("Range", "`bytes=1000-`"), ("If-Range", "The ETag of the part that you have."))

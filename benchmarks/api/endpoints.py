@@ -151,6 +151,7 @@ class Endpoint(GenericAPIView):
         return {200: inline_serializer(f"{row.__name__}Page", {**fields, "results": row(many=True)})}
 
 
+NO_STORAGE = "The object storage cannot be used now."
 REFUSALS: dict[Any, object] = {
     400: OpenApiResponse(RefusalData, "A filter or the URL is unknown or invalid; has an entry for each reason."),
     401: OpenApiResponse(RefusalData, "The token is unknown or has expired, or its owner may no longer log in."),

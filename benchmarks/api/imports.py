@@ -12,6 +12,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from benchmarks import permissions
 from benchmarks.api.commands import Body, JobCommand
+from benchmarks.api.endpoints import NO_STORAGE
 from benchmarks.api.errors import form_problems, invalid
 from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
@@ -125,7 +126,7 @@ class ImportNew(JobCommand):
     """
 
     command, takes, takes_files = "import_benchmark", ImportBody, ImportFilesBody
-    refusals = {507: "The server has no room for the files."}
+    refusals = {503: NO_STORAGE, 507: "The server has no room for the files."}
 
     def permit(self) -> None:
         pass  # for every manager
@@ -181,7 +182,7 @@ class PredictionsNew(JobCommand):
     """Import a model's answers to the benchmark, all or nothing. The job's `report` has the id of the `run`."""
 
     command, takes, takes_files = "import_predictions", PredictionsBody, PredictionsFilesBody
-    refusals = {507: "The server has no room for the files."}
+    refusals = {503: NO_STORAGE, 507: "The server has no room for the files."}
 
     def permit(self) -> None:
         self.benchmark = permissions.benchmark_for(self.user, self.kwargs["pk"])

@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from benchmarks.api.commands import Body, Command, check_length, refuse_filters
-from benchmarks.api.endpoints import REFUSALS, Call, Endpoint
+from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Endpoint
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict, wrong_field
 from benchmarks.jobs import kept_uploads
 from benchmarks.jobs.forms import NAME
@@ -55,7 +55,7 @@ class UploadList(Command):
     """Begin an upload, or continue one. It is kept for a day after its last chunk, or until it has been imported."""
 
     command, takes, gives = "begin_upload", UploadBody, UploadData
-    refusals = {507: "The server has no room for the file."}
+    refusals = {503: NO_STORAGE, 507: "The server has no room for the file."}
 
     def permit(self) -> None:
         pass  # for every manager
@@ -82,6 +82,7 @@ class UploadDetail(Endpoint):
     """
 
     operation, serializer_class, parser_classes = "upload", UploadData, [ChunkParser]
+    refusals = {503: NO_STORAGE}
 
     def initial(self, request: Request, *args, **kwargs) -> None:
         check_length(request, kept_uploads.CHUNK)
@@ -118,6 +119,7 @@ class UploadDetail(Endpoint):
         return Response(status=204)
 
     def call(self, method: str) -> Call:
+        no_storage = OpenApiResponse(RefusalData, NO_STORAGE)
         if method == "PATCH":
             offset = OpenApiParameter(
                 OFFSET, OpenApiTypes.INT, "header", required=True, description="Bytes that have arrived."
@@ -126,10 +128,11 @@ class UploadDetail(Endpoint):
                 409: OpenApiResponse(RefusalData, "Other bytes have arrived than the offset says."),
                 413: OpenApiResponse(RefusalData, "The chunk is too large."),
                 415: OpenApiResponse(RefusalData, "The body is not `application/octet-stream`."),
+                503: no_storage,
                 507: OpenApiResponse(RefusalData, "The server's disk is full."),
             }
             takes = {"application/octet-stream": OpenApiTypes.BINARY}
             return Call("send_chunk", {200: UploadData, **REFUSALS, **more}, takes, [offset])
         if method == "DELETE":
-            return Call("delete_upload", {204: OpenApiResponse(description="It is gone."), **REFUSALS})
+            return Call("delete_upload", {204: OpenApiResponse(description="It is gone."), **REFUSALS, 503: no_storage})
         return super().call(method)

@@ -202,6 +202,9 @@ class TestUploads:
         facts = {"field": "data", "name": "a.jsonl", "size": 4, "modified": 1}
         with object_storage.server().failing(lambda *asked: (503, "down")):
             assert client.post(reverse("upload-begin"), facts, content_type="application/json").status_code == 503
+            refusal = post(client, "api-upload-list", name="a", size=4, expects=503).json()
+            assert (refusal["code"], refusal["errors"]) == ("STORAGE_UNAVAILABLE", [])
+            assert "status 503" in refusal["detail"]
             page = client.get(reverse("import-new"))
             assert page.status_code == 503 and "Files are unavailable" in page.text and "status 503" in page.text
             client.logout()
