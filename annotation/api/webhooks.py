@@ -29,6 +29,12 @@ class WebhookBody(Body):
     types = serializers.ListField(child=serializers.ChoiceField(TYPES), default=[], help_text="Events; none: all.")
 
 
+class ChangeBody(WebhookBody):
+    """Without a default: leaving out `types` would ask for all events."""
+
+    types = serializers.ListField(child=serializers.ChoiceField(TYPES), help_text="Events; none: all.")
+
+
 class WebhookData(serializers.ModelSerializer):
     paused = serializers.SerializerMethodField(help_text="Events are stored and wait.")
     study = serializers.IntegerField(source="study_id", allow_null=True)
@@ -162,7 +168,7 @@ class _WebhookCommand(Command):
 class WebhookChange(_WebhookCommand):
     """Change the address and the events. Events that are waiting go to the new address."""
 
-    command, takes = "change_webhook", WebhookBody
+    command, takes = "change_webhook", ChangeBody
 
     def act(self, given: dict[str, Any]) -> Webhook:
         _check_types(self.webhook.owner, given["types"])
