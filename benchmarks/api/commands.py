@@ -15,7 +15,7 @@ from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
-from rest_framework.exceptions import ErrorDetail, ParseError, ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.parsers import JSONParser, MultiPartParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -48,16 +48,6 @@ class Body(serializers.Serializer):
         return super().to_internal_value(data)
 
 
-class StrictJSONParser(JSONParser):
-    """Without the crash on JSON that is nested too deeply."""
-
-    def parse(self, stream, media_type=None, parser_context=None):
-        try:
-            return super().parse(stream, media_type, parser_context)
-        except RecursionError:
-            raise ParseError("The JSON is nested too deeply.") from None
-
-
 class Command(Endpoint):
     # A subclass defines these, `permit` and `act`.
     command: str  # the name of the operation
@@ -68,10 +58,8 @@ class Command(Endpoint):
     conflicts = ""  # when it answers 409
     shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repetition gets null
 
-    parser_classes = [StrictJSONParser]
-
     def get_parsers(self) -> list:
-        return [StrictJSONParser(), *([MultiPartParser()] if self.takes_files else [])]
+        return [JSONParser(), *([MultiPartParser()] if self.takes_files else [])]
 
     def initial(self, request: Request, *args, **kwargs) -> None:
         check_length(request, MOST_BYTES)
