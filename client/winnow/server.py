@@ -16,13 +16,13 @@ from winnow.transport import Transport
 def connect(url: str, token: str, *, patience: float = 120, progress: bool = True) -> "Server":
     """A server, at the address at which you open it in the browser.
 
-    `patience`: for how many seconds a request is tried again while the server does not answer. `progress`: show bars.
+    `patience`: how many seconds to retry a request while the server does not answer. `progress`: show progress bars.
     Raises Unreachable if nothing answers now, and ApiError if the token is wrong.
     """
     if not url.startswith(("http://", "https://")):
-        raise ValueError(f"An address begins with http:// or https://, and not as {url!r}.")
+        raise ValueError(f"Give an address that begins with http:// or https://, not {url!r}.")
     if not token or not token.isascii() or not token.isprintable():
-        raise ValueError("This is no token. Create one on the page of your account.")
+        raise ValueError("This is not a token. Create one on your account page.")
     Transport(url, token, patience=0, progress=False).get("benchmarks/", limit=1)
     return Server(Transport(url, token, patience, progress))
 

@@ -177,5 +177,5 @@ def _fetch(transport: Transport, address: str, target: Path, size: int, sha256: 
 def _split(name: str) -> tuple[str, str]:
     title, _, version = name.partition("@")
     if not version:
-        raise ValueError(f"Give name and version, as in cups@1.0, and not {name!r}.")
+        raise ValueError(f"Give a name and a version, as in cups@1.0, not {name!r}.")
     return title, version

@@ -107,7 +107,7 @@ def test_the_problems_of_an_import_name_their_rows(server):
         ("{site}/studies", None, winnow.WinnowError, "not as Winnow's API does"),
         ("http://127.0.0.1:9", None, winnow.Unreachable, "does not answer .* Is Winnow running"),
         ("winnow.example", None, ValueError, "begins with http"),
-        ("{site}", "", ValueError, "no token"),
+        ("{site}", "", ValueError, "not a token"),
     ],
 )
 def test_what_cannot_work_is_said_when_connecting(site, token, url, token_given, kind, says):
