@@ -53,6 +53,12 @@ def test_an_upload_continues_where_it_was_cut(site, token, tmp_path, monkeypatch
     assert (tmp_path / f"uploads/{id}/content").read_bytes() == content
 
 
+def test_an_upload_shows_its_progress(site, token, tmp_path, capsys):
+    (tmp_path / "images.zip").write_bytes(b"zip")
+    winnow.connect(site, token)._transport.upload(tmp_path / "images.zip")
+    assert "Uploading images.zip:" in capsys.readouterr().err
+
+
 def test_the_token_does_not_go_with_a_redirect_to_the_bucket(bucket, settings, server, tmp_path, monkeypatch):
     storage = object_storage.server().url
     settings.STORAGES = object_storage.storages(storage, bucket, downloads=storage)
