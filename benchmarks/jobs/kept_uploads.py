@@ -133,7 +133,7 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int | None)
         if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):
             return upload
     if not kept.in_bucket and shutil.disk_usage(settings.VAR).free < size + RESERVE:
-        raise uploads.NoRoom(f"STORAGE_FULL: the server has no room for “{name}”. Make room, then upload again.")
+        raise uploads.NoRoom(f"The server has no room for “{name}”. Make room, then upload again.")
     upload = _new(user, **facts)
     if not kept.in_bucket:
         upload.path.touch()
@@ -169,7 +169,7 @@ def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
     except OSError as error:
         if error.errno not in jobs.DISK_FULL:
             raise
-        raise uploads.NoRoom("STORAGE_FULL: the server's disk is full. Make room, then try again.") from None
+        raise uploads.NoRoom("The server's disk is full. Make room, then try again.") from None
     os.utime(upload.folder)
     return received
 

@@ -42,7 +42,7 @@ def arriving() -> Iterator[Path]:
         drop(folder)
         if not isinstance(error, OSError) or error.errno not in jobs.DISK_FULL:
             raise
-        raise NoRoom("STORAGE_FULL: the server's disk is full. Make room, then upload again.") from None
+        raise NoRoom("The server's disk is full. Make room, then upload again.") from None
 
 
 def new_folder() -> Path:

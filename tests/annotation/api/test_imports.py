@@ -105,6 +105,14 @@ def test_half_an_upload_is_not_imported(client, manager):
     assert not Job.objects.exists()
 
 
+def test_a_full_server_takes_no_upload(client, manager, monkeypatch):
+    monkeypatch.setattr(kept_uploads, "RESERVE", 2**62)
+    refusal = post(client, "api-upload-list", name="a.zip", size=1, expects=507).json()
+    says = "The server has no room for “a.zip”. Make room, then upload again."
+    assert (refusal["code"], refusal["detail"]) == ("STORAGE_FULL", says)
+    assert not list(kept_uploads.of_user(manager))
+
+
 def test_the_same_file_begun_twice_is_one_upload(client, manager):
     first = uploaded(client, "a.zip", b"12345", modified=7)
     again = made(client, "api-upload-list", name="a.zip", size=5, modified=7)
