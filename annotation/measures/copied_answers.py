@@ -100,8 +100,7 @@ def _tested(annotator: int, model: str, tables: Sequence[Table], odds: float = 1
     sums = np.ones(1)
     for of in tables:
         own, wrong = of[False, True] + of[False, False], of[True, False] + of[False, False]
-        shares = hypergeometric_distribution(own, wrong, of.total()) * odds ** (np.arange(own + 1) - float(own))
-        sums = np.convolve(sums, shares / shares.sum())
+        sums = np.convolve(sums, hypergeometric_distribution(own, wrong, of.total(), odds))
     both = sum(of[False, False] for of in tables)
     n, model_wrong = sum(of.total() for of in tables), sum(of[True, False] + of[False, False] for of in tables)
     expected = float(sums @ np.arange(len(sums)))

@@ -21,12 +21,14 @@ def binomial_distribution(n: int, p: float) -> Array:
     return _of_ratios((n - k) / (k + 1) * (p / (1 - p)))
 
 
-def hypergeometric_distribution(n: int, good: int, total: int) -> Array:
-    """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`."""
+def hypergeometric_distribution(n: int, good: int, total: int, odds: float = 1.0) -> Array:
+    """P(X = k) for k = 0 … n: how many of n drawn without replacement are among the `good` of `total`. With other odds
+    than 1, Fisher's noncentral distribution.
+    """
     low, high = max(0, n - (total - good)), min(n, good)
     k = np.arange(low, high, dtype=float)
     found = np.zeros(n + 1)
-    found[low : high + 1] = _of_ratios((good - k) * (n - k) / ((k + 1) * (total - good - n + k + 1)))
+    found[low : high + 1] = _of_ratios(odds * (good - k) * (n - k) / ((k + 1) * (total - good - n + k + 1)))
     return found
 
 

@@ -47,6 +47,12 @@ def test_hypergeometric(n, good, total):
     assert exact_tests.hypergeometric_distribution(n, good, total) == pytest.approx(expected, abs=1e-13)
 
 
+@pytest.mark.parametrize(("n", "good", "total", "odds"), [(10, 4, 30, 3.0), (40, 300, 1000, 0.2), (400, 5, 2000, 10.0)])
+def test_noncentral_hypergeometric(n, good, total, odds):
+    expected = stats.nchypergeom_fisher.pmf(range(n + 1), total, good, n, odds)
+    assert exact_tests.hypergeometric_distribution(n, good, total, odds) == pytest.approx(expected, abs=1e-11)
+
+
 def test_fisher_of_large_tables_is_quick_and_right():
     _, expected = stats.fisher_exact([[900, 1100], [400_000, 500_000]], alternative="greater")
     assert exact_tests.fisher_exact(900, 2000, 400_000, 900_000) == pytest.approx(2 * expected, rel=1e-6)
