@@ -51,11 +51,11 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
 
 
 def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: Progress) -> bool:
-    """Whether the interval of as many items would be about as narrow without the scores."""
+    """Whether without the scores the interval of as many items would be about as narrow, or the audit over by now."""
     plain = progress([row.wrong for row in rows[: found.n]] + [None] * (len(rows) - found.n), target)
-    if found.half_width is None or plain.half_width is None or plain.n < found.n:
+    if found.half_width is None or plain.half_width is None:
         return False
-    return found.half_width > _HARDLY_NARROWER * plain.half_width
+    return plain.n < found.n or found.half_width > _HARDLY_NARROWER * plain.half_width
 
 
 def _decision(stage: Stage) -> str:

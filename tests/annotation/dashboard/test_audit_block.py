@@ -52,11 +52,13 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert "one judgment decides. An item is wrong if it is dropped for any reason." in shown
 
 
-def test_it_says_if_the_scores_hardly_help(admin_client, stage):
-    judge(stage, 5, wrong={1})
+@pytest.mark.parametrize(("n", "wrong", "any_look"), [(5, {1}, False), (17, set(range(0, 17, 2)), True)])
+def test_it_says_if_the_scores_hardly_help(admin_client, stage, n, wrong, any_look):
+    """The second audit would be over after 16 items without them."""
+    judge(stage, n, wrong)
     words = "the scores have hardly narrowed the interval"
     assert words not in block(admin_client, stage)
-    Stage.objects.update(scores_of="CLIP", scores_sha256="0" * 64)  # all alike
+    Stage.objects.update(scores_of="CLIP", scores_sha256="0" * 64, any_look=any_look)  # all alike
     assert words in block(admin_client, stage)
 
 
