@@ -38,6 +38,8 @@ def block(client, stage) -> str:
 def test_before_the_first_judgment_it_shows_the_order_and_the_most_that_it_takes(admin_client, stage):
     shown = block(admin_client, stage)
     assert "No item is settled yet." in shown and "At most 20 more items." in shown and stage.order_sha256 in shown
+    page = text(admin_client, stage)
+    assert "0 of at most 20 items settled" in page and "0 of at most 20 judgments" in page
 
 
 def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_client, stage):
