@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.charts.study import Plot, Subject, audit_plot
-from annotation.exports.readme import describe
+from annotation.exports.readme import rule_in_words
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
-from annotation.measures.audits.sentence import aim, reached, sentence
+from annotation.measures.audits.sentence import aim, dropped_how, reached, sentence
 from annotation.models import Kind, Stage, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
@@ -45,7 +45,8 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         "sentence": sentence(
             found, target, benchmark=stage.study.benchmark.name, stratified=is_stratified(stage), seed=stage.seed,
             sha256=stage.order_sha256, annotators=counted.values("annotator").distinct().count(),
-            decision=_decision(stage), scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
+            decision=f"{rule_in_words(stage)}. An item is wrong if it is {dropped_how(stage.wrong_reasons)}.",
+            scores=(stage.scores_of, stage.scores_sha256) if stage.scores_sha256 else None,
         ),
     }  # fmt: skip
 
@@ -56,14 +57,6 @@ def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: P
     if found.half_width is None or plain.half_width is None:
         return False
     return plain.n < found.n or found.half_width > _HARDLY_NARROWER * plain.half_width
-
-
-def _decision(stage: Stage) -> str:
-    """The decision rule in words, and which items are wrong by it."""
-    rule = describe(stage).partition("; dropped are ")[0].rstrip(".")
-    words = [f"“{one.replace('_', ' ')}”" for one in stage.wrong_reasons]
-    reason = f"as {' or '.join(words)}" if words else "for any reason"
-    return f"{rule}. An item is wrong if it is dropped {reason}."
 
 
 def plot(found: dict[str, Any], subject: Subject) -> Plot:

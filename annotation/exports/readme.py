@@ -93,22 +93,29 @@ def _audit(stage: Stage) -> dict:
 
 
 def describe(stage: Stage) -> str:
-    """The decision rule in words."""
+    """The decision rule in words, and what it drops."""
+    protocol, rule = protocol_named(stage.protocol), rule_in_words(stage)
+    if protocol.file:
+        return f"{rule}."
+    drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
+    if drops and not protocol.measures:
+        return f"{rule}; dropped are {drops}."
+    return f"{rule}; nothing is dropped, answers are scored."
+
+
+def rule_in_words(stage: Stage) -> str:
+    """How the stage's judgments decide, without a full stop."""
     protocol = protocol_named(stage.protocol)
     if protocol.file:
-        return f"{_how_many(stage)}; {in_words.rules_in_words(protocol.file)}."
-    drops = ", ".join(f"{outcome} → {reason}" for outcome, reason in sorted(protocol.drops.items()))
-    ending = (
-        f"; dropped are {drops}." if drops and not protocol.measures else "; nothing is dropped, answers are scored."
-    )
+        return f"{_how_many(stage)}; {in_words.rules_in_words(protocol.file)}"
     if protocol.confirms:
-        return f"{CONFIRMED.format(stage.cap or CONFIRM_CAP)}{ending}"
+        return CONFIRMED.format(stage.cap or CONFIRM_CAP)
     most = max(stage.overlap, stage.agreement_overlap or 1, stage.cap or 1)
     if most == 1:
-        return f"one judgment decides{ending}"
+        return "one judgment decides"
     kinds = "the kind of answer (any image, each fixed answer, cannot_judge)" if protocol.alike else "the answer"
     images = "; among images the one with the most picks, among equals the one picked first" if protocol.alike else ""
-    return f"{_how_many(stage)}; {kinds} {WINS[stage.rule]}, {TIES[stage.tie_rule]}{images}{ending}"
+    return f"{_how_many(stage)}; {kinds} {WINS[stage.rule]}, {TIES[stage.tie_rule]}{images}"
 
 
 def _how_many(stage: Stage) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from annotation.measures.audits.figures import target_of
-from annotation.measures.audits.sentence import aim
+from annotation.measures.audits.sentence import aim, dropped_how
 from annotation.protocols.registry import VERSION_SIGN
 
 STRATEGIES = {
@@ -186,10 +186,9 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
 def _target(audit: Mapping) -> str:
     """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
     interval = "valid at any look" if audit["any_look"] else "stopped by its width"
-    reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in audit["wrong_reasons"])
-    wrong = f"; an item is wrong if it is dropped {f'as {reasons}' if reasons else 'for any reason'}"
+    wrong = f"an item is wrong if it is {dropped_how(audit['wrong_reasons'])}"
     scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
-    return f"{aim(target_of(audit))}, 95 % interval {interval}{wrong}{scores}"
+    return f"{aim(target_of(audit))}, 95 % interval {interval}; {wrong}{scores}"
 
 
 def _items(stage: Mapping) -> str:

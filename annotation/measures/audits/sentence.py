@@ -1,5 +1,7 @@
 """An audit in a paragraph for a paper: what was judged, how it was chosen, what was found, and what is guaranteed."""
 
+from collections.abc import Iterable
+
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress
 
@@ -9,7 +11,6 @@ GUARANTEES = {
     True: "the prior-posterior-ratio confidence sequence for sampling without replacement, valid whenever the audit "
     "stops",
 }
-
 
 WITH_SCORES = {
     False: "the regression estimate on a model’s scores, with Wilson’s interval and the correction for a finite "
@@ -31,6 +32,12 @@ def reached(found: Progress, target: Target) -> str:
     if found.half_width is None or found.high is None:
         return ""
     return f"± {percent(found.half_width)}" if target.half_width is not None else f"at most {percent(found.high)} wrong"
+
+
+def dropped_how(wrong_reasons: Iterable[str]) -> str:
+    """Which of the dropped items count as wrong, in words."""
+    reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in wrong_reasons)
+    return f"dropped as {reasons}" if reasons else "dropped for any reason"
 
 
 def percent(share: float) -> str:
