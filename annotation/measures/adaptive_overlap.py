@@ -105,10 +105,9 @@ def of_stage(
         if row.counted and row.task in said:
             said[row.task].append(row.answer)
     votes = {place: rule.votes(answers) for place, answers in said.items() if answers}
-    waiting = [task for task in tasks if len(said[task.task]) < task.overlap]
-    at_most = sum(max(rule.cap or 0, task.overlap) - len(said[task.task]) for task in waiting)
-    gone = {task.task for task in waiting}
-    found = figures(votes.values(), [of_task for place, of_task in votes.items() if place not in gone])
+    waiting = {task.task: max(rule.cap or 0, task.overlap) for task in tasks if len(said[task.task]) < task.overlap}
+    found = figures(votes.values(), [of_task for place, of_task in votes.items() if place not in waiting])
+    at_most = sum(most - len(said[place]) for place, most in waiting.items())
     return {"adaptive": {**found, "at_most": at_most}}
 
 

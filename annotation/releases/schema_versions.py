@@ -132,7 +132,7 @@ FOURTH = Version(  # protocol files; audits; adaptive overlap
 )
 VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
 OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files, audits and adaptive overlap
-_OF_SETUP = ("audit", "certainty")  # keys of stages, besides protocol_file
+_KEYS_OF_SETUP = ("protocol_file", "audit", "certainty")  # in the manifest's stages
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -153,9 +153,7 @@ def needed(stages: Iterable[Mapping], lines: Iterable[Mapping]) -> int:
     protocol files, audits and adaptive overlap, or before roles of the user's own and attributes, if it has none of
     them and nothing is newer.
     """
-    if newest() > OF_SETUP or any(
-        stage.get("protocol_file") or any(key in stage for key in _OF_SETUP) for stage in stages
-    ):
+    if newest() > OF_SETUP or any(stage.get(key) for stage in stages for key in _KEYS_OF_SETUP):
         return newest()
     return OWN if any(map(has_own, lines)) else OWN - 1
 
