@@ -186,6 +186,7 @@ MFA_FORMS = {
     "reauthenticate_webauthn": "benchmarks.accounts.passkey_forms.ConfirmForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # the login page takes answers to any page's challenge
 MFA_TOTP_ISSUER = "Winnow"
 
 # E-mail: without a host, none is offered or sent.

@@ -34,7 +34,6 @@ async function ask(form) {
   Object.assign(publicKey.authenticatorSelection, {
     residentKey: "required", // so that the passkey also works without a password
     requireResidentKey: true,
-    userVerification: "required",
   });
   return navigator.credentials.create({ publicKey });
 }

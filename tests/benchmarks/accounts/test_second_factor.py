@@ -5,6 +5,7 @@ import time
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
+from allauth.mfa.webauthn.internal.auth import STATE_SESSION_KEY
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.management import call_command
@@ -138,6 +139,15 @@ def test_an_app_is_removed_on_the_page_or_by_an_admin(client, ana, app, capsys):
     assert is_logged_in(browser)
     by = Event.objects.filter(verb__startswith="removed").order_by("pk").values_list("by", flat=True)
     assert list(by) == [f"user:{ana.pk}", "command"]
+
+
+def test_every_page_asks_a_passkey_to_verify_its_owner(client, ana, app):
+    """Otherwise a stolen key could answer a challenge for one's own second factor without its PIN, and log in alone."""
+    browser, address = enter()
+    browser.get(address)
+    confirmed(client, reverse("mfa_add_webauthn"))
+    for one in (browser, client):
+        assert one.session[STATE_SESSION_KEY]["user_verification"] == "required"
 
 
 @pytest.mark.parametrize("credential", ["", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{"])
