@@ -1,5 +1,6 @@
 """A second factor: set up after the password, asked for at every login, replaced by recovery codes, removed."""
 
+import json
 import time
 
 import pytest
@@ -11,12 +12,14 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from fido2.utils import websafe_encode
 
 from benchmarks.models import Event
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "cups-and-saucers"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+DEEP = "[" * 100_000
 
 
 @pytest.fixture(autouse=True)
@@ -150,13 +153,32 @@ def test_every_page_asks_a_passkey_to_verify_its_owner(client, ana, app):
         assert one.session[STATE_SESSION_KEY]["user_verification"] == "required"
 
 
-@pytest.mark.parametrize("credential", ["", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{"])
+def credential(**response: bytes) -> str:
+    """As a browser sends it."""
+    client = b'{"type": "webauthn.get", "challenge": "AA", "origin": "https://testserver"}'
+    parts = {name: websafe_encode(part) for name, part in {"clientDataJSON": client, **response}.items()}
+    return json.dumps({"id": "eA", "rawId": "eA", "type": "public-key", "response": parts})
+
+
+CUT_OFF = credential(authenticatorData=bytes(32) + b"\x80" + bytes(4), signature=b"s")  # its extensions are missing
+
+
+@pytest.mark.parametrize(
+    "credential",
+    ["", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{", DEEP, CUT_OFF],
+    ids=range(9),
+)
 def test_a_passkey_that_is_none_logs_nobody_in(client, credential):
     answer = client.post(reverse("mfa_login_webauthn"), {"credential": credential})
     assert answer.status_code == 302 and answer.url == reverse("login")
 
 
-@pytest.mark.parametrize("credential", ["", "{}", "5", '{"id": "x", "rawId": "x", "type": "public-key"}'])
+@pytest.mark.parametrize(
+    "credential",
+    ["", "{}", "5", '{"id": "x", "rawId": "x", "type": "public-key"}', DEEP,
+     *(credential(attestationObject=cut_off) for cut_off in (b"\xa3", b"\x19", b"\x81" * 3000))],
+    ids=range(8),
+)  # fmt: skip
 def test_a_passkey_that_is_none_is_not_added(client, ana, credential):
     confirmed(client, reverse("mfa_add_webauthn"))
     client.post(reverse("mfa_add_webauthn"), {"name": "x", "credential": credential, "passwordless": "on"})
