@@ -42,7 +42,7 @@ CLOCKS = 60  # seconds by which the provider's clock may differ
 LONGEST_SUBJECT = 255  # characters, by the specification
 METHODS = "token_endpoint_auth_methods_supported"
 log = logging.getLogger(__name__)
-ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+ENDPOINTS, USERINFO = ("authorization_endpoint", "token_endpoint", "jwks_uri"), "userinfo_endpoint"
 
 
 def app() -> SocialApp:
@@ -85,8 +85,9 @@ class Adapter(OpenIDConnectOAuth2Adapter):
         found = self._fetch(self.get_provider().server_url)
         if found["issuer"].rstrip("/") != settings.OIDC.issuer:
             raise ValueError(f"the issuer is {found['issuer']!r}")
-        for name in ENDPOINTS:
-            if not found[name].startswith(("https://", "http://")):
+        scheme, _, _ = settings.OIDC.issuer.partition("://")
+        for name in (*ENDPOINTS, *filter(found.get, [USERINFO])):
+            if not found[name].startswith(("https://", f"{scheme}://")):
                 raise ValueError(f"{name} is {found[name]!r}")
         if not isinstance(found.setdefault(METHODS, ["client_secret_basic"]), list):  # the specification's default
             raise ValueError(f"{METHODS} is no list")
@@ -111,7 +112,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
         """The person whom the provider's answer is about, not yet looked up. Raises OAuth2Error for a bad answer."""
         claims = _checked(lambda: self._claims(kwargs["response"]["id_token"], nonce_of(request.GET["state"])))
-        if self.openid_config.get("userinfo_endpoint"):
+        if self.openid_config.get(USERINFO):
             claims = _checked(lambda: self._more_claims(token.token, claims))
         return self.get_provider().sociallogin_from_response(request, claims)
 
@@ -136,7 +137,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):
 
     def _more_claims(self, access_token: str, claims: dict) -> dict:
         headers = {"Authorization": f"Bearer {access_token}"}
-        more = self._fetch(self.openid_config["userinfo_endpoint"], headers=headers)
+        more = self._fetch(self.openid_config[USERINFO], headers=headers)
         if more["sub"] != claims["sub"]:
             raise ValueError("userinfo is about another subject")
         return {**more, **claims}

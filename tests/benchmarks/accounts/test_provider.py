@@ -13,7 +13,7 @@ from annotation.models import Member, Role
 from annotation.studies import members
 from benchmarks.accounts import accounts
 from benchmarks.accounts.factors import PROVIDER
-from benchmarks.accounts.provider import ProviderAdapter
+from benchmarks.accounts.provider import ENDPOINTS, Adapter, ProviderAdapter
 from benchmarks.models import Event
 from config import preparation
 from tests.builders import oidc, studies
@@ -130,6 +130,17 @@ def test_a_bad_answer_is_one_sentence_and_makes_no_account(client, provider, sta
 @pytest.mark.parametrize("text", ["<html>", "[]", "{}", '{"issuer": "https://elsewhere.example.org"}', '{"issuer": 5}'])
 def test_a_bad_description_of_the_provider_is_refused_at_the_start(client, provider, text):
     provider.set(answers={"/.well-known/openid-configuration": [200, text]})
+    answer = client.post(reverse("provider-login"))
+    assert answer.status_code == 502 and REFUSED in answer.text
+
+
+@pytest.mark.parametrize("name", ["jwks_uri", "userinfo_endpoint"])
+def test_a_provider_with_https_has_all_its_addresses_there(client, settings, monkeypatch, name):
+    """Who reads along on one that is not could log in as anybody."""
+    issuer = "https://login.example.org"
+    found = {"issuer": issuer, name: "http://login.example.org/"}
+    monkeypatch.setattr(Adapter, "_fetch", lambda self, address: dict.fromkeys(ENDPOINTS, f"{issuer}/x") | found)
+    settings.OIDC = oidc.RunningProvider(issuer).configured()
     answer = client.post(reverse("provider-login"))
     assert answer.status_code == 502 and REFUSED in answer.text
 
