@@ -22,7 +22,10 @@ def login_page(
 
 def wait_page(request: HttpRequest, wait: int, form: AuthenticationForm | None = None) -> HttpResponse:
     """The page for somebody who has to wait so many seconds before the next attempt."""
-    why = f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
-    answer = login_page(request, form=form, why=why, status=429)
+    answer = login_page(request, form=form, why=too_many(wait), status=429)
     answer["Retry-After"] = str(wait)
     return answer
+
+
+def too_many(wait: int) -> str:
+    return f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."

@@ -24,7 +24,7 @@ from benchmarks import audit, permissions
 from benchmarks.accounts import accounts, factors, sessions, tokens
 from benchmarks.accounts.forms import EmailForm, TokenForm
 from benchmarks.accounts.limits import after_login, seconds_to_wait
-from benchmarks.accounts.login_page import login_page, wait_page
+from benchmarks.accounts.login_page import login_page, too_many, wait_page
 from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest
 
@@ -96,6 +96,9 @@ def account(request: StaffRequest) -> HttpResponse:
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
     password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has more than this form
     by = audit.named(user)
+    if save == "password" and (wait := seconds_to_wait(request, user.get_username())):
+        messages.error(request, too_many(wait))
+        return redirect("account")
     if email.is_valid():
         accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)
         if "kinds" in email.cleaned_data:

@@ -127,6 +127,19 @@ def test_a_name_has_its_limit_over_all_addresses(client, bo, monkeypatch):
     assert log_in(client, "bo", "own-secret-9", REMOTE_ADDR="192.0.2.9").status_code == 429
 
 
+def test_an_open_session_gives_no_more_tries(client, bo, monkeypatch):
+    """As for somebody who finds a browser that is logged in, and guesses the password where it is changed."""
+    monkeypatch.setattr(limits, "TRIES", 3)
+    client.force_login(bo)
+    own = {"save": "password", "new_password1": OWN, "new_password2": OWN}
+    for password, status in [("wrong", 422)] * 3 + [("own-secret-9", 302)]:
+        answer = client.post(reverse("account"), {**own, "old_password": password})
+        assert answer.status_code == status
+    assert "Too many attempts." in client.get(reverse("account")).text
+    bo.refresh_from_db()
+    assert not bo.check_password(OWN)
+
+
 @pytest.mark.parametrize("proxies", [0, 1, 2])
 def test_a_forged_header_gives_nobody_more_tries(client, bo, settings, monkeypatch, proxies):
     """What a client writes stands before what the proxies append."""
