@@ -6,8 +6,6 @@ import time
 from django.contrib.auth.forms import UsernameField
 from django.core.cache import cache
 from django.http import HttpRequest
-from django.shortcuts import resolve_url
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from benchmarks.permissions import client_address
 
@@ -42,10 +40,3 @@ def _tries(who: str) -> int:
         return cache.incr(key)
     except ValueError:  # it is not stored
         return 0
-
-
-def after_login(request: HttpRequest) -> str:
-    """The page that the user wanted, if it is one of ours."""
-    asked = request.POST.get("next", "")
-    safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
-    return asked if safe else resolve_url("study-list")

@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
 
 
 def login_page(
@@ -29,3 +30,10 @@ def wait_page(request: HttpRequest, wait: int, form: AuthenticationForm | None =
 
 def too_many(wait: int) -> str:
     return f"Too many attempts. Try again in {wait} second{'s' if wait > 1 else ''}."
+
+
+def after_login(request: HttpRequest) -> str:
+    """The page that the user wanted, if it is one of ours."""
+    asked = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
+    return asked if safe else resolve_url("study-list")

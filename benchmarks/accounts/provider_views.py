@@ -15,8 +15,8 @@ from requests import RequestException
 
 from benchmarks import audit, permissions
 from benchmarks.accounts import provider
-from benchmarks.accounts.limits import after_login, seconds_to_wait
-from benchmarks.accounts.login_page import login_page, wait_page
+from benchmarks.accounts.limits import seconds_to_wait
+from benchmarks.accounts.login_page import after_login, login_page, wait_page
 from benchmarks.permissions import StaffRequest
 
 

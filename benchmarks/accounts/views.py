@@ -23,8 +23,8 @@ from rest_framework.authtoken.models import Token
 from benchmarks import audit, permissions
 from benchmarks.accounts import accounts, factors, sessions, tokens
 from benchmarks.accounts.forms import EmailForm, TokenForm
-from benchmarks.accounts.limits import after_login, seconds_to_wait
-from benchmarks.accounts.login_page import login_page, too_many, wait_page
+from benchmarks.accounts.limits import seconds_to_wait
+from benchmarks.accounts.login_page import after_login, login_page, too_many, wait_page
 from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest
 
