@@ -138,7 +138,7 @@ def files_of_job(folder: Path, chosen: dict[str, list[str]]) -> dict[str, list[S
             if id not in folders:
                 raise FileNotFoundError(id)
             facts = json.loads(kept.read(f"{folders[id]}/{FACTS}"))
-            found[f"{field}/{facts['name']}"] = parts = _chunks(folders[id])
+            found[f"{field}/{Path(facts['name']).name}"] = parts = _chunks(folders[id])
             if sum(part.size for part in parts) != facts["size"]:
                 raise FileNotFoundError(id)
     return found

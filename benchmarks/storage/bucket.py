@@ -183,6 +183,8 @@ class Bucket(S3Storage):
     def below(self, name: str, after: str = "") -> Iterator[Stored]:
         for page in self._pages(Prefix=f"{name}/" if name else "", StartAfter=after):
             for one in page.get("Contents", ()):
+                if one["Key"].startswith("/") or ".." in one["Key"].split("/"):  # it would leave a local folder
+                    raise Unavailable(f"Another program has stored “{one['Key']}” in the bucket. Delete it.")
                 yield Stored(one["Key"], one["Size"], one["LastModified"].timestamp())
 
     def _pages(self, **given: str) -> Iterator[dict]:

@@ -160,6 +160,14 @@ class TestFaults:
             kept.copy_out("originals/1", tmp_path / "out")
 
 
+@pytest.mark.parametrize("name", ["exports/../../outside", "/outside"])
+def test_an_object_that_would_leave_a_local_folder_is_refused(bucket, name):
+    """As in a backup: whoever can write to the bucket must not write to the machine."""
+    object_storage.client(object_storage.server().url).put_object(Bucket=bucket, Key=name, Body=b"other")
+    with pytest.raises(Unavailable, match=f"stored “{name}” in the bucket"):
+        list(kept.below(""))
+
+
 def test_a_signed_address_names_no_more_than_the_download(bucket, settings):
     import httpx
 
