@@ -207,6 +207,9 @@ class TestUploads:
             assert "status 503" in refusal["detail"]
             page = client.get(reverse("import-new"))
             assert page.status_code == 503 and "Files are unavailable" in page.text and "status 503" in page.text
+            refused = client.get(reverse("api-upload-detail", args=["0" * 32]))
+            assert refused.status_code == 503 and refused.json()["code"] == "STORAGE_UNAVAILABLE"
+            assert refused.json().keys() == {"code", "detail", "errors"}
             client.logout()
             assert client.get(reverse("judge", args=[annotator.token])).status_code == 200
             picture = client.get(reverse("image", args=["ab" * 16]))
