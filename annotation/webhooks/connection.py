@@ -101,9 +101,10 @@ class Connection:
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
         """Send it; returns the status of the answer. Raises Unreachable."""
         self._network.deadline = time.monotonic() + SECONDS
-        self._network.encrypted = url.startswith("https:")
+        parts = urlsplit(url)
+        self._network.encrypted = parts.scheme == "https"
         sent: list[tuple[bytes | str, bytes | str]] = [
-            ("Host", urlsplit(url).netloc), ("User-Agent", AGENT), ("Content-Length", str(len(body))), *headers.items(),
+            ("Host", parts.netloc), ("User-Agent", AGENT), ("Content-Length", str(len(body))), *headers.items(),
         ]  # fmt: skip
         limits = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), SECONDS)}
         try:

@@ -227,6 +227,15 @@ def test_public_addresses_need_encryption(address):
         connection.check(f"http://{host}/")
 
 
+@pytest.mark.parametrize("url, encrypted", [("HTTPS://lab.example:9/", True), ("HTTP://lab.example:9/", False)])
+def test_a_scheme_in_capitals_is_the_same(url, encrypted, monkeypatch):
+    asked = []
+    monkeypatch.setattr(connection, "addresses_of", lambda *_, encrypted: asked.append(encrypted) or ["127.0.0.1"])
+    with connection.Connection() as receiver, pytest.raises(connection.Unreachable):
+        receiver.post(url, {}, b"")
+    assert asked == [encrypted]
+
+
 @pytest.mark.parametrize(
     "url, problem",
     [
