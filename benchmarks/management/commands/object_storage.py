@@ -33,7 +33,7 @@ class Command(BaseCommand):
             else:
                 self.copy(bucket, what == "from-folder", delete)
         except (Unavailable, Damaged) as why:
-            again = "" if what == "create" else " What was copied stays; run this again to go on."
+            again = "" if what == "create" else " Copied files stay; run this again to continue."
             raise CommandError(f"{why}{again}") from None
 
     def copy(self, bucket, into: bool, delete: bool) -> None:

@@ -36,7 +36,7 @@ def in_bucket() -> dict[str, str]:
 
 def test_there_and_back(files, tmp_path, settings):
     fails = object_storage.server().failing(object_storage.broken_after(2, "PUT"))
-    with fails, pytest.raises(CommandError, match=r"failed with .*What was copied stays; run this again to go on"):
+    with fails, pytest.raises(CommandError, match=r"failed with .*Copied files stay; run this again to continue"):
         call_command("object_storage", "from-folder")
     assert "Copied" in told("from-folder") and in_bucket() == files
     assert told("from-folder").startswith("Copied 0 files (0 bytes). All have")
