@@ -34,7 +34,7 @@ def wrong_address(why: str) -> JsonResponse:
     return JsonResponse(refusal(INVALID, why, [wrong_field("address", why)]), status=400)
 
 
-def kept_by_nobody(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Keep browsers and proxies from caching pages, API responses and downloads, since permissions may change.
 
     Cacheable responses, such as images, set their own header.

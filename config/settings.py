@@ -90,7 +90,7 @@ MIDDLEWARE = [
     "config.middleware.no_nul",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.kept_by_nobody",
+    "config.middleware.no_store",
     "config.appearance.appearance",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -22,7 +22,7 @@ class OtherRequest(ValueError):
     """The key belongs to another request."""
 
 
-def answered(*, user, key: str, fingerprint: str) -> IdempotencyKey | None:
+def stored_answer(*, user, key: str, fingerprint: str) -> IdempotencyKey | None:
     """The stored answer to this request. Raises OtherRequest if the key was used for another one.
 
     Call it first in the transaction of the effect: another request with the key waits here until this one has ended.

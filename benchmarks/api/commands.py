@@ -86,14 +86,14 @@ class Command(Endpoint):
         key = request.headers.get(KEY_HEADER, "")
         if not KEY.fullmatch(key):
             raise CannotAnswer(400, "IDEMPOTENCY_KEY_MISSING", NO_KEY)
-        return self._once(key, _fingerprint(request))
+        return self._act_once(key, _fingerprint(request))
 
     @anew
     @transaction.atomic
-    def _once(self, key: str, fingerprint: str) -> Response:
+    def _act_once(self, key: str, fingerprint: str) -> Response:
         user = self.request.user
         try:
-            stored = idempotency.answered(user=user, key=key, fingerprint=fingerprint)
+            stored = idempotency.stored_answer(user=user, key=key, fingerprint=fingerprint)
         except idempotency.OtherRequest:
             raise CannotAnswer(422, "IDEMPOTENCY_KEY_REUSED", OTHER_REQUEST) from None
         if stored:
