@@ -180,7 +180,7 @@ def _replayed(status: int) -> OpenApiParameter:
 
 
 _OF_COMMANDS: dict[Any, object] = {
-    413: OpenApiResponse(RefusalData, f"The body has more than {MOST_BYTES:,} bytes, or too many files."),
+    413: OpenApiResponse(RefusalData, f"The body has more than {MOST_BYTES:,} bytes, or too many fields or files."),
     415: OpenApiResponse(RefusalData, "The body's `Content-Type` is not one of those described."),
     422: OpenApiResponse(RefusalData, "The idempotency key was used for another request."),
 }

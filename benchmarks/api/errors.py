@@ -7,7 +7,7 @@ is for people. An entry looks like the problem of an import, and a job lists its
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig, SuspiciousFileOperation, TooManyFilesSent
+from django.core.exceptions import RequestDataTooBig, SuspiciousFileOperation, TooManyFieldsSent, TooManyFilesSent
 from django.forms import BaseForm
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
@@ -19,6 +19,7 @@ from benchmarks.jobs.uploads import NoRoom
 from benchmarks.records import Problem, Refused
 
 INVALID = "INVALID"
+_LARGE_FORM = "A field is too large, or there are too many fields or files. Upload an archive."
 ANY_FIELD = "non_field_errors"  # REST framework's name for what is wrong with the whole
 
 
@@ -89,7 +90,7 @@ def invalid(problems: Sequence[Problem]) -> CannotAnswer:
 
 def refuse(error: Exception, context: Mapping[str, Any]) -> Response | None:
     """REST framework's exception handler: the answer to an exception in an endpoint."""
-    error = _as_api_exception(error)
+    error = _as_api_exception(error, context["request"].method)
     response = exception_handler(error, dict(context))
     if response is None:
         return None
@@ -103,7 +104,7 @@ def refuse(error: Exception, context: Mapping[str, Any]) -> Response | None:
     return response
 
 
-def _as_api_exception(error: Exception) -> Exception:
+def _as_api_exception(error: Exception, method: str | None) -> Exception:
     match error:
         case Refused():
             return invalid(error.problems)
@@ -116,9 +117,9 @@ def _as_api_exception(error: Exception) -> Exception:
         case RecursionError():
             return CannotAnswer(400, "PARSE_ERROR", "The JSON is nested too deeply.")
         case RequestDataTooBig() | TooManyFilesSent():
-            return CannotAnswer(
-                413, "TOO_LARGE", "A field is too large, or there are too many files. Upload an archive."
-            )
+            return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
+        case TooManyFieldsSent() if method == "POST":  # of a GET, it is the address that has too many
+            return CannotAnswer(413, "TOO_LARGE", _LARGE_FORM)
     return error
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from threading import Barrier
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connections
 from django.db.models.functions import Now
 from django.test import Client
@@ -126,6 +127,21 @@ def test_what_cannot_be_read_is_refused(client, manager, study, body, kind, stat
     url = reverse("api-study-move", args=[study.pk])
     answer = client.post(url, body, content_type=kind, headers={"Idempotency-Key": "a"})
     assert (answer.status_code, answer.json()["code"]) == (status, code) and moves() == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "fields", "files"),
+    [
+        ("DATA_UPLOAD_MAX_NUMBER_FILES", 1, {"name": "Cups"}, 2),
+        ("DATA_UPLOAD_MAX_NUMBER_FIELDS", 1, {"name": "Cups", "text_only": "true"}, 1),
+        ("DATA_UPLOAD_MAX_MEMORY_SIZE", 1000, {"name": "a" * 1001}, 1),
+    ],
+)
+def test_a_form_that_is_too_large_is_refused(client, manager, settings, limit, most, fields, files):
+    setattr(settings, limit, most)
+    parts = {"images": [SimpleUploadedFile(f"{number}.jpg", b"") for number in range(files)]}
+    refusal = post(client, "api-import-new", parts=parts, **fields, expects=413).json()
+    assert (list(refusal), refusal["code"]) == (["code", "detail", "errors"], "TOO_LARGE") and not Job.objects.exists()
 
 
 def test_filters_are_refused(client, manager, study):
