@@ -163,10 +163,11 @@ class ReleaseList(StudyCommand, ListAPIView):
 
     def act(self, given: dict[str, Any]) -> Release:
         positions = set(self.study.stages.values_list("position", flat=True))
-        if unknown := set(given["stages"]) - positions:
+        chosen = set(given["stages"])
+        if unknown := chosen - positions:
             says = f"The study has the stages 1 to {len(positions)}, not {', '.join(map(str, sorted(unknown)))}."
             raise invalid([wrong_field("stages", says)])
-        plan = _plan(given)
+        plan = _plan(given | {"stages": [] if chosen == positions else chosen})  # as the page writes all of them
         if problems := plan.problems():
             raise invalid([wrong_field(name, sentence) for name, sentence in problems.items()])
         release = _or_conflict(lambda: lifecycle.freeze(study=self.study, plan=plan, by=self.by, created_by=self.user))
