@@ -13,6 +13,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.test import Client
+from django.test.client import MULTIPART_CONTENT
 from django.urls import URLPattern, get_resolver, reverse
 
 from annotation.assignment import leases
@@ -21,7 +22,7 @@ from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, R
 from annotation.protocol_files import drafts
 from annotation.studies import members
 from benchmarks.jobs import jobs
-from benchmarks.models import Image, Job, JobState, Run
+from benchmarks.models import Event, Image, Job, JobState, Run
 from tests.builders import declared, releases, studies, webhooks
 
 pytestmark = pytest.mark.usefixtures("savepoint")
@@ -324,6 +325,29 @@ def test_each_may_what_the_table_says(world, clients, name):
     assert found == expected(name).split(), f"{name}: {', '.join(PEOPLE)}"
     superuser = [cell(clients["superuser"], method, url) for method in METHODS]
     assert superuser == [row[0] for row in found], f"{name}: a superuser may what an owner may"
+
+
+# What every command of the API refuses, of those who may
+
+
+def refused(client: Client, url: str, key: str | None, sent: dict) -> tuple[int, str, list]:
+    answer = client.post(url, headers={} if key is None else {"Idempotency-Key": key}, **sent)
+    body = answer.json()
+    assert list(body) == ["code", "detail", "errors"]
+    return answer.status_code, body["code"], [(one["code"], one["field"]) for one in body["errors"]]
+
+
+@pytest.mark.parametrize("name", [name for name, (_, posts) in API_COMMANDS.items() if posts != NO_SUCH_METHOD])
+def test_a_command_refuses_what_it_does_not_know_and_a_request_without_a_key(world, clients, name):
+    client, url, events = clients["superuser"], address(name, world), Event.objects.count()
+    files = name in {"api-import-new", "api-predictions-new"}
+    for kind in ("application/json", *([MULTIPART_CONTENT] if files else [])):
+        sent = {"data": {"colour": "red"}, "content_type": kind}
+        status, code, errors = refused(client, url, "a", sent)
+        assert (status, code) == (400, "INVALID") and ("UNKNOWN_FIELD", "colour") in errors
+        assert refused(client, url, None, sent) == (400, "IDEMPOTENCY_KEY_MISSING", [])
+    assert refused(client, f"{url}?colour=red", "a", {})[:2] == (400, "INVALID")
+    assert Event.objects.count() == events
 
 
 # What the table cannot say

@@ -45,6 +45,11 @@ def test_it_has_every_address_and_a_key_with_every_post(description):
     assert [path for path, takes in posts.items() if not any(one["name"] == "Idempotency-Key" for one in takes)] == []
 
 
+def test_all_that_is_written_otherwise_than_by_a_post_is_an_upload(description):
+    found = {path: {*of} - {"get", "post"} for path, of in description["paths"].items()}
+    assert {path: verbs for path, verbs in found.items() if verbs} == {"/api/uploads/{opaque}/": {"patch", "delete"}}
+
+
 def test_every_filter_is_in_it(description):
     taken = description["paths"]["/api/studies/{id}/judgments/"]["get"]["parameters"]
     named = {one["name"] for one in taken if one["in"] == "query"}

@@ -153,6 +153,14 @@ def test_a_wrong_chunk_adds_nothing(client, manager, offset, content, kind, stat
     assert client.get(reverse("api-upload-detail", args=[begun["id"]])).json()["received"] == 0
 
 
+@pytest.mark.parametrize("method", ["get", "patch", "delete"])
+def test_an_upload_takes_no_parameter(client, manager, method):
+    begun = made(client, "api-upload-list", name="a.zip", size=5)
+    url = reverse("api-upload-detail", args=[begun["id"]])
+    (error,) = getattr(client, method)(f"{url}?colour=red").json()["errors"]
+    assert (error["field"], client.get(url).json()) == ("colour", begun)
+
+
 WRONG = [
     ({}, "items", "Give either `items` or `data`."),
     ({"items": [], "data": []}, "items", "at least 1"),
