@@ -1,4 +1,6 @@
-"""The corrected table: a benchmark's models on the items that an audit judged, and on the valid ones among them."""
+"""The corrected table: a benchmark's models on the items that an audit judged, and on the valid ones among them, beside
+the figures that papers report.
+"""
 
 import csv
 import io
@@ -10,8 +12,8 @@ from django.db import transaction
 
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison import latex, table
-from annotation.comparison.table import HUMANS, REPORTED, Entry
-from annotation.measures.audits.corrected import Corrected, Model, corrected
+from annotation.comparison.table import HUMANS, REPORTED, CorrectedRow, Entry
+from annotation.measures.audits.corrected import Corrected, Model, Row, corrected
 from annotation.models import Stage, Strategy
 from annotation.pipeline import audits
 from benchmarks.models import Item, Prediction
@@ -35,27 +37,36 @@ def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
     entries, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
     if to_ask := run_figures.to_be_asked(missing):
         transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
-    newest = [one for one in table.only_newest(entries)[0] if one.stands not in (HUMANS, REPORTED)]
+    newest = table.only_newest(entries)[0]
+    names = _names([one for one in newest if one.stands not in (HUMANS, REPORTED)])
     judged = audits.judged(stage)
-    models = _models(newest, kind, measure, list(judged))
+    models = _models(names, kind, measure, list(judged))
     found = corrected(models, judged, measure.lower) if models else None
+    titles = {name: one.title for name, one in names.items()}
+    rows = table.corrected_rows(found.rows, titles, newest, measure) if found else []
     return {
-        **shown, "kind": kind, "measure": measure, "missing": len(missing), "found": found,
-        "measures": [(one.name, one.short) for one in NAMES[kind]], "latex": found and latex.corrected(found, measure),
+        **shown, "kind": kind, "measure": measure, "missing": len(missing), "found": found, "rows": rows,
+        "reported": any(row.reported is not None for row in rows),
+        "measures": [(one.name, one.short) for one in NAMES[kind]],
+        "latex": found and latex.corrected(found, rows, measure),
     }  # fmt: skip
 
 
-def _models(entries: Sequence[Entry], kind: str, measure: MeasureName, items: Sequence[int]) -> list[Model]:
+def _names(entries: Sequence[Entry]) -> dict[str, Entry]:
+    """By a name that no other has: the title, with the run's number if several have it."""
+    titles = [one.title for one in entries]
+    return {one.title if titles.count(one.title) == 1 else f"{one.title} ({one.run})": one for one in entries}
+
+
+def _models(entries: Mapping[str, Entry], kind: str, measure: MeasureName, items: Sequence[int]) -> list[Model]:
     """Of each run: whether it is right about each of the items. Without runs that lack the measure, or whose measure is
     more than the mean over items.
     """
-    answers = _right(entries, kind, measure.name, items)
-    names = [one.title for one in entries]
+    answers = _right(list(entries.values()), kind, measure.name, items)
     models = []
-    for one in entries:
+    for name, one in entries.items():
         whole, right = table.of_whole(one, measure), answers.get(one.run or 0)
         if whole and whole["share"] is not None and right:
-            name = one.title if names.count(one.title) == 1 else f"{one.title} ({one.run})"
             models.append(Model(name, whole["share"], right))
     return models
 
@@ -87,18 +98,27 @@ def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[in
     return found
 
 
-def as_csv(found: Corrected | None) -> str:
+def as_csv(found: Corrected | None, rows: Sequence[CorrectedRow]) -> str:
+    """A line for each row; with columns of reported figures if there are any, and empty fields where a row has none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
+    with_reported = any(row.reported is not None for row in rows)
     writer.writerow([
-        "model", "all_items", "rank_all_items", "audited_n", "audited", "audited_low", "audited_high", "valid_n",
-        "valid", "valid_low", "valid_high", "rank_valid",
+        "model", *(["reported", "reported_source"] if with_reported else []), "all_items", "rank_all_items",
+        "audited_n", "audited", "audited_low", "audited_high", "valid_n", "valid", "valid_low", "valid_high",
+        "rank_valid",
     ])  # fmt: skip
-    for row in found.rows if found else ():
-        audited, valid = ((one.share, one.low, one.high) for one in (row.audited, row.valid))
-        name = f"'{row.name}" if row.name[:1] in "=+-@\t\r" else row.name  # spreadsheets run what begins like a formula
-        writer.writerow([
-            name, row.everywhere, row.rank, found and found.audited, *audited, found and found.valid, *valid,
-            row.valid_rank,
-        ])  # fmt: skip
+    for row in rows:
+        reported = [row.reported, _as_text(row.source)] if with_reported else []
+        own = _own(found, row.figures) if found and row.figures else [""] * 11
+        writer.writerow([_as_text(row.name), *reported, *own])
     return out.getvalue()
+
+
+def _own(found: Corrected, row: Row) -> list[object]:
+    audited, valid = ((one.share, one.low, one.high) for one in (row.audited, row.valid))
+    return [row.everywhere, row.rank, found.audited, *audited, found.valid, *valid, row.valid_rank]
+
+
+def _as_text(text: str) -> str:
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text  # spreadsheets run what begins like a formula

@@ -6,7 +6,7 @@ a dagger, with their sources beneath.
 
 from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, Row, Section
+from annotation.comparison.table import Cell, CorrectedRow, Row, Section
 from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
@@ -81,26 +81,32 @@ def _ended(cells: Sequence[str]) -> str:
 
 
 def _highlighted(cell: Cell) -> str:
-    text = "--" if cell.share is None else _percent(cell.share)
+    text = _or_dash(cell.share)
     return {1: f"\\textbf{{{text}}}", 2: f"\\underline{{{text}}}"}.get(cell.rank, text)
 
 
-def corrected(found: Corrected, measure: MeasureName) -> str:
-    r"""The corrected table of an audit, as a `tabular` of booktabs."""
-    heads = ["Model", "All items", "Rank", f"Audited ($n = {found.audited}$)", f"Valid ($n = {found.valid}$)", "Rank"]
-    lines = [r"\begin{tabular}{lrrrrr}", r"\toprule", _ended(heads), r"\midrule"]
-    for row in found.rows:
-        cells = [
-            _percent(row.everywhere),
-            str(row.rank),
-            _spanned(row.audited),
-            _spanned(row.valid),
-            str(row.valid_rank),
-        ]
-        lines.append(_ended([_escaped(row.name, LATEX), *cells]))
-    return (
-        "\n".join([*lines, r"\bottomrule", r"\end{tabular}", f"% {_escaped(measure.short, LATEX)}, in percent."]) + "\n"
-    )
+def corrected(found: Corrected, rows: Sequence[CorrectedRow], measure: MeasureName) -> str:
+    r"""The corrected table of an audit, as a `tabular` of booktabs; with reported figures if there are any."""
+    sources = list(dict.fromkeys(row.source for row in rows if row.reported is not None))
+    ours = ["All items", "Rank", f"Audited ($n = {found.audited}$)", f"Valid ($n = {found.valid}$)", "Rank"]
+    heads = ["Model", *([_escaped("Reported†", LATEX)] if sources else []), *ours]
+    lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads), r"\midrule"]
+    for row in rows:
+        name = _escaped(row.name, LATEX)
+        lines.append(_ended([name, *([_or_dash(row.reported)] if sources else []), *_figures(row)]))
+    told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in sources]
+    lines += [r"\bottomrule", r"\end{tabular}", f"% {_escaped(measure.short, LATEX)}, in percent.", *told]
+    return "\n".join(lines) + "\n"
+
+
+def _figures(row: CorrectedRow) -> list[str]:
+    if (own := row.figures) is None:
+        return ["--"] * 5
+    return [_percent(own.everywhere), str(own.rank), _spanned(own.audited), _spanned(own.valid), str(own.valid_rank)]
+
+
+def _or_dash(share: float | None) -> str:
+    return "--" if share is None else _percent(share)
 
 
 def _spanned(one: Share) -> str:

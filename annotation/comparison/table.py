@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.measures.audits import corrected
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
 
 HUMANS, MEASURED, IMPORTED, BLIND, REPORTED = "humans", "measured", "imported", "blind", "reported"
@@ -209,8 +210,12 @@ def named_alike(entries: Iterable[Entry], measure: MeasureName) -> dict[str, tup
         for one in (entry for entry in entries if entry.stands == stands):
             figure = of_whole(one, measure)
             if figure and figure["share"] is not None:
-                found.setdefault(" ".join(one.title.casefold().split()), (one.title, figure["share"]))
+                found.setdefault(_plain(one.title), (one.title, figure["share"]))
     return found
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.casefold().split())
 
 
 def only_newest(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
@@ -219,3 +224,35 @@ def only_newest(entries: Iterable[Entry]) -> tuple[list[Entry], list[Entry]]:
     last = {(one.title, one.stands, one.source): one for one in entries}
     newest = {id(one) for one in last.values()}
     return [one for one in entries if id(one) in newest], [one for one in entries if id(one) not in newest]
+
+
+# Reported figures beside an audit's corrected table
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRow:
+    """`figures`: from the model's answers, None if the model is only reported; `reported`: the share that `source`
+    prints, None if there is none.
+    """
+
+    name: str
+    figures: corrected.Row | None
+    reported: float | None = None
+    source: str = ""
+
+
+def corrected_rows(
+    rows: Iterable[corrected.Row], titles: Mapping[str, str], entries: Iterable[Entry], measure: MeasureName
+) -> list[CorrectedRow]:
+    """The rows, each with the first figure reported under its title, capitals and spaces aside, then the other reported
+    figures. `titles`: the titles of rows whose names differ from them; `entries`: the models, also those reported.
+    """
+    reported = [(one, of_whole(one, measure)) for one in entries if one.stands == REPORTED]
+    left = [(one, figure["share"]) for one, figure in reported if figure and figure["share"] is not None]
+    first = {_plain(one.title): (one, share) for one, share in reversed(left)}
+    found, beside = [], set()
+    for row in rows:
+        one, share = first.get(_plain(titles.get(row.name, row.name)), (None, None))
+        found.append(CorrectedRow(row.name, row, share, one.source if one else ""))
+        beside.add(id(one))
+    return found + [CorrectedRow(one.title, None, share, one.source) for one, share in left if id(one) not in beside]

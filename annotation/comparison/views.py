@@ -71,7 +71,7 @@ def study_corrected(request: StaffRequest, pk: int, position: int) -> HttpRespon
 def study_corrected_csv(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     shown = corrected.contents(permissions.stage_for(request.user, pk, position), request.GET)
     name = f'attachment; filename="corrected-study-{pk}-stage-{position}.csv"'
-    text = corrected.as_csv(shown["found"])
+    text = corrected.as_csv(shown["found"], shown.get("rows", []))
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers={"Content-Disposition": name})
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.pipeline import audits
+from benchmarks.runs.reported import HUMAN, ReportedRow, enter_reported
 from tests.builders import compared_models, studies
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +33,14 @@ def page(client, stage, name="study-corrected", **asked):
     return client.get(reverse(name, args=[stage.study_id, stage.position]), asked)
 
 
+def enter(stage, *rows):
+    enter_reported(benchmark=stage.study.benchmark, kind="bivlc", rows=rows, by="test")
+
+
+def table(shown) -> str:
+    return shown.text.partition("<table")[2].partition("</table>")[0]
+
+
 def test_the_page_has_all_items_the_audited_and_the_valid_ones(client, stage):
     assert sum(audits.judged(stage).values()) == 6
     shown = page(client, stage, measure="group")
@@ -52,6 +61,34 @@ def test_the_file_has_every_digit_and_no_formula(client, stage):
         ("CLIP", "6", "1"), ("'=SigLIP", "6", "2"),
     ]  # fmt: skip
     assert float(rows[1]["valid"]) == pytest.approx(4 / 6)
+
+
+def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage):
+    """If any is of this measure. A model's figure in a second source, and a model that has no answers, have rows
+    without a rank.
+    """
+    enter(stage, ReportedRow("CLIP", "Paper A", measures={"i2t": 50}), ReportedRow("Human", "A", HUMAN, {"group": 9}))
+    assert "reported" not in table(page(client, stage, measure="group"))
+    assert "reported" not in page(client, stage, "study-corrected-csv", measure="group").text
+    enter(stage, ReportedRow("clip", "Paper B", measures={"group": 52.4}), ReportedRow("CLIP", "C", "", {"group": 50}))
+    enter(stage, ReportedRow("GNM", "=Paper B", measures={"group": 57.96}))
+    shown = page(client, stage, measure="group")
+    rows = [(row.name, row.reported, row.source, bool(row.figures)) for row in shown.context["rows"]]
+    assert rows == [
+        ("CLIP", 0.524, "Paper B", True), ("=SigLIP", None, "", True),
+        ("CLIP", 0.5, "C", False), ("GNM", 0.5796, "=Paper B", False),
+    ]  # fmt: skip
+    assert [row.rank for row in shown.context["found"].rows] == [1, 2]
+    assert "57.96 %" in table(shown) and "reported only" in table(shown)
+    latex = shown.context["latex"]
+    assert "CLIP & 52.40 & 75.00 & 1 & 75.00 [" in latex and "=SigLIP & -- & 33.33 & 2 &" in latex
+    assert "GNM & 57.96 & -- & -- & -- & -- & -- \\\\\n" in latex and "% Reported (dagger): C." in latex
+    file = page(client, stage, "study-corrected-csv", measure="group").content.decode()
+    found = list(csv.DictReader(io.StringIO(file)))
+    assert [(row["reported"], row["reported_source"], row["rank_valid"]) for row in found] == [
+        ("0.524", "Paper B", "1"), ("", "", "2"), ("0.5", "C", ""), ("0.5796", "'=Paper B", ""),
+    ]  # fmt: skip
+    assert all(len(line) == 14 for line in csv.reader(io.StringIO(file)))
 
 
 def test_the_study_page_leads_there(client, stage):
