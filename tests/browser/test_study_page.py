@@ -78,13 +78,27 @@ def test_a_new_judgment_appears_and_nothing_moves(visit, clocked, study):
     assert page.errors == []
 
 
-def test_an_open_table_inside_a_live_part_stays_open(visit, clocked, study):
-    page = visit(clocked())
-    page.click("#kappas-table summary")
-    judge_one(study)
+def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit_study, clocked):
+    stage = studies.stage(items=8, strategy="audit", target_half_width=0.01)
+    annotator = studies.annotator(stage.study)
+
+    def see(page: Page, n: int, high: str) -> None:
+        """The drawing's scale ends at `n` items; nothing is wrong."""
+        page.wait_for_selector(f"#live-audit .headline:has-text('0 of {n} judged items, 95 % interval 0.0 – {high} %')")
+        page.wait_for_selector(f"#audit .drawing[aria-label*='to {high}%.'] text:text-is('{n}')")
+        page.wait_for_function("n => document.querySelectorAll('#audit tbody tr').length === n", arg=n)
+
+    for _ in range(2):
+        assert studies.judgment(annotator, stage, "candidate-0")
+    page = visit_study(clocked(), stage.study)
+    see(page, 2, "62.2")
+    page.click("#audit-table summary")
+    for _ in range(4):
+        assert studies.judgment(annotator, stage, "candidate-0")
     next_look(page)
-    page.wait_for_selector("#live-annotators th:has-text('A-05')")
-    assert page.evaluate("document.getElementById('kappas-table').open")
+    see(page, 6, "15.5")
+    assert page.evaluate("document.getElementById('audit-table').open")
+    assert page.errors == []
 
 
 def test_a_closed_study_is_left_alone(visit, clocked, study, site):
