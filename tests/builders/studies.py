@@ -4,17 +4,20 @@ import hashlib
 import uuid
 from itertools import count
 
+from django.db.models import Exists, Max, OuterRef, Subquery
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Annotator, Judgment, Release, Stage, Study
+from annotation.models import Annotator, Judgment, Kind, Release, Seat, Stage, Study, Task, Webhook
+from annotation.models.choices import POOLED
 from annotation.releases.plan import Plan
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
-from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
+from benchmarks.models import Benchmark, Caption, Event, Image, Item, ItemImage
 
 serial = count(1)
 
@@ -81,9 +84,43 @@ def stage(**settings) -> Stage:
 
 def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     """Joined and, unless told otherwise, past the instructions."""
+    if ready and who.keys() <= {"name", "language", "simulated"} and (plain := _plain_pool(study)):
+        return _seated(study, plain, **who)
     made = seats.join(study=study, by="test", **who)
     if ready:
         read(made, made.stage)
+    return made
+
+
+def _plain_pool(study: Study) -> Stage | None:
+    """The study's only stage, if that is a pool with nothing before the first screen and no webhook listens."""
+    people = Annotator.objects.filter(study=study).order_by("-number")
+    stages = list(
+        Stage.objects.filter(study=study)
+        .select_related("study", "source")
+        .annotate(
+            last=Subquery(people.values("number")[:1]),
+            newest=Max("instructions"),
+            more=Exists(Task.objects.filter(stage=OuterRef("pk")).exclude(kind=Kind.JUDGE))
+            | Exists(Webhook.objects.all()),
+        )
+    )
+    plain = len(stages) == 1 and stages[0].strategy in POOLED and not stages[0].comprehension and not stages[0].more
+    return stages[0] if plain else None
+
+
+def _seated(study: Study, stage: Stage, **who) -> Annotator:
+    """The rows that joining and accepting the instructions write, in a tenth of the statements."""
+    made = Annotator.objects.create(study=study, stage=stage, number=(stage.last or 0) + 1, **who)
+    Seat.objects.create(annotator=made, stage=stage, read_id=stage.newest, ready_at=timezone.now())
+    own = f"annotator:{made.pk}"
+    Event.objects.bulk_create(
+        [
+            Event(by="test", verb="joined", subject=f"study:{study.pk}", data={"annotator": made.pk}),
+            Event(by=own, verb="sat down", subject=f"stage:{stage.pk}", data={"batch": None, "place": None}),
+            Event(by=own, verb="accepted instructions", subject=f"instructions:{stage.newest}"),
+        ]
+    )
     return made
 
 

@@ -3,14 +3,16 @@
 from collections import Counter, defaultdict
 
 import pytest
+from django.db.models import Q
 
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import next_step
-from annotation.models import Annotator, Lease, Slot, Stage, Task
+from annotation.models import Annotator, Lease, Seat, Slot, Stage, Task
 from annotation.permissions import desk
 from annotation.pipeline import promotion
 from annotation.studies import lifecycle as study_lifecycle
+from benchmarks.models import Event
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -341,3 +343,28 @@ def test_what_comes_later_is_kept_for_nobody_who_met_it_in_a_stage_kept_apart():
     seats.sit(annotator=third, stage=again)
     studies.read(third, again)
     assert studies.judgment(third, again) and not Slot.objects.filter(judgment=None).exists()
+
+
+def rows_of(person: Annotator) -> list[dict]:
+    """Everything that joining and accepting the instructions wrote, but for keys, numbers, tokens and times."""
+    own, by = (
+        ("id", "token", "joined_at", "created_at", "at", "ready_at", "annotator_id", "number", "_state"),
+        f"annotator:{person.pk}",
+    )
+    seat = Seat.objects.get(annotator=person)
+    events = Event.objects.filter(Q(by=by) | Q(data__annotator=person.pk)).order_by("pk")
+    rows = [Annotator.objects.get(pk=person.pk), seat, *events]
+    found = [{name: value for name, value in vars(row).items() if name not in own} for row in rows]
+    for row in found[2:]:
+        row |= {"by": row["by"].replace(by, "them"), "data": row["data"] | ({"annotator": 0} if row["data"] else {})}
+    return [*found, {"ready": seat.ready_at is not None}]
+
+
+@pytest.mark.parametrize("who", [{}, {"name": "Ana", "simulated": True}])
+def test_the_builder_makes_the_annotator_who_would_have_joined(who):
+    study = studies.study()
+    built = studies.annotator(study, **who)
+    joined = seats.join(study=study, by="test", **who)
+    studies.read(joined, joined.stage)
+    assert rows_of(built) == rows_of(joined)
+    assert (built.number, joined.number) == (1, 2)
