@@ -166,8 +166,8 @@ def main() -> None:
         import torch
 
         from tests.builders.scored_benchmarks import tiny_clip
-        from workers.scoring import encoder as encoders
-        from workers.scoring.model_name import parse_model
+        from workers.models import encoder as encoders
+        from workers.models.model_name import parse_model
 
         small = asked.model == "tiny"
         if small:

@@ -40,7 +40,7 @@ def run_import(job_id: int) -> None:
 @jobs.runs("score")
 @shared_task
 def run_score(job_id: int) -> None:
-    """Runs on the queue `scoring`, in a process that may load torch."""
+    """Runs on the queue `models`, in a process that may load torch."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=score.score))
 
 

@@ -155,7 +155,7 @@ CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task ma
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "scoring"}}  # machines with a GPU serve only this queue
+CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "models"}}  # machines with a GPU serve only this queue
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

@@ -81,7 +81,7 @@ class Supervisor:
         self.stopping = False
         self.starters = {"web": self._start_web, "worker": self._start_worker}
         if all(importlib.util.find_spec(name) for name in ("torch", "open_clip")):  # of requirements/models.txt
-            self.starters["scoring"] = self._start_scoring
+            self.starters["models"] = self._start_models
 
     def start(self) -> None:
         """Start the web server, then the workers once it has served a page, so that they do not compete for cores."""
@@ -114,11 +114,11 @@ class Supervisor:
         shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
         self._start("worker", [*CELERY, "--queues", "celery", *shape], signal.SIGKILL)
 
-    def _start_scoring(self) -> None:
-        """Models score one after the other, each in a process that then ends and frees its memory, at lower priority
-        than judging. This is a separate worker, so that an hour of scoring does not delay an import or export."""
-        shape = ["--hostname", "scoring@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
-        self._start("scoring", ["nice", "-n", "10", *CELERY, "--queues", "scoring", *shape], signal.SIGKILL)
+    def _start_models(self) -> None:
+        """Jobs of models run one after the other, each in a process that then ends and frees its memory, at lower
+        priority than judging. This is a separate worker, so that an hour of scoring does not delay an import."""
+        shape = ["--hostname", "models@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
+        self._start("models", ["nice", "-n", "10", *CELERY, "--queues", "models", *shape], signal.SIGKILL)
 
     def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
         self.children[name] = processes.spawn(
@@ -178,8 +178,8 @@ class Supervisor:
     def _stop_children(self) -> None:
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
-        if scoring := self.children.pop("scoring", None):
-            processes.stop(scoring, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job resumes at the next start
+        if models := self.children.pop("models", None):
+            processes.stop(models, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job resumes at the next start
         if worker := self.children.pop("worker", None):
             processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
 

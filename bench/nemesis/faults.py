@@ -146,8 +146,8 @@ def kinds(ground: Ground) -> dict[str, Fault]:
     }
     found = {f"kill -9 {name}": _kill(find) for name, find in places.items()}
     found |= {f"pause {name}": _pause(find) for name, find in places.items()}
-    if "--queues scoring" in ground.parts:
-        found["kill -9 the scoring worker"] = _kill(lambda: ground.part("--queues scoring"))
+    if "--queues models" in ground.parts:
+        found["kill -9 the models' worker"] = _kill(lambda: ground.part("--queues models"))
 
     def trouble(kind: str, at_once: bool) -> Fault:
         def strike() -> None:

@@ -13,13 +13,13 @@ from benchmarks.models.job import Job
 class ScoringModel(models.Model):
     """A model as executed: its weights, preprocessing and precision. Two names for the same model share a row."""
 
-    fingerprint = models.CharField(max_length=64, unique=True)  # workers.scoring.device.told
+    fingerprint = models.CharField(max_length=64, unique=True)  # workers.models.device.told
     name = models.CharField(max_length=300)  # as first requested
     pretrained = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=300)  # name in tables
     precision = models.CharField(max_length=10)  # float32, float16
     sees_images = models.BooleanField()  # False: blind, it answers from the captions alone
-    recipes = ArrayField(models.CharField(max_length=64), default=list)  # workers.scoring.model_name.recipe
+    recipes = ArrayField(models.CharField(max_length=64), default=list)  # workers.models.model_name.recipe
 
     def __str__(self):
         return self.title

@@ -19,9 +19,9 @@ from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, import_predictions, material
 from benchmarks.scoring import similarity
 from benchmarks.storage.files import kept
-from workers.scoring.encoder import Encoder, load
-from workers.scoring.model_name import ModelName, check_device, parse_model, recipe
-from workers.scoring.refusals import CannotScore
+from workers.models.encoder import Encoder, load
+from workers.models.model_name import ModelName, check_device, parse_model, recipe
+from workers.models.refusals import CannotScore
 
 KIND = "score"
 LISTED = 100  # listed items that lack something

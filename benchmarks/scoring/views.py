@@ -11,7 +11,7 @@ from benchmarks.jobs.views import order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import score
-from workers.scoring.model_name import LONGEST
+from workers.models.model_name import LONGEST
 
 
 class ScoreForm(DescribedForm):

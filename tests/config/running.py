@@ -17,7 +17,7 @@ from config.processes import leftovers
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = "Ctrl-C stops it."
-PARTS = ["gunicorn", "--queues celery", "--queues scoring", "valkey-server", "postgres"]  # words of command lines
+PARTS = ["gunicorn", "--queues celery", "--queues models", "valkey-server", "postgres"]  # words of command lines
 
 
 def free_port() -> int:

@@ -11,7 +11,7 @@ from tests.config.running import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-LASTING = ["web", "worker", "scoring", "postgres", "redis", "storage"]
+LASTING = ["web", "worker", "models", "postgres", "redis", "storage"]
 
 
 @pytest.mark.parametrize("name", LASTING)
@@ -48,11 +48,11 @@ def test_no_secret_has_a_default():
         assert set(re.findall(rf"\${{{name}(:.)", text)) == {":?"}
 
 
-def test_the_scoring_service_serves_its_own_queue_alone_and_only_when_asked_for():
-    scoring = SERVICES["scoring"]
-    assert scoring["profiles"] == ["scoring"]
-    assert scoring["command"][scoring["command"].index("--queues") + 1] == "scoring"
-    assert scoring["build"]["args"] == {"REQUIREMENTS": "requirements/models.txt"}
+def test_the_models_service_serves_its_own_queue_alone_and_only_when_asked_for():
+    models = SERVICES["models"]
+    assert models["profiles"] == ["models"]
+    assert models["command"][models["command"].index("--queues") + 1] == "models"
+    assert models["build"]["args"] == {"REQUIREMENTS": "requirements/models.txt"}
 
 
 def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_uses_it():

@@ -40,7 +40,7 @@ class Command(BaseCommand):
             self.answer(job)
         else:
             tasks.run_score.delay_on_commit(job.pk)
-            self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `scoring`.")
+            self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:

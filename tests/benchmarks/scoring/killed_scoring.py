@@ -12,7 +12,7 @@ django.setup()
 from benchmarks.jobs import jobs  # noqa: E402
 from benchmarks.runs import embeddings  # noqa: E402
 from benchmarks.scoring import score  # noqa: E402
-from workers.scoring import clip  # noqa: E402
+from workers.models import clip  # noqa: E402
 
 clip.BATCH["cpu"] = 2
 kept, left = embeddings.keep, [2]

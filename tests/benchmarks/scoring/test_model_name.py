@@ -8,9 +8,9 @@ import pytest
 from benchmarks.predictions import plan as scoring_plan
 from benchmarks.runs.material import Material
 from benchmarks.scoring import similarity
-from workers.scoring import encoder, model_name
-from workers.scoring.prefetch import prefetched
-from workers.scoring.refusals import CannotScore
+from workers.models import encoder, model_name
+from workers.models.prefetch import prefetched
+from workers.models.refusals import CannotScore
 
 
 def test_a_name_of_the_models_folder_comes_before_a_tag(tmp_path):
@@ -77,7 +77,7 @@ def test_a_recipe_changes_with_the_file_and_hubs_have_none(tmp_path):
 def test_missing_packages_are_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for name in ("clip", "device"):
-        monkeypatch.delitem(sys.modules, f"workers.scoring.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"workers.models.{name}", raising=False)
     with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
         encoder.load(model_name.parse_model("ViT-B-32", "openai"))
     assert "make models" in refused.value.advice

@@ -33,7 +33,7 @@ def test_a_request_queues_a_job(client, benchmark):
     assert answer.url == reverse("job-detail", args=[job.pk])
     assert job.params["model"] == "ViT-B-32-quickgelu"
     assert job.created_by.username == "ana"
-    assert "Waiting for a scoring worker" in client.get(answer.url).text
+    assert "Waiting for a worker with models" in client.get(answer.url).text
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from tests.builders import real_material as material
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
 from tests.independent.text_halves import text_halves
 from tests.lazy import LazyModule
-from workers.scoring import encoder
-from workers.scoring.model_name import parse_model
-from workers.scoring.refusals import CannotScore
+from workers.models import encoder
+from workers.models.model_name import parse_model
+from workers.models.refusals import CannotScore
 
 open_clip, torch, transformers = map(LazyModule, ("open_clip", "torch", "transformers"))
-clip = LazyModule("workers.scoring.clip")
+clip = LazyModule("workers.models.clip")
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "ViT-B-32-quickgelu"
@@ -374,7 +374,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("model", "pretrained", "code", "words"), REFUSED)
 def test_a_model_that_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch, model, pretrained, code, words):
-    monkeypatch.setattr("workers.scoring.device.hub_answers", lambda: False)
+    monkeypatch.setattr("workers.models.device.hub_answers", lambda: False)
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     pretrained = str(pretrained(tmp_path)) if callable(pretrained) else pretrained
     with pytest.raises(CannotScore) as refused:

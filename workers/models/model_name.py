@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from workers.scoring.refusals import CannotScore
+from workers.models.refusals import CannotScore
 
 FOLDER, HUB = "local-dir", "hf-hub"  # as open_clip writes them
 PREFIXES = {"sentence-transformers": "sentence", "language-model": "language", FOLDER: "open_clip", HUB: "open_clip"}

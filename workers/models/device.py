@@ -15,9 +15,9 @@ import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
-from workers.scoring.encoder import Loaded
-from workers.scoring.model_name import versions
-from workers.scoring.refusals import CannotScore
+from workers.models.encoder import Loaded
+from workers.models.model_name import versions
+from workers.models.refusals import CannotScore
 
 PIXELS = 1  # how Winnow decodes an image before the model's preprocessing; increase it when that changes
 NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")

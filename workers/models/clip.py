@@ -17,10 +17,10 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.contents import Contents
 from workers.images import ImageRefused, pixels_of
-from workers.scoring import device as devices
-from workers.scoring.model_name import ModelName
-from workers.scoring.prefetch import prefetched
-from workers.scoring.refusals import CannotScore
+from workers.models import device as devices
+from workers.models.model_name import ModelName
+from workers.models.prefetch import prefetched
+from workers.models.refusals import CannotScore
 
 QUICK = "-quickgelu"
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory does not suffice
@@ -91,7 +91,7 @@ def _is_torchscript(path: Path) -> bool:
 
 
 class Clip:
-    """A loaded model (workers.scoring.encoder.Encoder)."""
+    """A loaded model (workers.models.encoder.Encoder)."""
 
     def __init__(self, model: open_clip.CLIP, prepare: Compose, tokenizer: Callable, device: torch.device):
         self.shrink, self.finish = _halves(prepare, device)

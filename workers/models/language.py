@@ -12,10 +12,10 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from workers.contents import Contents
-from workers.scoring import device as devices
-from workers.scoring.model_name import ModelName
-from workers.scoring.prefetch import batches
-from workers.scoring.refusals import CannotScore
+from workers.models import device as devices
+from workers.models.model_name import ModelName
+from workers.models.prefetch import batches
+from workers.models.refusals import CannotScore
 
 BATCH = {"cpu": 16, "mps": 16, "cuda": 64}
 LONGEST = 512  # tokens of a caption
@@ -36,7 +36,7 @@ def load(model_name: ModelName, device: str) -> "Language":
 
 
 class Language:
-    """A loaded model (workers.scoring.encoder.Encoder): vectors of one dimension. It sees no images."""
+    """A loaded model (workers.models.encoder.Encoder): vectors of one dimension. It sees no images."""
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
         ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)

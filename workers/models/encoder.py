@@ -9,13 +9,13 @@ from typing import Protocol
 import numpy as np
 
 from workers.contents import Contents
-from workers.scoring.model_name import ModelName, check_device
-from workers.scoring.refusals import CannotScore
+from workers.models.model_name import ModelName, check_device
+from workers.models.refusals import CannotScore
 
 MODULES = {
-    "open_clip": "workers.scoring.clip",
-    "sentence": "workers.scoring.sentences",
-    "language": "workers.scoring.language",
+    "open_clip": "workers.models.clip",
+    "sentence": "workers.models.sentences",
+    "language": "workers.models.language",
 }
 INSTALL = "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}

@@ -9,10 +9,10 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from workers.contents import Contents
-from workers.scoring import device as devices
-from workers.scoring.model_name import ModelName
-from workers.scoring.prefetch import batches
-from workers.scoring.refusals import CannotScore
+from workers.models import device as devices
+from workers.models.model_name import ModelName
+from workers.models.prefetch import batches
+from workers.models.refusals import CannotScore
 
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
 CHUNK = 1024  # captions sorted by length together, to reduce padding
@@ -30,7 +30,7 @@ def load(model_name: ModelName, device: str) -> "Sentences":
 
 
 class Sentences:
-    """A loaded encoder (workers.scoring.encoder.Encoder). It sees no images."""
+    """A loaded encoder (workers.models.encoder.Encoder). It sees no images."""
 
     def __init__(self, model: SentenceTransformer, device: torch.device):
         tokens = model.tokenizer(SAMPLE)["input_ids"]
