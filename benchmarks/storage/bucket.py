@@ -250,7 +250,8 @@ class Bucket(S3Storage):
             if code in REFUSED or status == 403:
                 what = f"{self.where} refuses the key for bucket “{self.bucket_name}” ({code})."
                 raise Unavailable(f"{what} Correct WINNOW_S3_ACCESS_KEY and WINNOW_S3_SECRET_KEY.") from error
-            raise Unavailable(f"{self.where} failed with status {status} ({code}). Try again later.") from error
+            reason = f" ({code})" if code and code != str(status) else ""  # an answer to HEAD gives none
+            raise Unavailable(f"{self.where} failed with status {status}{reason}. Try again later.") from error
         except (BotoCoreError, Boto3Error) as error:
             what = f"{self.where} does not answer. Check that it is running, and WINNOW_S3_URL."
             raise Unavailable(what) from error

@@ -110,7 +110,7 @@ class TestFaults:
                 (500, object_storage.error("InternalError")),
                 r"failed with status 500 \(InternalError\)\. Try again later",
             ),
-            ({}, (503, "busy"), r"failed with status 503"),
+            ({}, (503, ""), r"failed with status 503\. Try again later"),
             ({}, (200, "<html>"), r"failed with status 500"),
         ],
     )
