@@ -119,6 +119,7 @@ def account(request: StaffRequest) -> HttpResponse:
         "factors": factors.factors(user),
         "sessions": sessions.open_sessions(user),
         "present": request.session.session_key,
+        "local": settings.LOCAL_LOGIN,
         "provider": settings.OIDC,
         "connected": settings.OIDC and factors.is_connected(user),
     }

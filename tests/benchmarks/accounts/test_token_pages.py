@@ -115,7 +115,7 @@ def test_the_page_asks_for_its_terms(client, ana, form, days, writes):
     terms = TokenTerms.objects.get()
     assert terms.writes == writes and (terms.expires_at - timezone.now()).days in (days - 1, days)
     page = client.get(reverse("api-token")).text
-    assert ("reads and changes data" in page) == writes
+    assert ("read and change data" in page) == writes
     assert client.post(reverse("api-token"), {"days": "forever"}).status_code == 422
     assert TokenTerms.objects.get() == terms
 
