@@ -46,7 +46,7 @@ def test_a_webhook_is_added_tested_and_resumed_by_keyboard(site, sign_in, page, 
         Delivery.objects.filter(state="waiting").update(tries=send.TRIES - 1)
         send.send_waiting(one.pk)
     page.reload()
-    expect(page.get_by_text("Paused after an event was given up")).to_be_visible()
+    expect(page.get_by_text("Paused because an event could not be delivered")).to_be_visible()
     looks_right()
     press("Skip it and resume", "Resumed.")
     assert list(one.deliveries.values_list("state", flat=True)) == ["waiting", "skipped", "delivered"]

@@ -92,11 +92,11 @@ def test_what_was_given_up_is_shown_with_its_reason(client):
     first, _ = waiting(one, 2)
     one.deliveries.filter(pk=first.pk).update(tries=3, problem="The receiver answered 503.")
     page = text(client.get(reverse("webhook-detail", args=[one.pk])))
-    assert re.search(r"judgment.made: The receiver answered 503. Try 3 of 17 has failed.", page)
+    assert re.search(r"judgment.made: The receiver answered 503. Try 3 of 17 failed.", page)
     one.deliveries.filter(pk=first.pk).update(state="failed", tried_at=first.created_at)
     do(client, one, "pause")
     page = text(client.get(reverse("webhook-detail", args=[one.pk])))
-    assert "Paused after an event was given up" in page and "1 waiting" in page
+    assert "Paused because an event could not be delivered" in page and "1 waiting" in page
     do(client, one, "skip")
     one.refresh_from_db()
     assert one.paused_at is None
