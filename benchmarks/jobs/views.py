@@ -48,13 +48,14 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
     may_cancel = permissions.may_change(request.user, job)
     context = {
         "section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel,
-        "kinds": _problem_kinds(job),
+        "kinds": (kinds := _problem_kinds(job)), "in_files": any(kind["in_files"] for kind in kinds),
     }  # fmt: skip
     return render(request, template, context)
 
 
 def _problem_kinds(job: Job) -> list[dict]:
-    """The kinds of a failed job's problems (records.ProblemKinds), each with a right example if there is one."""
+    """The kinds of a failed job's problems (records.ProblemKinds), each with a right example if there is one, and
+    whether its problems are `in_files`; others are the server's, such as a full disk."""
     kinds = job.report.get("kinds") if job.state == JobState.FAILED else []
     if kinds is None:  # a job of an earlier version
         kinds = ProblemKinds(Problem(**problem) for problem in job.problems).as_json()
@@ -64,6 +65,7 @@ def _problem_kinds(job: Job) -> list[dict]:
         right = right_example(kind["code"], format)
         kind["right"] = "" if right in rights else right  # each example once
         rights.add(right)
+        kind["in_files"] = any(one["file"] or one["row"] or one["column"] for one in kind["examples"])
     return kinds
 
 

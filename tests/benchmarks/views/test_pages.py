@@ -206,6 +206,15 @@ def test_a_hundred_problems_are_listed_and_all_are_counted(client, staff):
     assert page.split('id="all-problems"')[1].count("<code>X</code>") == 100
 
 
+@pytest.mark.parametrize(("file", "in_files"), [("cups.csv", True), ("", False)])
+def test_only_problems_in_files_are_to_be_fixed_there(client, staff, file, in_files):
+    job = jobs.queue_job(kind="import", title="Cups", params={"kept": {"data": ["1"]}}, by="test")
+    jobs.fail_job(job=job, by="test", problems=[Problem("X", file, None, "", "The disk is full.")])
+    page = client.get(reverse("job-detail", args=[job.pk])).text
+    assert "The disk is full." in page and ("without uploading them" in page) != in_files
+    assert {"Fix these" in page, "upload only those" in page, "what to do" in page} == {in_files}
+
+
 @pytest.mark.parametrize(
     ("fields", "word"),
     [
