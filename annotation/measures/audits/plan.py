@@ -49,10 +49,6 @@ class Plan:
     expected: int | None
     most: int
 
-    def cost(self, per_item: float) -> tuple[float | None, float]:
-        """Expected and at most, with the cost of an item: its judgments times the pay for one."""
-        return None if self.expected is None else self.expected * per_item, self.most * per_item
-
 
 def plan(
     size: int, target: Target, guess: float | None = None, *, n: int = 0, wrong: int = 0, alpha: float = ALPHA

@@ -95,7 +95,6 @@ def test_a_plan_expects_by_the_guess_and_never_needs_more_than_its_worst(target,
 
 def test_a_plan_without_a_guess():
     assert plan(7511, WIDTH) == Plan(None, 1820)
-    assert plan(7511, WIDTH, 0.05).cost(0.25) == (112.5, 455)
     assert plan(1, WIDTH) == Plan(None, 1)
 
 
