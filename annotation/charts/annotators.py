@@ -60,10 +60,9 @@ def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable
     words = [*map(say, apart), *([OTHER_ANSWERS] if len(all_) > len(apart) else [])]
     columns = [Column("who", "annotator", "text"), Column("judgments", "judgments"), *(Column(w, w) for w in words)]
     rows = [row[: len(columns)] for row in rows]
-    who = (
-        f"all {len(people):,}" if len(shown) == len(people) else f"the {len(shown)} of {len(people):,} who judged most"
-    )
-    caption = f"Answers ({stage['coarse']}) of everybody together and of each annotator: {who}."
+    all_shown = len(shown) == len(people)
+    who = f"all {len(people):,} annotators" if all_shown else f"the {len(shown)} of {len(people):,} who judged most"
+    caption = f"Shares of the answers ({stage['coarse']}): everybody together, then each of {who}."
     says = _describe_mix(rows, words)
     return Plot("mix", "answers", "Answers of each annotator", caption, says, of, columns, rows if people else [])
 

@@ -37,7 +37,7 @@ def test_who_is_wrong_where_the_model_is_gets_the_sign(client, stage):
     [one] = found["suspects"]
     assert (one["annotator"], one["model"], one["n"], one["model_wrong"], one["both"]) == (1, "CLIP", 60, 20, 20)
     assert (found["annotators"], found["models"]) == (3, 1)
-    assert "A-01 is wrong where CLIP is wrong: on 20 of 20 tasks, 6." in page(client, stage)
+    assert "A-01 made mistakes on 20 of the 20 tasks that CLIP got wrong; 6." in page(client, stage)
 
 
 def test_without_a_model_s_answers_the_page_says_nothing_of_it(client, manager):
