@@ -94,6 +94,7 @@ function intervals({ rows }, look, width) {
   const { left, axis } = named(rows.map(({ name }) => name), look, width);
   const min = lowest(rows);
   const max = highest(rows);
+  const step = max > 1 || min < -1 ? 1 : min < 0 ? 0.5 : 0.25; // two decimals show each tick as it is
   const spans = rows.flatMap(({ low, high }, place) => (low === null ? [] : [[place, low, high]]));
   const dots = rows.map(({ value }, place) => ({
     value: [value ?? min, place],
@@ -106,7 +107,7 @@ function intervals({ rows }, look, width) {
     textStyle: text(look),
     grid: { left, right: 18, top: 6, bottom: 28 },
     tooltip: tip(look, (params) => intervalSays(at(params))),
-    xAxis: valued(look, { min, max, interval: max > 1 ? 1 : (1 - min) / 4, axisLabel: label(look, { formatter: decimal }) }),
+    xAxis: valued(look, { min, max, interval: step, axisLabel: label(look, { formatter: decimal }) }),
     yAxis: axis,
     series: [
       { type: "custom", renderItem: whisker(look), data: spans, encode: { x: [1, 2], y: 0 }, z: 2 },
