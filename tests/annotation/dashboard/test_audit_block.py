@@ -11,7 +11,7 @@ from annotation.models import Stage, StageState, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import audits
 from annotation.studies import closing
-from tests.builders import studies
+from tests.builders import annotators, studies
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +52,12 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert f"After 5 of 30 items the share of wrong ones is {0.2:.1%}" in client_text(admin_client, stage)
     assert "Of the 30 items of" in shown and "target ± 20 %, not met yet). Judged by 1 annotator: one judgment" in shown
     assert "one judgment decides. An item is wrong if it is dropped for any reason." in shown
+
+
+def test_two_questions_about_an_item_are_not_called_items(admin_client):
+    made = studies.stage(benchmark=annotators.benchmark_of_pairs(2), protocol="verify")
+    page = text(admin_client, made)
+    assert "type questions kept dropped open" in page and "Outcomes questions" in page
 
 
 @pytest.mark.parametrize(("n", "wrong", "any_look"), [(5, {1}, False), (17, set(range(0, 17, 2)), True)])
