@@ -185,10 +185,12 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
 
 def _target(audit: Mapping) -> str:
     """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
-    interval = "valid at any look" if audit["any_look"] else "stopped by its width"
+    interval = "95 % interval valid at any look"
+    if not audit["any_look"]:
+        interval = "the audit stops when its 95 % interval is narrow enough"
     wrong = f"an item is wrong if it is {dropped_how(audit['wrong_reasons'])}"
     scores = f"; side information: scores of {audit['scores_of']}" if "scores_of" in audit else ""
-    return f"{aim(target_of(audit))}, 95 % interval {interval}; {wrong}{scores}"
+    return f"{aim(target_of(audit))}; {interval}; {wrong}{scores}"
 
 
 def _items(stage: Mapping) -> str:

@@ -34,11 +34,11 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 STRATEGIES = {
-    Strategy.POOL: "pool: the next free item goes to the next annotator",
+    Strategy.POOL: "pool: annotators get the next free item",
     Strategy.BATCHES: "batches: each annotator gets a set of items",
     Strategy.NAMED: "named: you assign items to annotators",
     Strategy.EVERYONE: "everyone: every annotator judges every item",
-    Strategy.AUDIT: "audit: items in random order, until the share of wrong items is known",
+    Strategy.AUDIT: "audit: in random order, up to a target",
 }
 RULES = {
     DecisionRule.MAJORITY: "majority vote",

@@ -54,6 +54,13 @@ def test_under_way_it_shows_the_interval_what_is_to_come_and_the_sentence(admin_
     assert "one judgment decides. An item is wrong if it is dropped for any reason." in shown
 
 
+def test_where_every_item_is_expected_to_be_needed_it_says_only_the_most(admin_client, stage):
+    Stage.objects.update(target_half_width=0.001)
+    judge(stage, 5, wrong={1})
+    shown = block(admin_client, stage)
+    assert "At most 25 more items. Cost so far: $0.10. To come: at most $0.50." in shown and "expected" not in shown
+
+
 def test_two_questions_about_an_item_are_not_called_items(admin_client):
     made = studies.stage(benchmark=annotators.benchmark_of_pairs(2), protocol="verify")
     page = text(admin_client, made)
@@ -79,7 +86,7 @@ def test_every_figure_of_the_page_counts_the_items_that_the_audit_is_expected_to
     assert f"Stage 1 (bivlc-choose) is under way: 5 of about {needed} done." in page
     assert f"5 of about {needed} done" in page and f"of about ${0.02 * needed:.2f}" in page
     half_width = 100 * audits.progress_of(stage).half_width
-    assert f"The audit would end at ± {half_width:.2f} %. Its target is ± 20 %." in page
+    assert f"The audit’s result is ± {half_width:.2f} % so far. Its target is ± 20 %." in page
     (home,) = home_page.contents(User.objects.get())["steps"]
     assert home.step.sentence.startswith(f"Stage 1 (bivlc-choose) is under way: 5 of about {needed} done.")
     (listed,) = study_list.with_stages(Study.objects.all())
@@ -96,7 +103,7 @@ def test_a_narrow_interval_ends_the_audit_only_after_every_tenth_item(admin_clie
 def test_the_report_has_the_target_and_the_result(admin_client, stage):
     judge(stage, 5, wrong={1})
     shown = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
-    assert "Target ± 20 %, 95 % interval stopped by its width; an item is wrong if it is dropped for any" in shown
+    assert "Target ± 20 %; the audit stops when its 95 % interval is narrow enough; an item is wrong if" in shown
     assert "1 wrong of 5 judged items (30 in all): 20.0 %, 95 % interval" in shown
     assert "the target is not met yet" in shown and stage.order_sha256 in shown
 
