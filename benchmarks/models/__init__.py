@@ -3,6 +3,7 @@
 Other rooms import them from here.
 """
 
+from benchmarks.models.answer import ModelAnswer
 from benchmarks.models.audit import Event
 from benchmarks.models.benchmark import Benchmark, Caption, Image, Item, ItemImage, Role, opaque_name
 from benchmarks.models.idempotency import IdempotencyKey

@@ -1,0 +1,144 @@
+"""The interface of models that answer in words: a chat endpoint, or a language model on this machine.
+
+Importing this imports neither torch nor a client of HTTP.
+"""
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from workers.models.encoder import INSTALL, QUIET
+from workers.models.model_name import LONGEST, check_device
+from workers.models.refusals import CannotScore
+
+Message = Mapping[str, object]  # {"role": …, "content": a text, or a list of parts, which may hold images}
+CHARACTERS_PER_TOKEN = 4  # of English, roughly: for estimates
+IMAGE_TOKENS = 1_000  # of an image in a message, roughly
+LONGEST_ADDRESS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a model writes. `temperature` 0 takes the likeliest token; `seed` makes other drawings repeatable."""
+
+    temperature: float = 0.0
+    max_tokens: int = 256
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`key`: the hash of model, messages and settings, under which the answer is kept (`key_of`)."""
+
+    key: str
+    messages: Sequence[Message]
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`finish`: why the model stopped, in the words of chat endpoints: stop, length, content_filter, refusal.
+    `facts`: what else it said of itself (JSON values)."""
+
+    text: str
+    finish: str
+    prompt_tokens: int
+    completion_tokens: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The model gave no answer to this question that can be used; `reason` is a phrase, to be counted."""
+
+    reason: str
+
+
+Keep = Callable[[Question, Answer | Unanswered], None]
+
+
+class ChatModel(Protocol):
+    """A model that is ready to answer. `identity` tells it from every other: an address and a name, or the hash of the
+    weights. `facts` is what is kept with what it wrote (JSON values).
+
+    `ask` calls `keep` for each question as soon as it has its answer, and then `step`, which may raise to stop it: what
+    is still on its way then is waited for and kept. Raises CannotScore if the model cannot go on.
+    """
+
+    identity: str
+    facts: dict[str, Any]
+
+    def ask(self, questions: Iterable[Question], keep: Keep, step: Callable[[], None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatName:
+    """A chat model as requested: `model` at the endpoint `address`, or without one a hub id or a folder."""
+
+    model: str
+    address: str = ""
+    device: str = "auto"
+    parallel: int = 4  # questions on their way to an endpoint at once
+    timeout: float = 120.0  # seconds until an endpoint must have answered one
+
+
+def checked_name(name: ChatName) -> ChatName:
+    """The name, if it can be one. CannotScore: MODEL_UNCLEAR, ENDPOINT_UNCLEAR, DEVICE_UNKNOWN.
+
+    An address with a password or a query in it is refused: it would be stored with the job.
+    """
+    if not name.model.strip() or len(name.model) > LONGEST or not name.model.isprintable():
+        raise CannotScore("MODEL_UNCLEAR", "Give the name of the model that writes.")
+    if name.address:
+        parts = urlsplit(name.address)
+        plain = len(name.address) <= LONGEST_ADDRESS and name.address.isprintable() and " " not in name.address
+        if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
+            advice = "Give the endpoint's address up to the version, for example https://api.example.org/v1."
+            raise CannotScore("ENDPOINT_UNCLEAR", advice)
+        if parts.username or parts.password or parts.query or parts.fragment:
+            advice = "Give the endpoint's address without a password or a query. Set its key as WINNOW_LLM_KEY."
+            raise CannotScore("ENDPOINT_UNCLEAR", advice)
+    check_device(name.device)
+    return name
+
+
+def load_chat(name: ChatName, keyed: Iterable[str] = ()) -> ChatModel:
+    """The model, ready to answer. `keyed`: the addresses that may get the key in WINNOW_LLM_KEY.
+
+    CannotScore: TORCH_MISSING, and what its module raises.
+    """
+    checked_name(name)
+    for variable, value in QUIET.items():
+        os.environ.setdefault(variable, value)
+    try:
+        if name.address:
+            key = os.environ.get("WINNOW_LLM_KEY", "") if name.address.rstrip("/") in keyed else ""
+            return importlib.import_module("workers.models.endpoint").Endpoint(name, key)
+        return importlib.import_module("workers.models.writer").load(name)
+    except ImportError as error:
+        missing = f"The packages for models are not installed here ({error.name or error})."
+        raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
+
+
+def key_of(identity: str, messages: Iterable[Message], settings: Settings) -> str:
+    """The hash under which the answer to these messages is kept."""
+    asked = {"model": identity, "messages": list(messages), "settings": asdict(settings)}
+    return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def endpoint_identity(name: ChatName) -> str:
+    """The identity of an endpoint's model, which is known before anything is asked."""
+    return f"{name.address.rstrip('/')} {name.model}"
+
+
+def estimated_tokens(content: object) -> int:
+    """Of a message's content, roughly, without the model's tokenizer."""
+    if isinstance(content, str):
+        return -(-len(content) // CHARACTERS_PER_TOKEN)
+    parts = content if isinstance(content, list) else []
+    return sum(estimated_tokens(part["text"]) if "text" in part else IMAGE_TOKENS for part in parts)

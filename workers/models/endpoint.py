@@ -1,0 +1,231 @@
+"""Any chat endpoint that speaks OpenAI's protocol (`POST …/chat/completions`).
+
+The key goes into the request's header and nowhere else: not into errors, logs or what is kept. Redirects are not
+followed, since they could lead the key elsewhere.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from workers.models.chat import Answer, ChatName, Keep, Question, Unanswered, endpoint_identity, estimated_tokens
+from workers.models.refusals import CannotScore
+
+TRIES = 6  # of one question
+FIRST_WAIT = 1.0  # seconds after the first failure, doubled after each further one
+LONGEST_WAIT = 60.0
+LONGEST_RETRY_AFTER = 900.0  # an endpoint that asks for a longer pause ends the job
+LARGEST = 4 * 2**20  # bytes of an answer
+GIVE_UP = 5  # questions in a row that the endpoint does not answer, before it has answered any
+AGAIN = {408, 409, 425, 429}  # and all from 500: worth another try
+KEPT = "Answers received so far are kept: start again to ask only for the rest."
+
+
+class _Again(Exception):
+    """Worth another try. `after`: the seconds that the endpoint asks us to wait. `answered`: it did answer, but with
+    what is no answer."""
+
+    def __init__(self, why: str, after: float | None = None, answered: bool = False):
+        self.why, self.after, self.answered = why, after, answered
+        super().__init__(why)
+
+
+class Endpoint:
+    """An endpoint's model (workers.models.chat.ChatModel)."""
+
+    def __init__(self, name: ChatName, key: str = "", transport: httpx.BaseTransport | None = None):
+        self.name, self._key = name, key
+        self.address = name.address.rstrip("/")
+        self.identity = endpoint_identity(name)
+        self.facts: dict[str, Any] = {"model": name.model, "endpoint": self.address}
+        self._left_out: set[str] = set()  # settings that this endpoint does not take
+        self._limit = "max_tokens"
+        self._stopped = threading.Event()
+        self._resume_at = 0.0  # of the monotonic clock: nobody asks before
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        timeout = httpx.Timeout(name.timeout, connect=min(10.0, name.timeout))
+        self._client = httpx.Client(headers=headers, timeout=timeout, transport=transport, follow_redirects=False)
+
+    # Several questions at once
+
+    def ask(self, questions: Iterable[Question], keep: Keep, step: Callable[[], None]) -> None:
+        """As ChatModel.ask. At most `parallel` answers are not yet kept at any time."""
+        rest, underway = iter(questions), dict[Future, Question]()
+        failures, answered = 0, False
+        with ThreadPoolExecutor(self.name.parallel, thread_name_prefix="endpoint") as pool:
+            try:
+                while self._submit(pool, rest, underway):
+                    for future in wait(underway, return_when=FIRST_COMPLETED).done:
+                        found = future.result()
+                        keep(underway.pop(future), found)
+                        answered = answered or isinstance(found, Answer)
+                        failures += not answered
+                        if failures >= GIVE_UP and isinstance(found, Unanswered):
+                            advice = f"{self.address} answered none of the first {failures} questions: {found.reason}."
+                            raise CannotScore("ENDPOINT_REFUSES", advice)
+                        step()
+            finally:
+                self._stopped.set()  # no further tries; what is underway may still answer
+                _keep_rest(underway, keep)
+                self._stopped.clear()
+
+    def _submit(self, pool: ThreadPoolExecutor, rest: Iterator[Question], underway: dict[Future, Question]) -> bool:
+        while len(underway) < self.name.parallel and (question := next(rest, None)):
+            underway[pool.submit(self.answer, question)] = question
+        return bool(underway)
+
+    # One question
+
+    def answer(self, question: Question) -> Answer | Unanswered:
+        """Raises CannotScore if the endpoint is down, busy for long, or refuses the key, model or address."""
+        again = _Again("")
+        for attempt in range(TRIES):
+            if self._pauses():
+                break
+            try:
+                return self._answer(question)
+            except _Again as reason:
+                again = reason
+            except httpx.TransportError as error:
+                again = _Again(_transport(error))
+            self._wait_after(again, attempt)
+        if again.answered:
+            return Unanswered(again.why)
+        advice = f"{self.address} did not answer after {TRIES} attempts: {again.why}. {KEPT}"
+        raise CannotScore("ENDPOINT_UNAVAILABLE", advice)
+
+    def _pauses(self) -> bool:
+        """Wait while the endpoint has asked for a pause, which holds for every question. True: do not ask at all."""
+        while (left := self._resume_at - time.monotonic()) > 0 and not self._stopped.wait(left):
+            pass
+        return self._stopped.is_set()
+
+    def _wait_after(self, again: _Again, attempt: int) -> None:
+        if again.after is not None:
+            if again.after > LONGEST_RETRY_AFTER:
+                advice = f"{self.address} asks for a pause of {again.after:,.0f} s ({again.why}). {KEPT}"
+                raise CannotScore("ENDPOINT_BUSY", advice)
+            self._resume_at = max(self._resume_at, time.monotonic() + again.after)
+        else:
+            self._stopped.wait(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT))
+
+    def _answer(self, question: Question) -> Answer | Unanswered:
+        status, headers, body = self._post(question)
+        if status in AGAIN or status >= 500:
+            raise _Again(f"status {status}", _retry_after(headers.get("retry-after", "")))
+        if status == 200:
+            return self._read(question, body)
+        message, parameter = _error(body)
+        if status == 400 and self._adapt(parameter):
+            return self._answer(question)
+        said = f"status {status}" + f", “{self._clean(message)}”" * bool(message)
+        if status in (400, 413, 422):
+            return Unanswered(f"the endpoint refuses the question ({said})")
+        advice = {
+            401: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
+            403: "refuses the key. Set the key of this endpoint as WINNOW_LLM_KEY where the worker runs",
+            404: f"knows no such address or model. Check them: the model is “{self.name.model}”",
+        }.get(status, "refuses to answer")
+        raise CannotScore("ENDPOINT_REFUSES", f"{self.address} {advice} ({said}). {KEPT}")
+
+    def _post(self, question: Question) -> tuple[int, httpx.Headers, bytes]:
+        """Status, headers and body. The whole answer must come within the timeout, not just each piece of it."""
+        until, body = time.monotonic() + self.name.timeout, bytearray()
+        with self._client.stream("POST", f"{self.address}/chat/completions", json=self._payload(question)) as response:
+            for piece in response.iter_bytes():
+                body += piece
+                if time.monotonic() > until:
+                    raise httpx.ReadTimeout("")
+                if len(body) > LARGEST:
+                    raise _Again("its answer is too long", answered=True)
+            return response.status_code, response.headers, bytes(body)
+
+    def _payload(self, question: Question) -> dict[str, Any]:
+        wanted = question.settings
+        more = {"temperature": wanted.temperature, "seed": wanted.seed, self._limit: wanted.max_tokens}
+        more = {name: value for name, value in more.items() if name not in self._left_out}
+        return {"model": self.name.model, "messages": list(question.messages), **more}
+
+    def _adapt(self, parameter: str) -> bool:
+        """Whether the endpoint refuses a setting that we can do without, or write otherwise."""
+        if parameter == "max_tokens" and self._limit == "max_tokens":
+            self._limit = "max_completion_tokens"  # newer models of OpenAI take only this name
+            return True
+        if parameter in ("temperature", "seed") and parameter not in self._left_out:
+            self._left_out.add(parameter)
+            return True
+        return False
+
+    def _read(self, question: Question, body: bytes) -> Answer:
+        try:
+            said = json.loads(body)
+            choice = said["choices"][0]
+            usage: dict[str, Any] = said.get("usage") or {}
+            message = choice["message"]
+            text = message.get("content") or ""
+            if isinstance(text, list):  # parts
+                text = "".join(part.get("text", "") for part in text)
+            refused = bool(message.get("refusal")) and not text
+            finish = "refusal" if refused else str(choice.get("finish_reason") or "stop")[:20]
+            prompt, completion = usage.get("prompt_tokens", -1), usage.get("completion_tokens", -1)
+            facts = {name: str(said[name])[:200] for name in ("model", "system_fingerprint") if said.get(name)}
+            text = str(text).replace("\0", "").encode(errors="replace").decode()  # as the database can store it
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise _Again("its answers are not in the form of chat completions", answered=True) from error
+        if not all(isinstance(count, int) and 0 <= count < 2**31 for count in (prompt, completion)):
+            prompt = sum(estimated_tokens(one["content"]) for one in question.messages)
+            completion = estimated_tokens(text)
+            facts["tokens"] = "estimated"
+        if self._left_out:
+            facts["not_taken"] = ", ".join(sorted(self._left_out))
+        return Answer(text, finish, prompt, completion, facts)
+
+    def _clean(self, text: str) -> str:
+        text = " ".join(text.split())
+        return (text.replace(self._key, "…") if self._key else text)[:200]
+
+
+def _keep_rest(underway: dict[Future, Question], keep: Keep) -> None:
+    """What has been asked already may have been paid for: wait for it and keep it. Empty unless `ask` is stopping."""
+    for future in underway:
+        future.cancel()
+    for future, question in underway.items():
+        if not future.cancelled() and future.exception() is None and isinstance(future.result(), Answer):
+            keep(question, future.result())
+
+
+def _retry_after(value: str) -> float | None:
+    """Seconds, from a number of them or a date; None if the header says neither."""
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp())
+
+
+def _error(body: bytes) -> tuple[str, str]:
+    """The message of an error, and the parameter that it names."""
+    try:
+        error = json.loads(body)["error"]
+        return str(error.get("message") or ""), str(error.get("param") or "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return "", ""
+
+
+def _transport(error: httpx.TransportError) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "it takes too long"
+    if isinstance(error, httpx.ConnectError):
+        return "no connection"
+    return "the connection broke off"
