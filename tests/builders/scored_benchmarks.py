@@ -44,6 +44,48 @@ def tiny_language(folder: Path) -> str:
     return f"language-model:{folder}"
 
 
+def tiny_writer(folder: Path) -> Path:
+    """A GPT-2 of one layer, as `tiny_language`, with a chat template and an end of text."""
+    from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel
+
+    tiny_language(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    config = GPT2Config(vocab_size=10, n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=8)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+def tiny_classifier(folder: Path, labels: int = 2, seed: int = 0) -> Path:
+    """A BERT of one layer with a head of that many labels, and the tokenizer of `tiny_language`."""
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    tiny_language(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_special_tokens({"pad_token": "<s>"})
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=10, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
+        num_labels=labels, initializer_range=1.0,
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def tiny_vera(folder: Path) -> Path:
+    """A T5 encoder of one layer with Vera's vocabulary, and the tokenizer of `tiny_language`."""
+    from transformers import T5Config, T5EncoderModel
+
+    tiny_language(folder)
+    torch.manual_seed(0)
+    config = T5Config(vocab_size=32_128, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+    T5EncoderModel(config).save_pretrained(folder)
+    return folder
+
+
 def tiny_sentence_encoder(folder: Path) -> Path:
     """A BERT of one layer whose tokens are letters, in the layout of sentence-transformers; mean pooling."""
     from sentence_transformers import SentenceTransformer

@@ -16,6 +16,7 @@ MODULES = {
     "open_clip": "workers.models.clip",
     "sentence": "workers.models.sentences",
     "language": "workers.models.language",
+    "classifier": "workers.models.classifier",
 }
 INSTALL = "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
@@ -33,8 +34,8 @@ class Loaded:
 
 class Encoder(Protocol):
     """A loaded model. Both methods yield float32 arrays of shape (batch, dimensions) in the order given, with one row
-    per input. Vectors have length 1, so that a dot product is their cosine; a language model's have one dimension, the
-    score itself."""
+    per input. Vectors have length 1, so that a dot product is their cosine; a language model's and a
+    classifier's have one dimension, the score itself."""
 
     loaded: Loaded
 

@@ -26,13 +26,17 @@ def load(model_name: ModelName, device: str) -> "Language":
     where = devices.chosen(device)
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        config = AutoConfig.from_pretrained(model_name.name)
-        made_for = " ".join(config.architectures or ())
-        if "CausalLM" not in made_for and "LMHead" not in made_for:
-            advice = f"it is {made_for or 'of no stated kind'}. Choose one whose config names a …ForCausalLM."
-            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not predict the next token: {advice}")
+        check_predicts(model_name.name, model_name.title)
         model = AutoModelForCausalLM.from_pretrained(model_name.name, dtype=torch.float32)
         return Language(model.eval(), AutoTokenizer.from_pretrained(model_name.name), where)
+
+
+def check_predicts(name: str, title: str) -> None:
+    """CannotScore: WEIGHTS_WRONG, if the model of that id or folder does not predict the next token."""
+    made_for = " ".join(AutoConfig.from_pretrained(name).architectures or ())
+    if "CausalLM" not in made_for and "LMHead" not in made_for:
+        advice = f"it is {made_for or 'of no stated kind'}. Choose one whose config names a …ForCausalLM."
+        raise CannotScore("WEIGHTS_WRONG", f"“{title}” does not predict the next token: {advice}")
 
 
 class Language:

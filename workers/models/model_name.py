@@ -20,7 +20,8 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is).
+    """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is),
+    classifier (how plausible or grammatical it is).
 
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
     a hub id or a folder.
@@ -66,6 +67,14 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
     if not pretrained and not colon:
         raise unclear(f"Give the weights of {model}: a tag such as openai, or a file.")
     return ModelName(kind, model, local(pretrained, models))
+
+
+def classifier_name(given: str, models: Path | None = None) -> ModelName:
+    """A classifier of captions by its hub id, or a folder in `models`. CannotScore: MODEL_UNCLEAR."""
+    given = given.strip()
+    if not given or len(given) > LONGEST or not given.isprintable():
+        raise unclear("Give the classifier's hub id or folder.")
+    return ModelName("classifier", local(given, models))
 
 
 def unclear(advice: str) -> CannotScore:
