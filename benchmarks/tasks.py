@@ -10,6 +10,7 @@ from celery.signals import worker_ready
 from django.db import Error, connection
 
 from benchmarks.accounts import idempotency
+from benchmarks.generation import captions
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
@@ -42,6 +43,13 @@ def run_import(job_id: int) -> None:
 def run_score(job_id: int) -> None:
     """Runs on the queue `models`, in a process that may load torch."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=score.score))
+
+
+@jobs.runs(captions.KIND)
+@shared_task
+def run_generate(job_id: int) -> None:
+    """Runs on the queue `models`, in a process that may load torch."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=captions.generate))
 
 
 @jobs.runs(import_predictions.KIND)

@@ -155,7 +155,10 @@ CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task ma
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_TASK_ROUTES = {"benchmarks.tasks.run_score": {"queue": "models"}}  # machines with a GPU serve only this queue
+CELERY_TASK_ROUTES = {  # machines with a GPU serve only this queue
+    "benchmarks.tasks.run_score": {"queue": "models"},
+    "benchmarks.tasks.run_generate": {"queue": "models"},
+}
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -227,6 +230,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = VAR / "media"
 MEDIA_URL = "/i/"
 ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal location of MEDIA_ROOT, if it sends
+# Chat endpoints that managers may choose, and that may get the key in WINNOW_LLM_KEY, which the worker alone reads
+LLM_ENDPOINTS = [address.rstrip("/") for address in os.environ.get("WINNOW_LLM_ENDPOINTS", "").split()]
 MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT

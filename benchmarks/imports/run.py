@@ -4,7 +4,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from django.db import transaction
@@ -51,7 +51,8 @@ class Options:
 @dataclass(frozen=True)
 class Order:
     """The request for an import. `by` and `created_by` say who requested it; `source` is the name of the format in
-    which its items first came; `check_only`: everything is done except to store it."""
+    which its items first came; `check_only`: everything is done except to store it; `report`: what a job that made its
+    items adds to the report."""
 
     benchmark_name: str
     source: str
@@ -59,6 +60,7 @@ class Order:
     by: str
     created_by_id: int | None = None
     check_only: bool = False
+    report: Mapping[str, object] = field(default_factory=dict)
 
 
 def benchmark_name(given: str) -> str:
@@ -301,6 +303,7 @@ def store(
         staged.place(stored)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
+        report |= order.report
         jobs.finish_job(job=job, by=order.by, report=report)
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     frames.make_missing(benchmark)

@@ -1,0 +1,460 @@
+"""Captions by a language model: ask, parse strictly, clean, keep the most plausible, refine, and import the result.
+
+Answers and the classifiers' scores are committed as they come, so a killed worker resumes. What is kept becomes a
+benchmark of its own in one transaction, with the job's report: an item whose captions change would no longer be what
+annotators have judged, so existing items stay as they are.
+"""
+
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from django.conf import settings
+
+from benchmarks import queries
+from benchmarks.construction import generated, prompts, refinement
+from benchmarks.construction.batch import Dropped
+from benchmarks.construction.prompts import KINDS, NEGATIVE, SECOND_POSITIVE, CaptionKind
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.checks import check_records
+from benchmarks.imports import images as import_images
+from benchmarks.imports import run as imports
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Caption, Item, Job, ScoringModel
+from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
+from benchmarks.runs import embeddings, model_answers
+from benchmarks.scoring import score
+from benchmarks.storage.files import kept
+from workers.models import chat, encoder
+from workers.models.model_name import classifier_name, local, recipe
+from workers.models.refusals import CannotScore
+
+KIND = "generate"
+EXAMPLES = 3  # per reason in the report
+SHOWN = 10  # new captions in the report
+USAGE_EVERY = 0.5  # seconds between two writings of the tokens used
+LONGEST_PROMPT = 20_000  # characters
+MODELS = ("grammar", "plausibility")
+
+
+@dataclass(frozen=True)
+class CaptionOrder:
+    """What to make. `kinds`: names of prompts.KINDS. `model` with `address`: an endpoint's, otherwise a hub id or a
+    folder. `temperature`: None for each kind's own. `prompt`: the user's own, for one kind only. `prices`: of a million
+    tokens in prompts and in answers. `share`: of the captions with the best scores; `plausibility` and `grammar` name
+    the classifiers, or are empty. `format_captions`: as an import's option."""
+
+    name: str
+    kinds: Sequence[str]
+    model: str
+    address: str = ""
+    temperature: float | None = None
+    max_tokens: int = 256
+    seed: int = 0
+    prompt: str = ""
+    plausibility: str = ""
+    grammar: str = ""
+    share: float = 0.35
+    refine: bool = False
+    format_captions: bool = True
+    prices: Sequence[float] = (0.0, 0.0)
+    device: str = "auto"
+    parallel: int = 4
+    timeout: float = 120.0
+
+    @property
+    def chat_name(self) -> chat.ChatName:
+        model = self.model if self.address else local(self.model, settings.MODELS)
+        return chat.ChatName(model, self.address, self.device, self.parallel, self.timeout)
+
+    def settings_of(self, kind: CaptionKind) -> chat.Settings:
+        temperature = kind.temperature if self.temperature is None else self.temperature
+        return chat.Settings(temperature, self.max_tokens, self.seed)
+
+    def template_of(self, kind: CaptionKind) -> str:
+        return self.prompt or kind.template
+
+
+def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
+    """The order with its name as stored. Raises Refused, with one sentence, if it cannot be carried out."""
+    name = imports.benchmark_name(order.name)
+    if name == benchmark.name:
+        raise _refused("NAME_TAKEN", "The result is a benchmark of its own. Give it another name.")
+    unknown = [kind for kind in order.kinds if kind not in KINDS]
+    if unknown or not order.kinds:
+        raise _refused("KIND_UNKNOWN", f"Choose what to make: {', '.join(KINDS)}.")
+    if order.prompt:
+        if len(order.kinds) > 1:
+            raise _refused("PROMPT_WRONG", "A prompt of your own is for one kind of caption. Choose one kind.")
+        if len(order.prompt) > LONGEST_PROMPT:
+            raise _refused("PROMPT_WRONG", f"Give at most {LONGEST_PROMPT:,} characters.")
+        try:
+            prompts.checked_template(order.prompt)
+        except prompts.PromptWrong as wrong:
+            raise _refused("PROMPT_WRONG", str(wrong)) from wrong
+    if order.refine and not (order.plausibility and order.grammar):
+        raise _refused("REFINE_NEEDS_TWO", "The refinement needs both classifiers: plausibility and grammar.")
+    numbers: dict[str, tuple[float, float, float]] = {"share": (order.share, 0, 1)}
+    numbers |= {"temperature": (order.temperature or 0, 0, 2)}
+    numbers |= {"max tokens": (order.max_tokens, 1, 4096), "parallel": (order.parallel, 1, 64)}
+    numbers |= {"timeout": (order.timeout, 0.1, 3600), "seed": (order.seed, 0, 2**31 - 1)}
+    numbers |= {"price": (max(order.prices), 0, 1e6), "lowest price": (min(order.prices), 0, 1e6)}
+    for what, (value, low, high) in numbers.items():
+        if not (math.isfinite(value) and low <= value <= high) or (what == "share" and not value):
+            raise _refused("WRONG_VALUE", f"The {what} must be from {low:g} to {high:,.0f}, not {value:,}.")
+    with score.refused():
+        chat.checked_name(order.chat_name)
+        for given in filter(None, (order.plausibility, order.grammar)):
+            classifier_name(given, settings.MODELS)
+    return replace(order, name=name, kinds=list(dict.fromkeys(order.kinds)), prices=list(order.prices))
+
+
+def _refused(code: str, advice: str) -> Refused:
+    return Refused([Problem(code, "", None, "", advice)])
+
+
+def queue_captions(*, benchmark: Benchmark, order: CaptionOrder, by: str, created_by=None, foreground=False) -> Job:
+    """Create a job that makes captions. Raises Refused for invalid orders; the worker reports further problems."""
+    order = check_order(benchmark, order)
+    params = {"benchmark": benchmark.pk, "order": asdict(order), "foreground": foreground, "by": by}
+    title = f"Generate captions from {benchmark.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What asking will take, roughly: four characters of English count as a token."""
+
+    questions: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> Estimate:
+    """`asked`: the kind and the caption of each question."""
+    count = prompt = 0
+    completion = 0.0
+    overheads = {name: _tokens(order.template_of(KINDS[name])) + _tokens(prompts.SYSTEM) for name in order.kinds}
+    answers = {name: _typical_answer(KINDS[name]) for name in order.kinds}
+    for kind, caption in asked:
+        count += 1
+        prompt += overheads[kind.name] + _tokens(caption)
+        completion += answers[kind.name]
+    usage = model_answers.Usage(prompt_tokens=prompt, completion_tokens=round(completion))
+    return Estimate(count, prompt, usage.completion_tokens, usage.cost(order.prices))
+
+
+def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> Estimate:
+    """The estimate before anything is asked, as if nothing had been answered yet. Reads only captions."""
+    captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
+    texts = captions.values_list("text", flat=True).distinct()
+    kinds = [KINDS[name] for name in order.kinds]
+    return estimated(order, ((kind, text) for text in texts for kind in kinds if not kind.ineligible(text)))
+
+
+def _tokens(text: str) -> int:
+    return chat.estimated_tokens(text)
+
+
+def _typical_answer(kind: CaptionKind) -> float:
+    lengths = [_tokens("\n".join(kind.answer_lines(example))) for example in kind.examples]
+    return sum(lengths) / len(lengths)
+
+
+def generate(job: Job, progress: jobs.Progress) -> None:
+    """The work of a job of kind `generate`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
+    with score.refused():
+        Generation(job, progress).run()
+
+
+@dataclass(slots=True)
+class Source:
+    """An item from which captions are made: as a record whose images are named by their content."""
+
+    record: ItemRecord
+    caption: str
+    known: list[str]  # captions that a new one must not repeat: of the item, and true ones of its images
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A caption to be made from a source, and what is known of it so far."""
+
+    source: Source
+    kind: CaptionKind
+    key: str = ""
+    parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
+    answer: str = ""
+    scores: dict[str, float] = field(default_factory=dict)  # grammar_positive, …
+
+    @property
+    def item_key(self) -> str:
+        return f"{self.source.record.key}-{self.kind.name}"
+
+
+class Generation:
+    """One job's work."""
+
+    def __init__(self, job: Job, progress: jobs.Progress):
+        self.job, self.progress, self.began = job, progress, time.monotonic()
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
+            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+        self.benchmark, self.order = benchmark, CaptionOrder(**job.params["order"])
+        self.funnel: list[dict[str, Any]] = []
+        self.usage = model_answers.usage_of(job)
+        self.report: dict[str, Any] = {"from": benchmark.pk, "from_name": benchmark.name}
+        self.model_facts: dict[str, Any] = {}
+        self.classifiers: dict[str, dict[str, str]] = {}
+
+    def run(self) -> None:
+        candidates = self.sieve("asked", self.candidates(), self.why_not_asked)
+        if not candidates:
+            raise CannotScore("NOTHING_TO_ASK", "None of the benchmark's captions suits what is to be made.")
+        answers = self.asked(candidates)
+        candidates = self.sieve("answered", candidates, lambda one: self.usage.unanswered.get(one.key, ""))
+        candidates = self.sieve("follow the template", candidates, lambda one: self.parsed(one, answers[one.key]))
+        cleaner = generated.Cleaner()
+        candidates = self.sieve(
+            "no question or near-duplicate", candidates,
+            lambda one: cleaner.check(one.kind, one.parsed.text, one.source.known),
+        )  # fmt: skip
+        candidates = self.refined(self.plausible(candidates))
+        self.store(candidates)
+
+    # The funnel
+
+    def sieve(self, step: str, candidates: Iterable[Candidate], why_not: Callable[[Candidate], str]) -> list[Candidate]:
+        """The candidates for which `why_not` gives no reason; the funnel counts the others by reason."""
+        stay, dropped = [], defaultdict[str, list[Candidate]](list)
+        for one in candidates:
+            if reason := why_not(one):
+                dropped[reason].append(one)
+            else:
+                stay.append(one)
+        reasons = [
+            {"reason": reason, "count": len(those), "examples": [_example(one) for one in those[:EXAMPLES]]}
+            for reason, those in sorted(dropped.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        ]
+        by_kind = Counter(one.kind.name for one in stay)
+        kinds = {name: by_kind[name] for name in self.order.kinds}
+        self.funnel.append({"step": step, "count": len(stay), "kinds": kinds, "dropped": reasons})
+        return stay
+
+    # Asking
+
+    def candidates(self) -> Iterator[Candidate]:
+        kinds = [KINDS[name] for name in self.order.kinds]
+        sources = self.sources()
+        return (Candidate(source, kind) for kind in kinds for source in sources)  # by kind: equal settings together
+
+    def sources(self) -> list[Source]:
+        self.progress.begin("reading items", self.benchmark.items.count())
+        found, true = [], defaultdict[str, dict[str, None]](dict)
+        for item in queries.with_material(self.benchmark.items.order_by("position")).iterator(chunk_size=500):
+            record = _with_contents(item)
+            for image in record.images_as("positive"):
+                true[image.file] |= dict.fromkeys(_true_captions(record))
+            found.append(Source(record, record.caption("positive") if record.captions_as("positive") else "", []))
+            self.progress.step()
+        for source in found:
+            own = [one.text for one in source.record.captions if not is_own(one.role)]
+            shared = [text for image in source.record.images_as("positive") for text in true[image.file]]
+            source.known = list(dict.fromkeys([*own, *shared]))
+        return found
+
+    def why_not_asked(self, one: Candidate) -> str:
+        if one.kind.role == SECOND_POSITIVE and one.source.record.captions_as(SECOND_POSITIVE):
+            return "the item already has a second positive caption"
+        return one.kind.ineligible(one.source.caption)
+
+    def asked(self, candidates: list[Candidate]) -> dict:
+        """The stored answers by key, after asking for those that are missing."""
+        self.progress.begin("loading the model")
+        model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
+        questions: dict[str, tuple[Candidate, chat.Question]] = {}
+        for one in candidates:
+            messages = prompts.messages(self.order.template_of(one.kind), one.source.caption)
+            wanted = self.order.settings_of(one.kind)
+            one.key = chat.key_of(model.identity, messages, wanted)
+            questions.setdefault(one.key, (one, chat.Question(one.key, messages, wanted)))
+        missing = model_answers.missing(questions)
+        first = [questions[key][0] for key in missing]
+        estimate = estimated(self.order, ((one.kind, one.source.caption) for one in first))
+        self.report |= {"estimate": asdict(estimate), "known": len(questions) - len(missing)}
+        self.show_usage()
+        self.progress.begin("asking the model", len(missing))
+        try:
+            asking = (questions[key][1] for key in missing)
+            model_answers.ask(model, self.order.model, asking, self.job, self.usage, self.stepped)
+        finally:
+            self.show_usage()
+        self.model_facts = model.facts
+        return model_answers.answers(questions)
+
+    def stepped(self) -> None:
+        if time.monotonic() - self.shown >= USAGE_EVERY:
+            self.show_usage()
+        self.progress.step()
+
+    def show_usage(self) -> None:
+        """Write what has been used so far to the job's row, for its page."""
+        self.shown = time.monotonic()
+        usage = self.usage
+        self.report["usage"] = {
+            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.order.prices),
+        }  # fmt: skip
+        Job.objects.filter(pk=self.job.pk).update(report=self.report)
+
+    def parsed(self, one: Candidate, answer) -> str:
+        one.answer = answer.text
+        try:
+            one.parsed = generated.parse(one.kind, one.source.caption, answer.text, answer.finish)
+        except Dropped as dropped:
+            return dropped.reason
+        return ""
+
+    # Scores
+
+    def plausible(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Those with the best combined scores, if there are classifiers."""
+        given = {"grammar": self.order.grammar, "plausibility": self.order.plausibility}
+        if not any(given.values()) or not candidates:
+            return candidates
+        for name, model in given.items():
+            if model:
+                texts = {text for one in candidates for text in (one.parsed.text, one.source.caption)}
+                scores = self.scored(name, model, sorted(texts))
+                for one in candidates:
+                    one.scores[f"{name}_positive"] = scores[one.source.caption]
+                    one.scores[f"{name}_negative"] = scores[one.parsed.text]
+        of_new = [
+            generated.combined(one.scores.get("plausibility_negative"), one.scores.get("grammar_negative"))
+            for one in candidates
+        ]
+        best = {id(candidates[place]) for place in generated.top_share(of_new, self.order.share)}
+        reason = f"not among the best {100 * self.order.share:g} %"
+        return self.sieve("plausible", candidates, lambda one: "" if id(one) in best else reason)
+
+    def scored(self, what: str, given: str, texts: list[str]) -> dict[str, float]:
+        """The classifier's score of each text, from the stored ones and new ones."""
+        name = classifier_name(given, settings.MODELS)
+        contents = {embeddings.of_text(text): text for text in texts}
+        self.progress.begin(f"loading the {what} model")
+        made_by = recipe(name, self.order.device)
+        model = ScoringModel.objects.filter(recipes__contains=[made_by]).first() if made_by else None
+        stored = embeddings.vectors(model, contents) if model else {}
+        if model is None or len(stored) < len(contents):
+            loaded = encoder.load(name, self.order.device)
+            model = score.model_row(loaded, name, made_by)
+            stored = embeddings.vectors(model, contents)
+            missing = [content for content in contents if content not in stored]
+            self.progress.begin(f"scoring {what}", len(missing))
+            done = 0
+            for vectors in loaded.texts(contents[content] for content in missing):
+                embeddings.keep(model, missing[done : done + len(vectors)], vectors)
+                stored |= dict(zip(missing[done : done + len(vectors)], vectors, strict=True))
+                done += len(vectors)
+                self.progress.step(len(vectors))
+        self.classifiers[what] = {"model": model.title, "weights": model.fingerprint}
+        return {text: float(stored[content][0]) for content, text in contents.items()}
+
+    def refined(self, candidates: list[Candidate]) -> list[Candidate]:
+        """SugarCrepe's refinement of the negatives, if it is wanted; second positives stay."""
+        if not self.order.refine:
+            return candidates
+        negatives = [one for one in candidates if one.kind.role == NEGATIVE]
+        found = refinement.refine([_gaps(one) for one in negatives], self.order.seed)
+        reasons = {id(negatives[place]): reason for place, reason in found.dropped}
+        self.report["refined"] = {"before": found.before, "after": found.after}
+        return self.sieve("kept by the refinement", candidates, lambda one: reasons.get(id(one), ""))
+
+    # The result
+
+    def store(self, candidates: list[Candidate]) -> None:
+        by_key = {one.key: one for one in candidates}
+        self.report |= {
+            "funnel": self.funnel, "model": self.model_facts, "classifiers": self.classifiers,
+            "sample": [_example(one) | {"text": one.parsed.text} for one in list(by_key.values())[:SHOWN]],
+            "kept": len(candidates), "name": self.order.name, "seconds": round(time.monotonic() - self.began, 1),
+        }  # fmt: skip
+        by = self.job.params["by"]
+        if not candidates:
+            jobs.finish_job(job=self.job, by=by, report=self.report)
+            return
+        log, options = ProblemLog(), imports.Options(format_captions=self.order.format_captions)
+        records = check_records(imports.prepared(map(self.record, candidates), options), log)
+        images = import_images.ImagesInMemory(StoredImages(records)) if any(one.images for one in records) else None
+        order = imports.Order(self.order.name, "jsonl", options, by, self.job.created_by_id, report=self.report)
+        imports.import_records(self.job, self.progress, order, records, images, log)
+
+    def record(self, one: Candidate) -> ItemRecord:
+        """The new item: a negative takes the place of earlier negatives, a second positive joins the captions."""
+        old, kind = one.source.record, one.kind
+        captions, images, truth = list(old.captions), old.images, old.truth
+        if kind.role == NEGATIVE:
+            captions = [caption for caption in captions if caption.role not in (NEGATIVE, "candidate")]
+            images, truth = tuple(old.images_as("positive")), {}
+        captions.append(CaptionRecord(kind.role, one.parsed.text))
+        return ItemRecord(
+            one.item_key, kind.type or old.type, kind.subtype or old.subtype, tuple(captions), images,
+            meta={**old.meta, **one.scores, "generated": [*_earlier(old), self.provenance(one)]}, truth=truth,
+            origin=Origin(self.benchmark.name, one.source.record.origin.row if one.source.record.origin else 0),
+        )  # fmt: skip
+
+    def provenance(self, one: Candidate) -> dict[str, Any]:
+        """How the caption came about; it stays with the item, in exports and releases too."""
+        return {
+            "role": one.kind.role, "kind": one.kind.name, "benchmark": self.benchmark.name,
+            "item": one.source.record.key, **self.model_facts, **asdict(self.order.settings_of(one.kind)),
+            "system": prompts.SYSTEM, "prompt": self.order.template_of(one.kind), "answer": one.answer,
+            "answer_key": one.key, **({"classifiers": self.classifiers} if self.classifiers else {}),
+        }  # fmt: skip
+
+
+def _example(one: Candidate) -> dict[str, str]:
+    return {"item": one.source.record.key, "caption": one.source.caption[:300], "answer": one.answer[:600]}
+
+
+def _gaps(one: Candidate) -> tuple[float, float]:
+    first, second = (one.scores[f"{name}_positive"] - one.scores[f"{name}_negative"] for name in MODELS)
+    return first, second
+
+
+def _earlier(record: ItemRecord) -> list:
+    """The provenance that an item of a generated benchmark already has."""
+    found = record.meta.get("generated")
+    return found if isinstance(found, list) else []
+
+
+def _true_captions(record: ItemRecord) -> list[str]:
+    return [one.text for one in record.captions if one.role in ("positive", SECOND_POSITIVE)]
+
+
+def _with_contents(item: Item) -> ItemRecord:
+    """The item as a record whose images are found by their content; name and crop stay as labels."""
+    record, contents = queries.record_of(item), defaultdict[tuple[str, int], str](str)
+    for use in item.item_images.all():
+        contents[use.role, use.position] = use.image.sha256
+    places: Counter[str] = Counter()
+    images: list[ImageRecord] = []
+    for image in record.images:
+        images.append(replace(image, file=contents[image.role, places[image.role]]))
+        places[image.role] += 1
+    return replace(record, images=tuple(images), origin=Origin(item.benchmark.name, item.position + 1))
+
+
+class StoredImages:
+    """The images of records by their content, as an import reads them."""
+
+    def __init__(self, records: Iterable[ItemRecord]):
+        self.names = list(dict.fromkeys(image.file for record in records for image in record.images))
+
+    def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        for content in wanted:
+            yield content, kept.read(f"originals/{content[:2]}/{content}")
