@@ -26,6 +26,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "benchmark-models": "guide/comparison",
     "benchmark-webhooks": "guide/webhooks",
     "score-": "guide/scoring",
+    "captions-": "guide/generating",
     "predictions-": "reference/predictions",
     "reported-": "guide/comparison",
     "api-token": "reference/api",

@@ -27,7 +27,6 @@ from benchmarks.models import Benchmark, Caption, Item, Job, ScoringModel
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
 from benchmarks.runs import embeddings, model_answers
 from benchmarks.scoring import score
-from benchmarks.storage.files import kept
 from workers.models import chat, encoder
 from workers.models.model_name import classifier_name, local, recipe
 from workers.models.refusals import CannotScore
@@ -241,7 +240,7 @@ class Generation:
             for reason, those in sorted(dropped.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         ]
         by_kind = Counter(one.kind.name for one in stay)
-        kinds = {name: by_kind[name] for name in self.order.kinds}
+        kinds = [by_kind[name] for name in self.order.kinds]  # a list: PostgreSQL sorts the names of an object
         self.funnel.append({"step": step, "count": len(stay), "kinds": kinds, "dropped": reasons})
         return stay
 
@@ -389,9 +388,10 @@ class Generation:
             return
         log, options = ProblemLog(), imports.Options(format_captions=self.order.format_captions)
         records = check_records(imports.prepared(map(self.record, candidates), options), log)
-        images = import_images.ImagesInMemory(StoredImages(records)) if any(one.images for one in records) else None
+        contents = {image.part: image.file for one in records for image in one.images}
+        images = import_images.Gathered(contents, known=len(contents))
         order = imports.Order(self.order.name, "jsonl", options, by, self.job.created_by_id, report=self.report)
-        imports.import_records(self.job, self.progress, order, records, images, log)
+        imports.import_records(self.job, self.progress, order, records, None, log, images)
 
     def record(self, one: Candidate) -> ItemRecord:
         """The new item: a negative takes the place of earlier negatives, a second positive joins the captions."""
@@ -447,14 +447,3 @@ def _with_contents(item: Item) -> ItemRecord:
         images.append(replace(image, file=contents[image.role, places[image.role]]))
         places[image.role] += 1
     return replace(record, images=tuple(images), origin=Origin(item.benchmark.name, item.position + 1))
-
-
-class StoredImages:
-    """The images of records by their content, as an import reads them."""
-
-    def __init__(self, records: Iterable[ItemRecord]):
-        self.names = list(dict.fromkeys(image.file for record in records for image in record.images))
-
-    def stream(self, wanted: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        for content in wanted:
-            yield content, kept.read(f"originals/{content[:2]}/{content}")

@@ -172,9 +172,13 @@ def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -
 
 
 def import_records(
-    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog
-) -> None:
-    """Turn checked records into a finished job. Raises Refused or Cancelled, and then leaves nothing behind."""
+    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog,
+    stored_images: import_images.Gathered | None = None,
+) -> None:  # fmt: skip
+    """Turn checked records into a finished job. Raises Refused or Cancelled, and then leaves nothing behind.
+
+    `stored_images`: of records whose images are all stored already, instead of a source.
+    """
     started = time.monotonic()
     if order.options.new_candidates:
         candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
@@ -186,14 +190,17 @@ def import_records(
         records, skipped = without_missing_images(records, source, log)
     if not order.options.new_candidates:
         imports_store.check_against_stored(order.benchmark_name, records, log)
-    check_images_given(records, source, log)
+    if stored_images is None:
+        check_images_given(records, source, log)
     log.refuse_if_any()
     staging.sweep_staging()
     staged = staging.Staging(job.pk)
     staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
     try:
         with staging.images_stay():
-            gathered = import_images.gather(source=source, records=records, staging=staged, progress=progress, log=log)
+            gathered = stored_images or import_images.gather(
+                source=source, records=records, staging=staged, progress=progress, log=log
+            )
             log.refuse_if_any()
             if order.check_only:
                 finish_check(job, order, records, source, gathered, staged, log, started, skipped)

@@ -77,6 +77,7 @@ benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
 import-new              +++-+L  +++-+L
 score-new               +++-+L  +++-+L
+captions-new            +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L
 reported-new            +++-+L  +++-+L

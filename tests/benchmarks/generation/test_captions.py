@@ -94,6 +94,7 @@ def test_the_result_is_a_benchmark_whose_items_say_how_they_came_about(media, tm
     made = Benchmark.objects.get(pk=job.report["benchmark"])
     assert (made.name, made.items.count(), job.report["items"], job.report["kept"]) == ("Bowls", 6, 6, 6)
     assert reasons(job, 2) == {"the answer has text besides the template’s lines": 6}  # the other kind's answers
+    assert [step["kinds"] for step in job.report["funnel"]] == [[6, 6], [6, 6], [6, 0], [6, 0]]
     item = made.items.first()
     assert (item.key, item.type, item.subtype) == ("i0-replace-obj", "replace", "obj")
     assert dict(item.captions.values_list("role", "text")) == {"positive": "A red cup.", "negative": "A red bowl."}

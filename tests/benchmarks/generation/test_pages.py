@@ -1,0 +1,107 @@
+"""Asking for captions in the browser's way."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from benchmarks.generation import captions
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Caption, ItemImage, Job, JobState
+from tests.builders import studies
+from tests.builders.chat_server import chat_server
+
+pytestmark = pytest.mark.django_db
+LOCAL = {"name": "New", "kinds": ["swap-obj"], "address": "", "model": "some/model", "max_tokens": 100, "seed": 3}
+LOCAL |= {"percent": 35, "device": "auto", "input_price": "2", "output_price": "8"}
+
+
+@pytest.fixture
+def benchmark(client) -> Benchmark:
+    """Of texts, each of its own."""
+    client.force_login(User.objects.create_superuser("ana"))
+    made = studies.benchmark(6)
+    ItemImage.objects.filter(item__benchmark=made).delete()
+    for number, caption in enumerate(Caption.objects.filter(item__benchmark=made, role="positive")):
+        Caption.objects.filter(pk=caption.pk).update(text=f"A cup beside {number + 2} plates")
+    return made
+
+
+def post(client, benchmark: Benchmark, **fields):
+    return client.post(reverse("captions-new", args=[benchmark.pk]), LOCAL | fields)
+
+
+def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchmark):
+    url = reverse("captions-new", args=[benchmark.pk])
+    assert url in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
+    assert "negatives in which one noun is replaced" in client.get(url).text
+    answer = post(client, benchmark)
+    job = Job.objects.get(kind="generate")
+    assert answer.url == reverse("job-detail", args=[job.pk])
+    order = captions.CaptionOrder(**job.params["order"])
+    assert (order.kinds, order.model, order.seed, order.share, order.prices) == (
+        ["swap-obj"], "some/model", 3, 0.35, [2.0, 8.0]
+    )  # fmt: skip
+    assert "Waiting for a worker with models" in client.get(answer.url).text
+    again = client.get(f"{url}?again={job.pk}").text
+    assert 'value="some/model"' in again and 'value="35.0"' in again
+
+
+def test_an_estimate_starts_nothing(client, benchmark):
+    page = post(client, benchmark, estimate="1")
+    assert (page.status_code, Job.objects.exists()) == (200, False)
+    assert "About 6 questions" in page.text
+    found = captions.estimate_for(benchmark, captions.CaptionOrder("N", ["swap-obj"], "m", prices=(2, 8)))
+    assert (found.questions, found.cost > 0) == (6, True)
+    assert f"{found.prompt_tokens:,} tokens in prompts" in page.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"model": "/etc/passwd"}, "not a path"),
+        ({"grammar": "../secret"}, "not a path"),
+        ({"address": "http://169.254.169.254/v1"}, "Select a valid choice"),
+        ({"kinds": []}, "required"),
+        ({"prompt": "Change it."}, "does not contain {caption}"),
+        ({"prompt": "Change it.", "estimate": "1"}, "does not contain {caption}"),
+        ({"refine": "on"}, "needs both classifiers"),
+        ({"percent": "0"}, "greater than or equal to 0.01"),
+        ({"device": "toaster"}, "There is no device"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(client, benchmark, fields, words):
+    answer = post(client, benchmark, **fields)
+    assert (answer.status_code, words in answer.text, Job.objects.exists()) == (422, True, False)
+
+
+def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, media, settings, monkeypatch):
+    """While it asks, too; the key is nowhere in the database."""
+    monkeypatch.setenv("WINNOW_LLM_KEY", "sk-very-secret")
+    shown: list[str] = []
+    with chat_server(lambda caption: f"Idea: <b>none</b>\nNew caption: So {caption}.") as server:
+        settings.LLM_ENDPOINTS = [server.address]
+        url = post(client, benchmark, address=server.address, model="tiny", kinds=["second-positive"]).url
+        job = Job.objects.get(kind="generate")
+
+        def tell(phase: str, done: int, total: int | None) -> None:
+            if phase == "asking the model":
+                shown.append(client.get(url).text)
+
+        monkeypatch.setattr(captions, "USAGE_EVERY", 0)
+        monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
+        job = jobs.run(job_id=job.pk, by="test", work=captions.generate, tell=tell)
+        assert server.keys == {"Bearer sk-very-secret"}
+    assert job.state == JobState.DONE, job.problems
+    assert "new answers so far" in shown[-1] and "Estimate at the last start" in shown[-1]
+    page = client.get(url).text
+    assert "6 items generated" in page and "Follow the template" in page
+    assert "sk-very-secret" not in str(job.report) + str(job.params) + page
+    assert "<b>none</b>" not in page
+
+
+def test_a_cancelled_job_leads_back_to_its_form(client, benchmark):
+    url = post(client, benchmark).url
+    client.post(f"{url}cancel/")
+    page = client.get(url).text
+    assert "Answers received so far are kept" in page
+    assert f"?again={Job.objects.get(kind='generate').pk}" in page
