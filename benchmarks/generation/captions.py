@@ -275,25 +275,26 @@ class Generation:
         """The stored answers by key, after asking for those that are missing."""
         self.progress.begin("loading the model")
         model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
-        questions: dict[str, tuple[Candidate, chat.Question]] = {}
+        questions: dict[str, Candidate] = {}
         for one in candidates:
-            messages = prompts.messages(self.order.template_of(one.kind), one.source.caption)
-            wanted = self.order.settings_of(one.kind)
-            one.key = chat.key_of(model.identity, messages, wanted)
-            questions.setdefault(one.key, (one, chat.Question(one.key, messages, wanted)))
+            one.key = chat.key_of(model.identity, self.messages(one), self.order.settings_of(one.kind))
+            questions.setdefault(one.key, one)
         missing = model_answers.missing(questions)
-        first = [questions[key][0] for key in missing]
+        first = [questions[key] for key in missing]
         estimate = estimated(self.order, ((one.kind, one.source.caption) for one in first))
         self.report |= {"estimate": asdict(estimate), "known": len(questions) - len(missing)}
         self.show_usage()
         self.progress.begin("asking the model", len(missing))
         try:
-            asking = (questions[key][1] for key in missing)
+            asking = (chat.Question(one.key, self.messages(one), self.order.settings_of(one.kind)) for one in first)
             model_answers.ask(model, self.order.model, asking, self.job, self.usage, self.stepped)
         finally:
             self.show_usage()
         self.model_facts = model.facts
         return model_answers.answers(questions)
+
+    def messages(self, one: Candidate) -> list[prompts.Message]:
+        return prompts.messages(self.order.template_of(one.kind), one.source.caption)
 
     def stepped(self) -> None:
         if time.monotonic() - self.shown >= USAGE_EVERY:
