@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import floor
 
 from benchmarks.construction.batch import Dropped
-from benchmarks.construction.prompts import NEGATIVE, CaptionKind
+from benchmarks.construction.prompts import CHECKED, NEGATIVE, CaptionKind
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 GRAMMAR = {  # may change with the noun
@@ -34,7 +34,8 @@ OTHER_TEXT = "the answer has text besides the template’s lines"
 LINE_MISSING = "a line of the template is missing or empty"
 LINE_AGAIN = "a line of the template is repeated or out of order"
 NOTHING_FOUND = "the model finds nothing to change"
-NOT_YES_OR_NO = "the line “Possible” is neither yes nor no"
+NOT_YES_OR_NO = "the answer says neither yes nor no"
+CHECK_DIFFERS = "the check says yes and changes the caption"
 NOT_IN_CAPTION = "what the model chose is not in the caption"
 NOT_NEW = "what the model adds is already in the caption"
 NEGATION = "the model negates"
@@ -62,9 +63,7 @@ def parse(kind: CaptionKind, caption: str, answer: str, finish: str = "stop") ->
 
     `finish`: why the model stopped, as chat endpoints name it.
     """
-    if finish in ENDS:
-        raise Dropped(ENDS[finish])
-    values = _lines(kind, answer)
+    values = _lines(kind.lines, answer, finish)
     *parts, text = values.values()
     if kind.lines[0] == "Possible" and parts[0].lower().rstrip(".") not in ("yes", "no"):
         raise Dropped(NOT_YES_OR_NO)
@@ -79,21 +78,37 @@ def parse(kind: CaptionKind, caption: str, answer: str, finish: str = "stop") ->
     return Parsed(text, {label: values[label] for label in kind.lines[:-1]})
 
 
-def _lines(kind: CaptionKind, answer: str) -> dict[str, str]:
+def parse_check(caption: str, second: str, answer: str, finish: str = "stop") -> str:
+    """The second positive after its check: as it was, or another one. Raises Dropped as `parse` does."""
+    verdict, text = _lines(CHECKED, answer, finish).values()
+    if verdict.lower().rstrip(".") not in ("yes", "no"):
+        raise Dropped(NOT_YES_OR_NO)
+    if verdict.lower().startswith("yes") and simple_words(text) != simple_words(second):
+        raise Dropped(CHECK_DIFFERS)
+    if len(text) > LONGEST:
+        raise Dropped(TOO_LONG)
+    if simple_words(text) == simple_words(caption):
+        raise Dropped(UNCHANGED)
+    return second if verdict.lower().startswith("yes") else text
+
+
+def _lines(labels: Sequence[str], answer: str, finish: str) -> dict[str, str]:
     """The value of each of the template's lines, which must come once each, in order, with nothing between."""
+    if finish in ENDS:
+        raise Dropped(ENDS[finish])
     found: dict[str, str] = {}
     lines = [line.strip() for line in answer.strip().splitlines() if line.strip()]
     if not lines:
         raise Dropped(EMPTY)
     for line in lines:
         label, colon, value = line.partition(":")
-        if not colon or label not in kind.lines:
+        if not colon or label not in labels:
             raise Dropped(OTHER_TEXT)
-        if label in found or list(found) != list(kind.lines[: kind.lines.index(label)])[: len(found)]:
+        if label in found or list(found) != list(labels[: labels.index(label)])[: len(found)]:
             raise Dropped(LINE_AGAIN)
         found[label] = " ".join(value.split())
-    if list(found) != list(kind.lines) or not all(found.values()):
-        raise Dropped(LINE_MISSING if set(found) != set(kind.lines) or not all(found.values()) else LINE_AGAIN)
+    if list(found) != list(labels) or not all(found.values()):
+        raise Dropped(LINE_MISSING if set(found) != set(labels) or not all(found.values()) else LINE_AGAIN)
     return found
 
 

@@ -5,6 +5,7 @@ rules are those of SugarCrepe (App. D.1 and D.2), VISLA (§3.2) and Hard Positiv
 examples are ours.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -81,6 +82,41 @@ class CaptionKind:
         if "and" not in (word.lower() for word in words):
             return "the caption has no “and”"
         return "" if len(words) <= LONGEST_SWAP else f"the caption has more than {LONGEST_SWAP} words"
+
+
+SECOND = "{second}"
+CHECKED = ("Consistent", "Caption")
+CHECK_EXAMPLES: tuple[Example, ...] = (  # two captions, then the value of each line
+    ("The lamp is over the desk.", "The desk is under the lamp.", "yes", "The desk is under the lamp."),
+    ("A girl chases a goose.", "A girl is being chased by a goose.", "no", "A goose is being chased by a girl."),
+    ("A bicycle to the left of a bench.", "A bench to the left of a bicycle.", "no",
+     "A bench to the right of a bicycle."),
+    ("A cook pours soup into a bowl.", "Soup is being poured into a bowl by a cook.", "yes",
+     "Soup is being poured into a bowl by a cook."),
+)  # fmt: skip
+
+
+def check_template() -> str:
+    """The prompt that checks a second positive against the caption (VISLA §3.2, App. A.3), with PLACEHOLDER and SECOND
+    where the two go."""
+    shown = "\n\n".join(
+        f"Original: {first}\nParaphrase: {second}\nConsistent: {verdict}\nCaption: {text}"
+        for first, second, verdict, text in CHECK_EXAMPLES
+    )
+    return (
+        "You are given the caption of a photograph and a paraphrase of it. Decide whether both say the same, above all "
+        "about who does what and where things stand to one another.\n\nDo this:\n1. Write yes if they say the same, "
+        "otherwise no.\n2. After a yes, copy the paraphrase. After a no, write one that does say the same, and "
+        "end it with a full stop.\n\nReply with exactly these lines: “Consistent:”, “Caption:”.\n\n"
+        f"Examples:\n\n{shown}\n\nNow the pair to work on.\n\nOriginal: {PLACEHOLDER}\nParaphrase: {SECOND}"
+    )
+
+
+def check_messages(caption: str, second: str) -> list[Message]:
+    """The conversation that checks a second positive."""
+    before, between, after = re.split(rf"{re.escape(PLACEHOLDER)}|{re.escape(SECOND)}", check_template())
+    asked = f"{before}{' '.join(caption.split())}{between}{' '.join(second.split())}{after}"
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": asked}]
 
 
 class PromptWrong(ValueError):

@@ -23,7 +23,7 @@ from benchmarks.formats.checks import check_records
 from benchmarks.imports import images as import_images
 from benchmarks.imports import run as imports
 from benchmarks.jobs import jobs
-from benchmarks.models import Benchmark, Caption, Item, Job, ScoringModel
+from benchmarks.models import Benchmark, Caption, Item, Job, ModelAnswer, ScoringModel
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
 from benchmarks.runs import embeddings, model_answers
 from benchmarks.scoring import score
@@ -44,7 +44,8 @@ class CaptionOrder:
     """What to make. `kinds`: names of prompts.KINDS. `model` with `address`: an endpoint's, otherwise a hub id or a
     folder. `temperature`: None for each kind's own. `prompt`: the user's own, for one kind only. `prices`: of a million
     tokens in prompts and in answers. `share`: of the captions with the best scores; `plausibility` and `grammar` name
-    the classifiers, or are empty. `format_captions`: as an import's option."""
+    the classifiers, or are empty. `check`: ask again whether each second positive says the same. `format_captions`: as
+    an import's option."""
 
     name: str
     kinds: Sequence[str]
@@ -58,6 +59,7 @@ class CaptionOrder:
     grammar: str = ""
     share: float = 0.35
     refine: bool = False
+    check: bool = False
     format_captions: bool = True
     prices: Sequence[float] = (0.0, 0.0)
     device: str = "auto"
@@ -152,6 +154,7 @@ def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> Estimate:
     captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
     texts = captions.values_list("text", flat=True).distinct()
     kinds = [KINDS[name] for name in order.kinds]
+    kinds += [kind for kind in kinds if order.check and kind.role == SECOND_POSITIVE]  # asked twice
     return estimated(order, ((kind, text) for text in texts for kind in kinds if not kind.ineligible(text)))
 
 
@@ -188,6 +191,7 @@ class Candidate:
     key: str = ""
     parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
     answer: str = ""
+    made: dict[str, str] = field(default_factory=dict)  # its answer and key, if another question has checked it
     scores: dict[str, float] = field(default_factory=dict)  # grammar_positive, …
 
     @property
@@ -206,7 +210,8 @@ class Generation:
         self.benchmark, self.order = benchmark, CaptionOrder(**job.params["order"])
         self.funnel: list[dict[str, Any]] = []
         self.usage = model_answers.usage_of(job)
-        self.report: dict[str, Any] = {"from": benchmark.pk, "from_name": benchmark.name}
+        self.report: dict[str, Any] = {"from": benchmark.pk, "from_name": benchmark.name, "known": 0}
+        self.model: chat.ChatModel | None = None
         self.model_facts: dict[str, Any] = {}
         self.classifiers: dict[str, dict[str, str]] = {}
 
@@ -214,9 +219,10 @@ class Generation:
         candidates = self.sieve("asked", self.candidates(), self.why_not_asked)
         if not candidates:
             raise CannotScore("NOTHING_TO_ASK", "None of the benchmark's captions suits what is to be made.")
-        answers = self.asked(candidates)
+        answers = self.asked(candidates, self.messages)
         candidates = self.sieve("answered", candidates, lambda one: self.usage.unanswered.get(one.key, ""))
         candidates = self.sieve("follow the template", candidates, lambda one: self.parsed(one, answers[one.key]))
+        candidates = self.checked(candidates)
         cleaner = generated.Cleaner()
         candidates = self.sieve(
             "no question or near-duplicate", candidates,
@@ -271,27 +277,55 @@ class Generation:
             return "the item already has a second positive caption"
         return one.kind.ineligible(one.source.caption)
 
-    def asked(self, candidates: list[Candidate]) -> dict:
-        """The stored answers by key, after asking for those that are missing."""
-        self.progress.begin("loading the model")
-        model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
-        questions: dict[str, Candidate] = {}
+    def asked(
+        self, candidates: list[Candidate], messages: Callable[[Candidate], list[prompts.Message]]
+    ) -> dict[str, ModelAnswer]:
+        """The stored answers by the candidates' keys, which this sets, after asking for those that are missing."""
+        if self.model is None:
+            self.progress.begin("loading the model")
+            self.model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
+        model, questions = self.model, dict[str, Candidate]()
         for one in candidates:
-            one.key = chat.key_of(model.identity, self.messages(one), self.order.settings_of(one.kind))
+            one.key = chat.key_of(model.identity, messages(one), self.order.settings_of(one.kind))
             questions.setdefault(one.key, one)
         missing = model_answers.missing(questions)
         first = [questions[key] for key in missing]
         estimate = estimated(self.order, ((one.kind, one.source.caption) for one in first))
-        self.report |= {"estimate": asdict(estimate), "known": len(questions) - len(missing)}
+        self.report |= {"estimate": asdict(estimate), "known": self.report["known"] + len(questions) - len(missing)}
         self.show_usage()
         self.progress.begin("asking the model", len(missing))
         try:
-            asking = (chat.Question(one.key, self.messages(one), self.order.settings_of(one.kind)) for one in first)
+            asking = (chat.Question(one.key, messages(one), self.order.settings_of(one.kind)) for one in first)
             model_answers.ask(model, self.order.model, asking, self.job, self.usage, self.stepped)
         finally:
             self.show_usage()
         self.model_facts = model.facts
         return model_answers.answers(questions)
+
+    def checked(self, candidates: list[Candidate]) -> list[Candidate]:
+        """VISLA's check of second positives, if it is wanted: each stays, or gives way to what the model writes."""
+        seconds = [one for one in candidates if one.kind.role == SECOND_POSITIVE]
+        if not (self.order.check and seconds):
+            return candidates
+        for one in seconds:
+            one.made = {"answer": one.answer, "answer_key": one.key}
+        answers = self.asked(seconds, lambda one: prompts.check_messages(one.source.caption, one.parsed.text))
+
+        def why_not(one: Candidate) -> str:
+            if one.kind.role != SECOND_POSITIVE:
+                return ""
+            if reason := self.usage.unanswered.get(one.key, ""):
+                return reason
+            found = answers[one.key]
+            one.answer = found.text
+            try:
+                text = generated.parse_check(one.source.caption, one.parsed.text, found.text, found.finish)
+            except Dropped as dropped:
+                return dropped.reason
+            one.parsed = replace(one.parsed, text=text)
+            return ""
+
+        return self.sieve("pass the check of meaning", candidates, why_not)
 
     def messages(self, one: Candidate) -> list[prompts.Message]:
         return prompts.messages(self.order.template_of(one.kind), one.source.caption)
@@ -311,7 +345,7 @@ class Generation:
         }  # fmt: skip
         Job.objects.filter(pk=self.job.pk).update(report=self.report)
 
-    def parsed(self, one: Candidate, answer) -> str:
+    def parsed(self, one: Candidate, answer: ModelAnswer) -> str:
         one.answer = answer.text
         try:
             one.parsed = generated.parse(one.kind, one.source.caption, answer.text, answer.finish)
@@ -410,12 +444,14 @@ class Generation:
 
     def provenance(self, one: Candidate) -> dict[str, Any]:
         """How the caption came about; it stays with the item, in exports and releases too."""
-        return {
+        latest: dict[str, Any] = {"answer": one.answer, "answer_key": one.key}
+        found: dict[str, Any] = {
             "role": one.kind.role, "kind": one.kind.name, "benchmark": self.benchmark.name,
             "item": one.source.record.key, **self.model_facts, **asdict(self.order.settings_of(one.kind)),
-            "system": prompts.SYSTEM, "prompt": self.order.template_of(one.kind), "answer": one.answer,
-            "answer_key": one.key, **({"classifiers": self.classifiers} if self.classifiers else {}),
+            "system": prompts.SYSTEM, "prompt": self.order.template_of(one.kind), **(one.made or latest),
         }  # fmt: skip
+        found |= {"check": {"prompt": prompts.check_template(), **latest}} if one.made else {}
+        return found | ({"classifiers": self.classifiers} if self.classifiers else {})
 
 
 def _example(one: Candidate) -> dict[str, str]:

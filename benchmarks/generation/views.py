@@ -24,7 +24,7 @@ from workers.models.model_name import LONGEST
 USUAL = captions.CaptionOrder("", (), "")
 AS_ORDERED = (  # fields that an order has under the same name
     "name", "kinds", "address", "model", "temperature", "max_tokens", "seed", "prompt", "plausibility", "grammar",
-    "refine", "format_captions", "device",
+    "refine", "check", "format_captions", "device",
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ class CaptionForm(DescribedForm):
     grammar = forms.CharField(max_length=LONGEST, required=False)
     percent = forms.FloatField(min_value=0.01, max_value=100, initial=100 * USUAL.share)
     refine = forms.BooleanField(required=False)
+    check = forms.BooleanField(required=False)
     format_captions = forms.BooleanField(required=False, initial=True)
     input_price = forms.FloatField(min_value=0, max_value=1e6, required=False)
     output_price = forms.FloatField(min_value=0, max_value=1e6, required=False)

@@ -1,6 +1,7 @@
 """A chat endpoint on this machine that misbehaves as told, and counts what it is asked."""
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -15,7 +16,8 @@ class ChatServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, reply: Callable[[str], str], faults: dict[str, list] | None = None, always: object = None):
+    def __init__(self, reply: Callable[[str], str], faults: dict[str, list] | None, always: object, split: str):
+        self.split = split
         self.reply, self.faults, self.always = reply, {**(faults or {})}, always
         self.asked, self.answered = Counter[str](), Counter[str]()
         self.bodies: list[dict] = []
@@ -37,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        question = body["messages"][-1]["content"].rpartition("Caption: ")[2]
+        question = re.split(self.server.split, body["messages"][-1]["content"])[-1]
         with self.server.lock:
             self.server.bodies.append(body)
             self.server.keys.add(self.headers.get("authorization", ""))
@@ -109,9 +111,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def chat_server(
-    reply: Callable[[str], str], faults: dict[str, list] | None = None, always=None
+    reply: Callable[[str], str], faults: dict[str, list] | None = None, always=None, split: str = "Caption: "
 ) -> Iterator[ChatServer]:
-    server = ChatServer(reply, faults, always)
+    """`split`: the pattern after which a prompt has the question."""
+    server = ChatServer(reply, faults, always, split)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

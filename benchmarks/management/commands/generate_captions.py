@@ -34,6 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--grammar", default="", help="a classifier of grammar: a hub id or folder")
         parser.add_argument("--share", type=float, default=USUAL.share, help="of captions with the best scores to keep")
         parser.add_argument("--refine", action="store_true", help="refine the negatives by both classifiers' scores")
+        parser.add_argument("--check", action="store_true", help="ask again whether each second positive says the same")
         parser.add_argument("--as-written", action="store_true", help="do not give all captions one form")
         parser.add_argument("--input-price", type=float, default=0.0, help="of a million tokens in prompts")
         parser.add_argument("--output-price", type=float, default=0.0, help="of a million tokens in answers")
@@ -47,7 +48,18 @@ class Command(BaseCommand):
         self, *, benchmark, kind, endpoint, prompt, input_price, output_price, as_written, estimate, now, **rest
     ):
         found = benchmark_named(benchmark)
-        names = ("name", "model", "temperature", "max_tokens", "seed", "plausibility", "grammar", "share", "refine")
+        names = (
+            "name",
+            "model",
+            "temperature",
+            "max_tokens",
+            "seed",
+            "plausibility",
+            "grammar",
+            "share",
+            "refine",
+            "check",
+        )
         order = captions.CaptionOrder(
             kinds=kind, address=endpoint, prompt=text_of(prompt) if prompt else "", format_captions=not as_written,
             prices=(input_price, output_price),

@@ -167,3 +167,28 @@ def test_a_prompt_names_the_caption_once(text):
     with pytest.raises(prompts.PromptWrong, match="exactly once"):
         prompts.checked_template(text)
     assert "{" not in str(prompts.messages("Change {caption} now.", "a {cat}")[1]["content"]).replace("{cat}", "")
+
+
+@pytest.mark.parametrize("example", prompts.CHECK_EXAMPLES)
+def test_a_check_keeps_a_second_positive_or_replaces_it(example):
+    caption, second, verdict, text = example
+    answer = f"Consistent: {verdict}\nCaption: {text}"
+    assert generated.parse_check(caption, second, answer) == (second if verdict == "yes" else text)
+    asked = str(prompts.check_messages(caption, second)[1]["content"])
+    assert asked.endswith(f"Original: {caption}\nParaphrase: {second}") and "{" not in asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Consistent: perhaps\nCaption: A mug.", generated.NOT_YES_OR_NO),
+        ("Consistent: yes\nCaption: A mug.", generated.CHECK_DIFFERS),
+        ("Consistent: no\nCaption: The cup.", generated.UNCHANGED),
+        ("Yes.", generated.OTHER_TEXT),
+        ("Consistent: no", generated.LINE_MISSING),
+    ],
+)
+def test_a_check_must_follow_its_template_too(answer, expected):
+    with pytest.raises(Dropped) as dropped:
+        generated.parse_check("A cup", "There is a cup.", answer)
+    assert dropped.value.reason == expected

@@ -128,6 +128,31 @@ def test_a_second_positive_joins_the_captions_that_an_item_has(media, tmp_path):
         funnel(run(item.benchmark, order(server, name="More", kinds=["second-positive"])))
 
 
+def test_a_second_positive_that_does_not_say_the_same_gives_way(media, tmp_path):
+    """The one that the check confirms stays; a check that breaks its template drops the caption."""
+
+    def mistaken(asked: str) -> str:
+        first, _, second = asked.partition("\nParaphrase: ")
+        if not second:
+            return f"Idea: say it otherwise\nNew caption: There is {first[2:]}."
+        return {
+            "There is red cup.": "Consistent: yes\nCaption: There is red cup.",
+            "There is green cup.": "Consistent: no\nCaption: One cup, which is green.",
+        }.get(second, "They are the same.")
+
+    with chat_server(mistaken, split=r"Original: |Caption: ") as server:
+        wanted = order(server, kinds=["second-positive"], check=True)
+        job = run(cups(tmp_path, ["red", "green", "old"]), wanted)
+    assert funnel(job)["pass the check of meaning"] == 2
+    assert reasons(job, 3) == {"the answer has text besides the template’s lines": 1}
+    assert job.report["usage"]["answered"] == 6
+    items = Item.objects.filter(benchmark__name="Bowls")
+    made = {item.key: item.captions.get(role="second_positive").text for item in items}
+    assert made == {"i0-second-positive": "There is red cup.", "i1-second-positive": "One cup, which is green."}
+    said = Item.objects.get(key="i1-second-positive").meta["generated"][0]
+    assert said["answer"].startswith("Idea") and said["check"]["answer"].startswith("Consistent: no")
+
+
 def test_a_negative_that_is_true_of_the_image_or_was_made_before_is_dropped(media, tmp_path):
     """Two items have one image; “A red bowl” is true of it."""
     texts = [("A red cup", 0), ("A red bowl", 0), ("The red cup", 1), ("A cup", 2), ("A red cup", 3)]

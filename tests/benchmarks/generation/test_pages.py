@@ -99,6 +99,16 @@ def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, medi
     assert "<b>none</b>" not in page
 
 
+def test_a_failed_job_says_what_to_do_and_what_is_kept(client, benchmark, settings):
+    with chat_server(str, always=401) as server:
+        settings.LLM_ENDPOINTS = [server.address]
+        url = post(client, benchmark, address=server.address).url
+        jobs.run(job_id=Job.objects.get(kind="generate").pk, by="test", work=captions.generate)
+    page = client.get(url).text
+    assert "No captions were generated: 1 problem" in page and "ENDPOINT_REFUSES" in page
+    assert "WINNOW_LLM_KEY" in page and "Generate again" in page
+
+
 def test_a_cancelled_job_leads_back_to_its_form(client, benchmark):
     url = post(client, benchmark).url
     client.post(f"{url}cancel/")
