@@ -1,12 +1,13 @@
 """Score a benchmark with a model: encode what is new, compare, store one run.
 
-Vectors are committed batch by batch, so a killed worker can resume. The run with all its predictions is stored in one
-transaction at the end, with the job's report.
+Vectors, and scores of models that read an image and a caption together, are committed batch by batch, so a killed
+worker can resume. The run with all its predictions is stored in one transaction at the end, with the job's report.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import cast
 
 from django.conf import settings
 from django.db import transaction
@@ -15,11 +16,12 @@ from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
+from benchmarks.predictions.plan import Place
 from benchmarks.records import Problem, Refused
-from benchmarks.runs import embeddings, import_predictions, material
+from benchmarks.runs import embeddings, import_predictions, material, pairs
 from benchmarks.scoring import similarity
 from benchmarks.storage.files import kept
-from workers.models.encoder import Encoder, load
+from workers.models.encoder import Encoder, PairScorer, load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
@@ -68,8 +70,8 @@ class Scoring:
         self.device = job.params["device"]
         self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = material.kind(self.benchmark)
-        self.encoder: Encoder | None = None
-        self.encoded = {"images": 0, "captions": 0}
+        self.encoder: Encoder | PairScorer | None = None
+        self.encoded = {"pairs": 0} if self.model_name.scores_pairs else {"images": 0, "captions": 0}
 
     def run(self) -> None:
         self.check()
@@ -87,7 +89,8 @@ class Scoring:
 
     def check(self) -> None:
         """Check, before loading anything, that this model can score such items."""
-        alone, texts = self.model_name.kind == "language", scoring_plan.compares_captions(self.kind)
+        alone = self.model_name.kind == "language"
+        texts = scoring_plan.compares_captions(self.kind) and not self.model_name.scores_pairs
         if not (self.model_name.sees_images or alone or texts):
             advice = "A sentence encoder compares captions with one another, and these items have no second positive."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose a language model, or a model that sees images.")
@@ -101,7 +104,15 @@ class Scoring:
         """The model's row by its recipe, without loading the model, if it has already encoded everything."""
         found = recipe(self.model_name, self.device)
         model = ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
-        return model if model and not any(found.exists() for found in self.missing(model).values()) else None
+        return model if model and self.complete(model) else None
+
+    def complete(self, model: ScoringModel) -> bool:
+        if self.model_name.scores_pairs:
+            return next(pairs.missing_pairs(model, self.benchmark, self.wanted), None) is None
+        return not any(found.exists() for found in self.missing(model).values())
+
+    def wanted(self, captions: Mapping[Place, str]) -> list[scoring_plan.WantedScore]:
+        return scoring_plan.wanted_scores(self.kind, captions)
 
     def loaded(self) -> ScoringModel:
         self.progress.begin("loading the model")
@@ -120,11 +131,20 @@ class Scoring:
     def encode(self, model: ScoringModel) -> None:
         if self.encoder is None:
             return
+        if self.model_name.scores_pairs:
+            return self.score_pairs(model, cast("PairScorer", self.encoder))
+        encoder = cast("Encoder", self.encoder)
         missing = self.missing(model)
         images = ((image.content, kept.contents(image.original_path)) for image in missing["images"].iterator())
         captions = ((row["content"], row["text"]) for row in missing["captions"].iterator())
-        self.fill(model, "images", missing["images"].count(), images, self.encoder.images)
-        self.fill(model, "captions", missing["captions"].count(), captions, self.encoder.texts)
+        self.fill(model, "images", missing["images"].count(), images, encoder.images)
+        self.fill(model, "captions", missing["captions"].count(), captions, encoder.texts)
+
+    def score_pairs(self, model: ScoringModel, scorer: PairScorer) -> None:
+        count = sum(1 for _ in pairs.missing_pairs(model, self.benchmark, self.wanted))
+        missing = pairs.missing_pairs(model, self.benchmark, self.wanted)
+        asked = ((pair.content, (kept.contents(pair.path), pair.text)) for pair in missing)
+        self.fill(model, "pairs", count, asked, scorer.scores)
 
     def fill(
         self, model: ScoringModel, what: str, count: int, pairs: Iterable[tuple[str, object]], encode: Callable
@@ -132,7 +152,7 @@ class Scoring:
         """Encode and store batch by batch; stored vectors survive any later failure."""
         if not count:
             return
-        self.progress.begin(f"encoding {what}", count)
+        self.progress.begin("scoring pairs" if what == "pairs" else f"encoding {what}", count)
         contents: list[str] = []
         for vectors in encode(_noted(pairs, contents)):
             done, contents[:] = contents[: len(vectors)], contents[len(vectors) :]
@@ -152,12 +172,13 @@ class Scoring:
     def compared(self, model: ScoringModel) -> similarity.Scores:
         self.progress.begin("comparing", self.benchmark.items.count())
         alone, scores = self.model_name.kind == "language", similarity.Scores()
-        asker = similarity.Asker(images=self.model_name.sees_images, texts=not alone, alone=alone)
+        together = self.model_name.scores_pairs
+        asker = similarity.Asker(
+            images=self.model_name.sees_images, texts=not (alone or together), alone=alone,
+            pair=pairs.of_pair if together else None,
+        )  # fmt: skip
         for chunk in material.chunks(self.benchmark):
-            similarity.compare(
-                scores, chunk, lambda captions: scoring_plan.wanted_scores(self.kind, captions), asker,
-                lambda contents: _vectors(model, contents),
-            )  # fmt: skip
+            similarity.compare(scores, chunk, self.wanted, asker, lambda contents: _vectors(model, contents))
             self.progress.step(len(chunk))
         return scores
 
@@ -188,6 +209,8 @@ class Scoring:
             "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded,
             "seconds": round(time.monotonic() - self.began, 1), **facts,
         }  # fmt: skip
+        if self.encoder and self.encoder.reduced_to:
+            report["reduced_to"] = self.encoder.reduced_to
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
 
 
@@ -204,7 +227,7 @@ def _vectors(model: ScoringModel, contents: set[str]) -> dict:
     return found
 
 
-def model_row(encoder: Encoder, named: ModelName, made_by: str | None) -> ScoringModel:
+def model_row(encoder: Encoder | PairScorer, named: ModelName, made_by: str | None) -> ScoringModel:
     """The model's row by its fingerprint; it also stores the recipe."""
     loaded = encoder.loaded
     defaults = {

@@ -32,11 +32,13 @@ class Scores:
 @dataclass(frozen=True)
 class Asker:
     """The scores a model can compute: captions with images (`images`), captions with captions (`texts`), or a caption
-    alone (`alone`, a language model: the same for every image)."""
+    alone (`alone`, a language model: the same for every image). `pair`: the content of a caption and an image, for a
+    model that scores them together; without it their vectors are compared."""
 
     images: bool
     texts: bool
     alone: bool
+    pair: Callable[[str, str], str] | None = None
 
     def contents(self, score: WantedScore, captions: Mapping, images: Mapping) -> tuple[str, ...] | None:
         """The contents to compare; None if this model cannot score them. KeyError names an empty place."""
@@ -44,7 +46,10 @@ class Asker:
             return None if score.text else (captions[score.one],)
         if score.text:
             return (captions[score.one], captions[score.other]) if self.texts else None
-        return (captions[score.one], images[score.other]) if self.images else None
+        if not self.images:
+            return None
+        both = captions[score.one], images[score.other]
+        return (self.pair(*both),) if self.pair else both
 
 
 def compare(

@@ -1,5 +1,5 @@
 """Loading models and encoding images and captions.
 
-Only `clip.py`, `sentences.py`, `language.py` and `device.py` here import torch and the models' libraries. Start with
-`encoder.py`.
+Torch and the models' libraries are imported only when a model is loaded, by the modules that `encoder.py` names and
+those below them. Start there.
 """

@@ -16,9 +16,9 @@ from torch.nn import functional
 from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.contents import Contents
-from workers.images import ImageRefused, pixels_of
 from workers.models import device as devices
 from workers.models.model_name import ModelName
+from workers.models.pictures import picture
 from workers.models.prefetch import prefetched
 from workers.models.refusals import CannotScore
 
@@ -100,6 +100,7 @@ class Clip:
         self.loaded = devices.describe(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
         self.most, self.depth = BATCH[device.type], DEPTH[device.type]
+        self.reduced_to: int | None = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
@@ -110,13 +111,7 @@ class Clip:
         return self.flow(prefetched(self.tokens, texts, self.most, 1, self.depth), self.model.encode_text)
 
     def pixels(self, file: Contents) -> torch.Tensor:
-        try:
-            return self.shrink(pixels_of(file.read_bytes()))
-        except OSError as error:
-            missing = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror or error})."
-            raise CannotScore("IMAGE_MISSING", f"{missing} Restore it.") from error
-        except ImageRefused as refused:
-            raise CannotScore(refused.code, f"The image file {file.name[:16]}…: {refused.advice}") from refused
+        return self.shrink(picture(file))
 
     def tokens(self, text: str) -> torch.Tensor:
         return self.tokenizer([text])[0]
@@ -144,7 +139,7 @@ class Clip:
                     raise
                 if self.most == 1:
                     raise devices.no_memory("one item at a time") from error
-                self.most = max(1, min(self.most, len(batch)) // 2)
+                self.most = self.reduced_to = max(1, min(self.most, len(batch)) // 2)
                 torch.cuda.empty_cache()
 
     def part(self, part: torch.Tensor, encode: Callable) -> torch.Tensor:

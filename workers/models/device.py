@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OfflineModeIsEnabled
+from safetensors import SafetensorError
 
 from workers.models.encoder import Loaded
 from workers.models.model_name import versions
@@ -21,7 +22,8 @@ from workers.models.refusals import CannotScore
 
 PIXELS = 1  # how Winnow decodes an image before the model's preprocessing; increase it when that changes
 NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
-WRONG_FILE = (pickle.UnpicklingError, EOFError, KeyError, AttributeError, TypeError, ValueError, RuntimeError)
+DAMAGED = (pickle.UnpicklingError, SafetensorError, EOFError)
+WRONG_FILE = (*DAMAGED, KeyError, AttributeError, TypeError, ValueError, RuntimeError)
 
 
 def cores() -> int:

@@ -17,6 +17,8 @@ MODULES = {
     "sentence": "workers.models.sentences",
     "language": "workers.models.language",
     "classifier": "workers.models.classifier",
+    "vqa": "workers.models.vqa",
+    "itm": "workers.models.itm",
 }
 INSTALL = "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
@@ -33,18 +35,30 @@ class Loaded:
 
 
 class Encoder(Protocol):
-    """A loaded model. Both methods yield float32 arrays of shape (batch, dimensions) in the order given, with one row
-    per input. Vectors have length 1, so that a dot product is their cosine; a language model's and a
-    classifier's have one dimension, the score itself."""
+    """A loaded model that maps contents to vectors. Both methods yield float32 arrays of shape (batch, dimensions) in
+    the order given, with one row per input. Vectors have length 1, so that a dot product is their cosine; a language
+    model's and a classifier's have one dimension, the score itself. `reduced_to`: items per batch, if memory ran out
+    before."""
 
     loaded: Loaded
+    reduced_to: int | None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]: ...
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]: ...
 
 
-def load(model_name: ModelName, device: str = "auto") -> Encoder:
+class PairScorer(Protocol):
+    """A loaded model that reads an image and a caption together. Yields float32 arrays of shape (batch, 1) in the order
+    given: how well they fit, as a log probability. `reduced_to`: pairs per batch, if memory ran out before."""
+
+    loaded: Loaded
+    reduced_to: int | None
+
+    def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]: ...
+
+
+def load(model_name: ModelName, device: str = "auto") -> Encoder | PairScorer:
     """Load a model. Raises CannotScore with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE,
     WEIGHTS_WRONG, QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
     check_device(device)

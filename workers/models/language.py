@@ -13,6 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from workers.contents import Contents
 from workers.models import device as devices
+from workers.models.checkpoints import checked
 from workers.models.model_name import ModelName
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -27,8 +28,8 @@ def load(model_name: ModelName, device: str) -> "Language":
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_predicts(model_name.name, model_name.title)
-        model = AutoModelForCausalLM.from_pretrained(model_name.name, dtype=torch.float32)
-        return Language(model.eval(), AutoTokenizer.from_pretrained(model_name.name), where)
+        model = checked(AutoModelForCausalLM, model_name)
+        return Language(model, AutoTokenizer.from_pretrained(model_name.name), where)
 
 
 def check_predicts(name: str, title: str) -> None:
@@ -48,6 +49,7 @@ class Language:
         tokens = tokenizer(SAMPLE, add_special_tokens=False)["input_ids"]
         self.loaded = devices.describe(model, device, tokens=tokens, first=self.first)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
+        self.reduced_to = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")

@@ -12,7 +12,11 @@ from pathlib import Path
 from workers.models.refusals import CannotScore
 
 FOLDER, HUB = "local-dir", "hf-hub"  # as open_clip writes them
-PREFIXES = {"sentence-transformers": "sentence", "language-model": "language", FOLDER: "open_clip", HUB: "open_clip"}
+PREFIXES = {
+    "sentence-transformers": "sentence", "language-model": "language", "vqa": "vqa", "itm": "itm",
+    FOLDER: "open_clip", HUB: "open_clip",
+}  # fmt: skip
+PAIRS = {"vqa", "itm"}
 DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
 LONGEST = 300
 PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", "transformers", "Pillow")
@@ -21,7 +25,8 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 @dataclass(frozen=True, slots=True)
 class ModelName:
     """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is),
-    classifier (how plausible or grammatical it is).
+    classifier (how plausible or grammatical it is), vqa (an image-text model that is asked whether a caption fits) or
+    itm (a head for image-text matching).
 
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
     a hub id or a folder.
@@ -40,7 +45,12 @@ class ModelName:
 
     @property
     def sees_images(self) -> bool:
-        return self.kind == "open_clip"
+        return self.kind == "open_clip" or self.scores_pairs
+
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether it reads an image and a caption together and so has no vectors of either."""
+        return self.kind in PAIRS
 
 
 def parse_model(model: str, pretrained: str = "", models: Path | None = None) -> ModelName:

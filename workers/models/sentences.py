@@ -36,6 +36,7 @@ class Sentences:
         tokens = model.tokenizer(SAMPLE)["input_ids"]
         self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
+        self.reduced_to = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model", required=True,
             help="an architecture of open_clip (ViT-B-32-quickgelu), hf-hub:ORG/MODEL, local-dir:FOLDER, "
-            "sentence-transformers:ID_OR_FOLDER or language-model:ID_OR_FOLDER",
+            "sentence-transformers:, language-model:, vqa: or itm: and an id or a folder",
         )  # fmt: skip
         parser.add_argument("--pretrained", default="", help="weights of an architecture: a tag or a file")
         parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps")
@@ -60,8 +60,14 @@ def sentence(code: str, advice: str) -> str:
 
 def summary(report: dict) -> list[str]:
     encoded = report["encoded"]
-    new = f"Encoded {encoded['images']:,} images and {encoded['captions']:,} captions; the rest was already encoded."
+    if "pairs" in encoded:
+        new = f"Scored {encoded['pairs']:,} pairs of an image and a caption; the rest was already scored."
+    else:
+        made = f"{encoded['images']:,} images and {encoded['captions']:,} captions"
+        new = f"Encoded {made}; the rest was already encoded."
     lines = [f"Run {report['run']}: {report['model']} on {report['items']:,} items ({report['precision']}).", new]
+    if "reduced_to" in report:
+        lines.append(f"note: memory ran out, so batches were reduced to {report['reduced_to']:,}.")
     if "note" in report:
         return [*lines, f"{report['note']}.", f"Done in {report['seconds']:,} s."]
     lines.append(f"{report['scores']:,} scores stored, of the kind {report['kind']}.")

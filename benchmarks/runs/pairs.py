@@ -1,0 +1,61 @@
+"""Pairs of an image and a caption that a benchmark's scores need, for models that read both together.
+
+The score of a pair is stored like a vector (`embeddings`), under a content that is made of the two.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from benchmarks.models import Benchmark, Caption, Embedding, Image, ScoringModel
+from benchmarks.predictions.plan import Place, WantedScore
+from benchmarks.runs import material
+from benchmarks.runs.embeddings import of_text
+
+Wanted = Callable[[Mapping[Place, str]], list[WantedScore]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`content`: of the pair; `path`: of the image's original."""
+
+    content: str
+    path: str
+    text: str
+
+
+def of_pair(caption: str, image: str) -> str:
+    """The content of a pair, from those of its caption and image."""
+    return hashlib.sha256(f"{image} {caption}".encode()).hexdigest()
+
+
+def missing_pairs(model: ScoringModel, benchmark: Benchmark, wanted: Wanted) -> Iterator[Pair]:
+    """Pairs that this model has not scored yet, in the items' order, some hundred items in memory at a time."""
+    for chunk in material.chunks(benchmark):
+        asked = _asked(chunk, wanted)
+        stored = Embedding.objects.filter(model=model, content__in=list(asked))
+        scored = set(stored.values_list("content", flat=True))
+        left = {content: parts for content, parts in asked.items() if content not in scored}
+        if left:
+            yield from _with_files(left, [one.item for one in chunk])
+
+
+def _asked(chunk: list[material.Material], wanted: Wanted) -> dict[str, tuple[str, str]]:
+    """The contents of captions and images, by the content of their pair."""
+    asked = {}
+    for one in chunk:
+        for score in wanted(one.captions):
+            if not score.text and score.one in one.captions and score.other in one.images:
+                caption, image = one.captions[score.one], one.images[score.other]
+                asked[of_pair(caption, image)] = caption, image
+    return asked
+
+
+def _with_files(asked: dict[str, tuple[str, str]], items: list[int]) -> Iterator[Pair]:
+    texts = Caption.objects.filter(item__in=items).order_by().values_list("text", flat=True).distinct()
+    by_content = {of_text(text): text for text in texts}
+    shown = Image.objects.filter(sha256__in={image for _, image in asked.values()})
+    paths = {image.sha256: image.original_path for image in shown.only("sha256")}
+    for content, (caption, image) in asked.items():
+        if caption in by_content and image in paths:  # otherwise an import has just replaced it; `compared` says so
+            yield Pair(content, paths[image], by_content[caption])

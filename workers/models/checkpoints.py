@@ -1,0 +1,20 @@
+"""Loading models of transformers."""
+
+import torch
+
+from workers.models.model_name import ModelName
+from workers.models.refusals import CannotScore
+
+
+def checked(model_class, named: ModelName) -> torch.nn.Module:
+    """Load a transformers model with all of its weights, none of its code. CannotScore: WEIGHTS_WRONG.
+
+    transformers only warns of weights that the checkpoint lacks, and draws them at random.
+    """
+    model, found = model_class.from_pretrained(
+        named.name, dtype=torch.float32, trust_remote_code=False, output_loading_info=True
+    )
+    if lacking := sorted(found["missing_keys"]):
+        advice = f"the checkpoint lacks {len(lacking):,} of the model's weights, such as {lacking[0]}."
+        raise CannotScore("WEIGHTS_WRONG", f"“{named.title}” is incomplete or of another architecture: {advice}")
+    return model.eval()

@@ -1,0 +1,53 @@
+"""Cross-encoders with a head for image-text matching, by a folder or a hub id of transformers.
+
+The score of a pair is the natural logarithm of P(match). The logarithm, because close to 1 it still tells pairs apart
+that a probability in float32 would tie.
+"""
+
+import warnings
+from collections.abc import Callable
+
+import torch
+from PIL.Image import Image
+from transformers import AutoConfig, AutoProcessor, BlipForImageTextRetrieval
+
+from workers.models import device as devices
+from workers.models.checkpoints import checked
+from workers.models.model_name import ModelName
+from workers.models.pairs import Pairs
+from workers.models.refusals import CannotScore
+
+Head = Callable[[torch.nn.Module, dict], torch.Tensor]
+MATCH = 1  # the place of “match” in the head's two numbers
+HEADS: dict[str, tuple[type, Head]] = {  # by the architecture that the config names
+    "BlipForImageTextRetrieval": (BlipForImageTextRetrieval, lambda model, inputs: model(**inputs).itm_score),
+}
+
+
+def load(model_name: ModelName, device: str) -> "Matching":
+    where = devices.chosen(device)
+    with devices.explained(model_name.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = AutoConfig.from_pretrained(model_name.name, trust_remote_code=False)
+        named = next((name for name in config.architectures or () if name in HEADS), "")
+        if not named:
+            made_for = " ".join(config.architectures or ()) or "of no stated kind"
+            advice = f"it is {made_for}. Choose one whose config names a {' or '.join(HEADS)}."
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” has no image-text-matching head: {advice}")
+        model_class, head = HEADS[named]
+        processor = AutoProcessor.from_pretrained(model_name.name, trust_remote_code=False)
+        return Matching(checked(model_class, model_name), processor, head, where)
+
+
+class Matching(Pairs):
+    """A loaded model (workers.models.encoder.PairScorer)."""
+
+    def __init__(self, model: torch.nn.Module, processor, head: Head, device: torch.device):
+        self.processor, self.head = processor, head
+        super().__init__(model, device)
+
+    def inputs(self, images: list[Image], texts: list[str]) -> dict:
+        return dict(self.processor(images=images, text=texts, padding=True, truncation=True, return_tensors="pt"))
+
+    def log_probabilities(self, inputs: dict) -> torch.Tensor:
+        return torch.log_softmax(self.head(self.model, inputs).float(), dim=-1)[:, MATCH]

@@ -1,0 +1,77 @@
+"""What models have in common that score pairs of an image and a caption together: loading, batches, memory."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import torch
+from PIL.Image import Image, fromarray
+
+from workers.contents import Contents
+from workers.models import device as devices
+from workers.models.pictures import picture
+from workers.models.prefetch import batches, prefetched
+from workers.models.refusals import CannotScore
+
+BATCH = {"cpu": 4, "mps": 4, "cuda": 32}  # pairs; fewer if memory does not suffice
+DEPTH = {"cpu": 0, "mps": 1, "cuda": 2}  # batches of images decoded ahead
+SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
+
+
+class Pairs:
+    """A loaded model (workers.models.encoder.PairScorer). Subclasses prepare inputs and compute log probabilities."""
+
+    def __init__(self, model: torch.nn.Module, device: torch.device, **facts):
+        self.model, self.device = model, device
+        self.most = BATCH[device.type]
+        self.reduced_to: int | None = None
+        sample = self.inputs([_sample_image()], [SAMPLE])
+        seen = {name: _digest(value) for name, value in sample.items() if isinstance(value, torch.Tensor)}
+        self.loaded = devices.describe(model, device, sample=seen, **facts)
+        model.to(device)
+
+    def inputs(self, images: list[Image], texts: list[str]) -> dict:
+        """The model's keyword arguments, on the CPU."""
+        raise NotImplementedError
+
+    def log_probabilities(self, inputs: dict) -> torch.Tensor:
+        """Shape (pairs,)."""
+        raise NotImplementedError
+
+    def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]:
+        read = lambda pair: (picture(pair[0]), pair[1])  # noqa: E731
+        for batch in prefetched(read, pairs, self.most, devices.cores(), DEPTH[self.device.type]):
+            with devices.explained("these pairs"):
+                yield self.of_batch(batch)
+
+    def of_batch(self, batch: list[tuple[Image, str]]) -> np.ndarray:
+        """Shape (len(batch), 1). In smaller parts from the first time that memory runs out."""
+        while True:
+            try:
+                return np.concatenate([self.part(part) for part in batches(batch, self.most)])
+            except (RuntimeError, MemoryError) as error:
+                if not devices.out_of_memory(error):
+                    raise
+                if self.most == 1:
+                    raise devices.no_memory("one pair at a time") from error
+                self.most = self.reduced_to = max(1, min(self.most, len(batch)) // 2)
+                torch.cuda.empty_cache()
+
+    def part(self, part: list[tuple[Image, str]]) -> np.ndarray:
+        inputs = self.inputs([image for image, _ in part], [text for _, text in part])
+        placed = {name: value.to(self.device) if hasattr(value, "to") else value for name, value in inputs.items()}
+        found = devices.computed(self.device, lambda: self.log_probabilities(placed).float().cpu().numpy())
+        if not devices.finite(found):
+            raise CannotScore("WEIGHTS_WRONG", "The model returns no numbers for some pairs; its weights are damaged.")
+        return found[:, None]
+
+
+def _sample_image() -> Image:
+    """A fixed gradient, wider than high, so that resizing and cropping show in the fingerprint."""
+    values = np.arange(48 * 64 * 3, dtype=np.uint32).reshape(48, 64, 3) % 251
+    return fromarray(values.astype(np.uint8))
+
+
+def _digest(value: torch.Tensor) -> str:
+    facts = f"{value.dtype} {tuple(value.shape)}".encode()
+    return hashlib.sha256(facts + value.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()).hexdigest()

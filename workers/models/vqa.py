@@ -1,0 +1,72 @@
+"""VQAScore: an image-text model is asked whether the image shows the caption; by a folder or a hub id of transformers.
+
+The score of a pair is the natural logarithm of P(yes), the probability that the model's answer begins with “yes”. The
+logarithm, because close to 1 it still tells pairs apart that a probability in float32 would tie.
+"""
+
+import warnings
+
+import torch
+from PIL.Image import Image
+from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
+from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
+
+from workers.models import device as devices
+from workers.models.checkpoints import checked
+from workers.models.model_name import ModelName
+from workers.models.pairs import Pairs
+from workers.models.refusals import CannotScore
+
+PROMPT = 'Does this figure show "{caption}"? Answer yes or no.'
+YES, NO = ("Yes", "yes", "YES", " Yes", " yes"), ("No", "no", "NO", " No", " no")
+
+
+def load(model_name: ModelName, device: str) -> "Asked":
+    where = devices.chosen(device)
+    with devices.explained(model_name.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = AutoConfig.from_pretrained(model_name.name, trust_remote_code=False)
+        if config.model_type not in KNOWN:
+            advice = "Choose one that transformers loads for image-text-to-text."
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not answer questions about images. {advice}")
+        processor = AutoProcessor.from_pretrained(model_name.name, trust_remote_code=False)
+        return Asked(checked(AutoModelForImageTextToText, model_name), processor, model_name, where)
+
+
+class Asked(Pairs):
+    """A loaded model (workers.models.encoder.PairScorer)."""
+
+    def __init__(self, model: torch.nn.Module, processor, model_name: ModelName, device: torch.device):
+        self.processor = processor
+        processor.tokenizer.padding_side = "left"  # the answer follows the last token of every row
+        self.yes = sorted(self.firsts(YES) - self.firsts(NO) - {processor.tokenizer.unk_token_id})
+        if not self.yes:
+            advice = "its tokenizer begins “yes” and “no” with the same token."
+            raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” cannot answer with one token: {advice}")
+        super().__init__(model, device, yes=self.yes)
+
+    def firsts(self, words: tuple[str, ...]) -> set[int]:
+        """The tokens with which an answer can begin."""
+        found = (self.processor.tokenizer(word, add_special_tokens=False)["input_ids"] for word in words)
+        return {tokens[0] for tokens in found if tokens}
+
+    def inputs(self, images: list[Image], texts: list[str]) -> dict:
+        nested = [[image] for image in images]  # one list per question: also right for models that take several
+        prompts = [self.prompt(text) for text in texts]
+        return dict(self.processor(images=nested, text=prompts, padding=True, return_tensors="pt"))
+
+    def prompt(self, caption: str) -> str:
+        """In the model's own form of a conversation, if it has one."""
+        question = PROMPT.format(caption=caption)
+        if getattr(self.processor, "chat_template", None):
+            said = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": question}]}]
+            return self.processor.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        token = getattr(self.processor, "image_token", "")
+        return f"{token}\n{question}" if token else question
+
+    def log_probabilities(self, inputs: dict) -> torch.Tensor:
+        """By one step of generation, which every kind of model has, with an encoder of its own or without."""
+        made = self.model.generate(  # type: ignore[operator]
+            **inputs, max_new_tokens=1, do_sample=False, output_logits=True, return_dict_in_generate=True
+        )
+        return torch.log_softmax(made.logits[0].float(), dim=-1)[:, self.yes].logsumexp(dim=-1)
