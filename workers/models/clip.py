@@ -83,10 +83,12 @@ def _mismatch(name: str, weights: str, quick: bool) -> CannotScore:
 
 
 def _is_torchscript(path: Path) -> bool:
+    """By the names that torch goes by: it would read any other archive as a pickle, and run code inside it."""
     with suppress(OSError, zipfile.BadZipFile):
         if path.is_file() and zipfile.is_zipfile(path):
             names = zipfile.ZipFile(path).namelist()
-            return any(name.endswith("/constants.pkl") for name in names) and any("/code/" in name for name in names)
+            root = names[0].partition("/")[0] if names else ""
+            return f"{root}/constants.pkl" in names and any(name.startswith(f"{root}/code/") for name in names)
     return False
 
 
