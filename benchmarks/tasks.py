@@ -11,6 +11,7 @@ from django.db import Error, connection
 
 from benchmarks.accounts import idempotency
 from benchmarks.generation import captions
+from benchmarks.generation import images as generated_images
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
@@ -52,6 +53,13 @@ def run_generate(job_id: int) -> None:
     _follow_up(jobs.run(job_id=job_id, by=BY, work=captions.generate))
 
 
+@jobs.runs(generated_images.KIND)
+@shared_task
+def generate_images(job_id: int) -> None:
+    """Runs on the queue `models`, as `run_score`."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=generated_images.generate))
+
+
 @jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
@@ -87,6 +95,7 @@ def tidy_up(**signal) -> None:
         uploads.sweep()
         idempotency.sweep()
         work_folder.sweep()
+        generated_images.sweep()
     except Unavailable as error:  # the next start or job does it
         log.warning("Could not clean up: %s", error)
     jobs.revive_jobs(by=BY)

@@ -7,6 +7,7 @@ from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
 from benchmarks.accounts import views as accounts_views
+from benchmarks.generation import image_views
 from benchmarks.generation import views as generation_views
 from benchmarks.imports import views as imports_views
 from benchmarks.jobs import upload_views
@@ -55,6 +56,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),
     path("benchmarks/<int:pk>/score/", scoring_views.score_new, name="score-new"),
     path("benchmarks/<int:pk>/captions/", generation_views.captions_new, name="captions-new"),
+    path("benchmarks/<int:pk>/images/", image_views.images_new, name="images-new"),
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),
     path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs_views.run_delete, name="run-delete"),

@@ -158,6 +158,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ROUTES = {  # machines with a GPU serve only this queue
     "benchmarks.tasks.run_score": {"queue": "models"},
     "benchmarks.tasks.run_generate": {"queue": "models"},
+    "benchmarks.tasks.generate_images": {"queue": "models"},
 }
 
 AUTH_PASSWORD_VALIDATORS = [

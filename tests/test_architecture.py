@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("torch", "open_clip", "torchvision", "sentence_transformers", "transformers")  # for the models' worker alone
+HEAVY = (
+    "torch",
+    "open_clip",
+    "torchvision",
+    "sentence_transformers",
+    "transformers",
+    "diffusers",
+)  # for the models' worker alone
 BUCKET = ("boto3", "botocore", "storages")
 
 

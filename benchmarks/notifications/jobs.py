@@ -13,18 +13,12 @@ from benchmarks import audit, permissions
 from benchmarks.models import Job, JobState
 from benchmarks.notifications.kinds import Message, link, tells
 
-WANTED = (
-    "import",
-    "predictions",
-    "score",
-    "generate",
-    "export",
-    "release",
-)  # kinds of jobs that people request and wait for
+# Kinds of jobs that people request and wait for
+WANTED = ("import", "predictions", "score", "generate", "images", "export", "release")
 OLD = timedelta(days=7)  # nobody waits for news of a job that ended before
 
 
-@tells("job", "An import, export, release, scoring run or generation that I requested has ended")
+@tells("job", "An import, export, release or run of a model that I requested has ended")
 def ended(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
     """The user's jobs that have ended since, unless they may no longer see them."""
     since = max(since, timezone.now() - OLD)

@@ -33,10 +33,14 @@ class ScoreForm(DescribedForm):
 def refuse_paths(form: forms.Form, *names: str) -> None:
     """Allow only files in the server's model folder."""
     for name in names:
-        given = form.cleaned_data.get(name, "")
-        paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
-        if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
+        if is_path(form.cleaned_data.get(name, "")):
             form.add_error(name, "Give the name of a file or folder in the server's model folder, not a path.")
+
+
+def is_path(given: str) -> bool:
+    """Whether it names a file outside of the model folder, as a whole or behind a prefix such as `local-dir:`."""
+    paths = [one.strip() for one in (given, given.partition(":")[2])]
+    return any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

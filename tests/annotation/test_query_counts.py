@@ -46,11 +46,11 @@ NO_ROWS = {
     "mfa_generate_recovery_codes", "small-image", "thumbnail", "instructions-image", "api-schema", "join", "judge",
     "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
     "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
-    "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "score-new", "captions-new",
-    "study-delete",
-    "release-download", "release-file", "client", "client-file", "help", "help-page", "help-picture", "upload-detail",
-    "api-upload-detail", "api-export-file", "api-release-detail", "api-release-file", "api-release-member",
-    "api-study-prolific", "api-webhook-detail", "protocol-try", "protocol-try-answers", "protocol-try-history",
+    "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "score-new", "captions-new", "images-new",
+    "study-delete", "release-download", "release-file", "client", "client-file", "help", "help-page", "help-picture",
+    "upload-detail", "api-upload-detail", "api-export-file", "api-release-detail", "api-release-file",
+    "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try", "protocol-try-answers",
+    "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {

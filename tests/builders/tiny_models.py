@@ -103,3 +103,34 @@ def with_towers(folder: Path, config: dict) -> str:
     if "hf_tokenizer_name" in config["text_cfg"]:
         tiny_tokenizer().save_pretrained(folder)
     return f"local-dir:{folder}"
+
+
+def tiny_pipeline(folder: Path) -> Path:
+    """A Stable Diffusion of one block a part, which draws 8 × 8 pixels."""
+    from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline
+
+    tokenizer = tiny_tokenizer()
+    tokenizer.model_max_length = 16
+    torch.manual_seed(0)
+    read = transformers.CLIPTextConfig(
+        vocab_size=len(tokenizer), hidden_size=8, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=16, bos_token_id=2, eos_token_id=3, pad_token_id=1,
+    )  # fmt: skip
+    kept = {"block_out_channels": (8,), "norm_num_groups": 4, "layers_per_block": 1, "sample_size": 8}
+    seen = AutoencoderKL(down_block_types=("DownEncoderBlock2D",), up_block_types=("UpDecoderBlock2D",), **kept)
+    StableDiffusionPipeline(
+        vae=seen, text_encoder=transformers.CLIPTextModel(read), tokenizer=tokenizer, unet=tiny_unet(),
+        scheduler=DDIMScheduler(clip_sample=False, steps_offset=1), safety_checker=None, feature_extractor=None,
+        requires_safety_checker=False,
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def tiny_unet():
+    """Its denoising network, with weights by torch's present seed."""
+    from diffusers import UNet2DConditionModel
+
+    return UNet2DConditionModel(
+        sample_size=8, block_out_channels=(8,), layers_per_block=1, norm_num_groups=4, cross_attention_dim=8,
+        attention_head_dim=4, down_block_types=("CrossAttnDownBlock2D",), up_block_types=("CrossAttnUpBlock2D",),
+    )  # fmt: skip

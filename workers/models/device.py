@@ -128,7 +128,7 @@ def unreachable(causes: list[BaseException]) -> bool:
 
 
 def no_memory(what: str) -> CannotScore:
-    advice = "Choose a smaller model or a device with more memory. Finished encodings are kept."
+    advice = "Choose a smaller model or a device with more memory. What is finished is kept."
     return CannotScore("OUT_OF_MEMORY", f"There is not enough memory for “{what}”. {advice}")
 
 

@@ -4,12 +4,13 @@ import importlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Protocol
 
 import numpy as np
 
 from workers.contents import Contents
-from workers.models.model_name import ModelName, check_device
+from workers.models.model_name import ModelName, PipelineName, check_device
 from workers.models.refusals import CannotScore
 
 MODULES = {
@@ -53,20 +54,45 @@ class PairScorer(Protocol):
     given: how well they fit, as a log probability. `reduced_to`: pairs per batch, if memory ran out before."""
 
     loaded: Loaded
-    reduced_to: int | None
+
+    @property
+    def reduced_to(self) -> int | None: ...
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]: ...
+
+
+class Painter(Protocol):
+    """A loaded text-to-image pipeline. `settings`: what made the images besides prompts and seeds, for their
+    provenance."""
+
+    loaded: Loaded
+    settings: dict[str, str]
+
+    @property
+    def reduced_to(self) -> int | None: ...
+
+    def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
+        """PNGs of prompts with their seeds, batch by batch in their order; None if the pipeline's own safety checker
+        withholds one."""
 
 
 def load(model_name: ModelName, device: str = "auto") -> Encoder | PairScorer:
     """Load a model. Raises CannotScore with one sentence: TORCH_MISSING, MODEL_UNKNOWN, MODEL_UNREACHABLE,
     WEIGHTS_WRONG, QUICKGELU_MISMATCH, DEVICE_MISSING, OUT_OF_MEMORY."""
+    return _module(MODULES[model_name.kind], device).load(model_name, device)
+
+
+def load_painter(pipeline: PipelineName, device: str = "auto") -> Painter:
+    """Load a pipeline. Raises CannotScore like `load`."""
+    return _module("workers.models.painter", device).load(pipeline, device)
+
+
+def _module(name: str, device: str) -> ModuleType:
     check_device(device)
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)  # law 8: download, but send no telemetry
+    for variable, value in QUIET.items():
+        os.environ.setdefault(variable, value)  # law 8: download, but send no telemetry
     try:
-        module = importlib.import_module(MODULES[model_name.kind])
+        return importlib.import_module(name)
     except ImportError as error:
-        missing = f"The packages for scoring are not installed here ({error.name or error})."
+        missing = f"The packages for models are not installed here ({error.name or error})."
         raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
-    return module.load(model_name, device)

@@ -87,6 +87,37 @@ def classifier_name(given: str, models: Path | None = None) -> ModelName:
     return ModelName("classifier", local(given, models))
 
 
+@dataclass(frozen=True, slots=True)
+class PipelineName:
+    """A text-to-image pipeline of diffusers by a hub id or a folder; `unet`: another denoising network for it, by the
+    same means, or empty."""
+
+    name: str
+    unet: str = ""
+
+    @property
+    def title(self) -> str:
+        parts = (self.name, self.unet)
+        return " · ".join(Path(part).name if Path(part).is_absolute() else part for part in parts if part)
+
+
+PRESETS = {  # of BiVLC: Stable Diffusion XL with the network that direct preference optimization tuned
+    "sdxl-dpo": PipelineName("stabilityai/stable-diffusion-xl-base-1.0", "mhdang/dpo-sdxl-text2image-v1"),
+}
+
+
+def parse_pipeline(model: str, unet: str = "", models: Path | None = None) -> PipelineName:
+    """A preset, or a pipeline with or without another network; folders in `models` come first. CannotScore:
+    MODEL_UNCLEAR."""
+    model, unet = model.strip(), unet.strip()
+    if not model or max(len(model), len(unet)) > LONGEST or not (model + unet).isprintable():
+        raise unclear("Give a pipeline's hub id or folder, or sdxl-dpo.")
+    if model in PRESETS and not unet:
+        preset = PRESETS[model]
+        return PipelineName(local(preset.name, models), local(preset.unet, models))
+    return PipelineName(local(model, models), local(unet, models) if unet else "")
+
+
 def unclear(advice: str) -> CannotScore:
     return CannotScore("MODEL_UNCLEAR", advice)
 

@@ -9,8 +9,9 @@ from PIL.Image import Image, fromarray
 
 from workers.contents import Contents
 from workers.models import device as devices
+from workers.models.halving import Halving
 from workers.models.pictures import picture
-from workers.models.prefetch import batches, prefetched
+from workers.models.prefetch import prefetched
 from workers.models.refusals import CannotScore
 
 BATCH = {"cpu": 4, "mps": 4, "cuda": 32}  # pairs; fewer if memory does not suffice
@@ -23,8 +24,7 @@ class Pairs:
 
     def __init__(self, model: torch.nn.Module, device: torch.device, **facts):
         self.model, self.device = model, device
-        self.most = BATCH[device.type]
-        self.reduced_to: int | None = None
+        self.halving = Halving(BATCH[device.type])
         sample = self.inputs([_sample_image()], [SAMPLE])
         seen = {name: _digest(value) for name, value in sample.items() if isinstance(value, torch.Tensor)}
         self.loaded = devices.describe(model, device, sample=seen, **facts)
@@ -40,22 +40,13 @@ class Pairs:
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]:
         read = lambda pair: (picture(pair[0]), pair[1])  # noqa: E731
-        for batch in prefetched(read, pairs, self.most, devices.cores(), DEPTH[self.device.type]):
+        for batch in prefetched(read, pairs, self.halving.most, devices.cores(), DEPTH[self.device.type]):
             with devices.explained("these pairs"):
-                yield self.of_batch(batch)
+                yield np.concatenate(self.halving.parts(batch, self.part, "one pair at a time"))
 
-    def of_batch(self, batch: list[tuple[Image, str]]) -> np.ndarray:
-        """Shape (len(batch), 1). In smaller parts from the first time that memory runs out."""
-        while True:
-            try:
-                return np.concatenate([self.part(part) for part in batches(batch, self.most)])
-            except (RuntimeError, MemoryError) as error:
-                if not devices.out_of_memory(error):
-                    raise
-                if self.most == 1:
-                    raise devices.no_memory("one pair at a time") from error
-                self.most = self.reduced_to = max(1, min(self.most, len(batch)) // 2)
-                torch.cuda.empty_cache()
+    @property
+    def reduced_to(self) -> int | None:
+        return self.halving.reduced_to
 
     def part(self, part: list[tuple[Image, str]]) -> np.ndarray:
         inputs = self.inputs([image for image, _ in part], [text for _, text in part])

@@ -1,0 +1,215 @@
+"""Candidate images: a text-to-image pipeline draws each item's negative caption, some images per item.
+
+They enter the benchmark as another round of candidates, by way of an import. Until then, each finished image is kept
+under a hash of what made it, so a killed or cancelled job loses at most a batch, and the next one continues there.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.db.models import Max
+
+from benchmarks import queries
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.limits import MAX_ATTRIBUTE, MAX_IMAGES
+from benchmarks.imports import images as import_images
+from benchmarks.imports import run as run_import
+from benchmarks.imports.store import batches
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Item, ItemImage, Job, Role
+from benchmarks.records import Attributes, ImageRecord, ItemRecord, Problem, Refused
+from benchmarks.scoring.score import refused
+from benchmarks.storage.files import kept
+from workers.models.encoder import Painter, load_painter
+from workers.models.model_name import check_device, parse_pipeline
+from workers.models.refusals import CannotScore
+
+KIND = "images"
+FOLDER = "staging/generated"  # finished images until their import
+MOST = 16  # images per item in one job
+MOST_STEPS, MOST_GUIDANCE, MOST_SEED = 500, 100.0, 2**31 - 1
+FORGOTTEN = 30 * 24 * 3600  # seconds until an image that no job came back for is deleted
+
+
+def queue_images(
+    *, benchmark: Benchmark, model: str, unet: str, count: int, steps: int, guidance: float, seed: int, device: str,
+    by: str, keys: Sequence[str] = (), created_by=None, foreground: bool = False,
+) -> Job:  # fmt: skip
+    """Create a job that draws `count` images for the negative caption of each item, or of those with these keys. Raises
+    Refused for invalid requests; the worker reports further problems."""
+    with refused():
+        pipeline = parse_pipeline(model, unet, settings.MODELS)
+        check_device(device)
+        _check_range("count", "images per item", count, 1, MOST)
+        _check_range("steps", "steps", steps, 1, MOST_STEPS)
+        _check_range("guidance", "guidance", guidance, 0, MOST_GUIDANCE)
+        _check_range("seed", "seed", seed, 0, MOST_SEED)
+        _check_known(benchmark, keys)
+    params = {
+        "benchmark": benchmark.pk, "model": model, "unet": unet, "count": count, "steps": steps, "guidance": guidance,
+        "seed": seed, "device": device, "keys": list(dict.fromkeys(keys)), "foreground": foreground, "by": by,
+    }  # fmt: skip
+    title = f"Generate images for {benchmark.name} with {pipeline.title}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def _check_range(column: str, what: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        advice = f"Give a number of {what} from {least:,} to {most:,}, not {value:,}."
+        raise Refused([Problem("WRONG_VALUE", "", None, column, advice)])
+
+
+def _check_known(benchmark: Benchmark, keys: Sequence[str]) -> None:
+    for start in range(0, len(keys), 1000):
+        some = keys[start : start + 1000]
+        there = set(benchmark.items.filter(key__in=some).values_list("key", flat=True))
+        for key in some:
+            if key not in there:
+                advice = f"“{benchmark.name}” has no item “{key[:80]}”. Correct the id or remove it."
+                raise Refused([Problem("UNKNOWN_ID", "", None, "id", advice)])
+
+
+def generate(job: Job, progress: jobs.Progress) -> None:
+    """The work of a job of kind `images`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
+    with refused():
+        Generating(job, progress).run()
+
+
+def seed_of(seed: int, key: str, place: int) -> int:
+    """The seed of an item's candidate at a place: the same in every benchmark, and another one for a later round."""
+    found = hashlib.sha256(json.dumps([seed, key, place]).encode()).digest()
+    return int.from_bytes(found[:4]) & MOST_SEED
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One image to draw. `place`: among the item's candidates."""
+
+    item: ItemRecord
+    prompt: str
+    place: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file: safe, whatever the item's key is."""
+        return f"{hashlib.sha256(self.item.key.encode()).hexdigest()[:16]}-{self.place}.png"
+
+
+class Generating:
+    """One job's work."""
+
+    def __init__(self, job: Job, progress: jobs.Progress):
+        self.job, self.progress, self.params = job, progress, job.params
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
+            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+        self.benchmark, self.log = benchmark, ProblemLog()
+        self.pipeline = parse_pipeline(self.params["model"], self.params["unet"], settings.MODELS)
+
+    def run(self) -> None:
+        self.progress.begin("reading items")
+        wanted = list(self.wanted())
+        if not wanted:
+            raise CannotScore("NOTHING_TO_DRAW", "None of these items has a negative caption to draw.")
+        self.progress.begin("loading the model")
+        painter = load_painter(self.pipeline, self.params["device"])
+        paths = {one.name: self.path(painter, one) for one in wanted}
+        self.draw(painter, wanted, paths)
+        if painter.reduced_to:
+            advice = f"Memory ran out, so batches were reduced to {painter.reduced_to:,}."
+            self.log.note("SMALLER_BATCHES", "", None, "", advice)
+        self.bring_in(painter, wanted, paths)
+        kept.remove(paths.values())
+
+    def wanted(self) -> Iterator[Wanted]:
+        """All images to draw, in the items' order."""
+        items = self.benchmark.items.order_by("position")
+        if self.params["keys"]:
+            items = items.filter(key__in=self.params["keys"])
+        for some in batches(list(items.values_list("pk", flat=True))):
+            uses = ItemImage.objects.filter(item__in=some, role=Role.CANDIDATE).order_by().values_list("item")
+            last = dict(uses.annotate(Max("position")))
+            for item in queries.with_material(Item.objects.filter(pk__in=some)).order_by("position"):
+                yield from self.of_item(queries.record_of(item), last.get(item.pk, -1) + 1)
+
+    def of_item(self, item: ItemRecord, first: int) -> Iterator[Wanted]:
+        try:
+            prompt = item.caption(Role.NEGATIVE)
+        except KeyError:
+            self.log.note("VALUE_MISSING", "", None, "negative caption", f"“{item.key}” has none, so nothing is drawn.")
+            return
+        if len(item.images) + self.params["count"] > MAX_IMAGES:
+            advice = f"“{item.key[:80]}” has {len(item.images)} images, and an item has at most {MAX_IMAGES}."
+            raise CannotScore("TOO_MANY_PARTS", f"{advice} Draw fewer, or give the ids of other items.")
+        bare = replace(item, images=(), meta={}, truth={})
+        for place in range(first, first + self.params["count"]):
+            yield Wanted(bare, prompt, place, seed_of(self.params["seed"], item.key, place))
+
+    def path(self, painter: Painter, one: Wanted) -> str:
+        made_of = [painter.loaded.fingerprint, one.prompt, one.seed, self.params["steps"], self.params["guidance"]]
+        return f"{FOLDER}/{hashlib.sha256(json.dumps(made_of).encode()).hexdigest()}.png"
+
+    def draw(self, painter: Painter, wanted: list[Wanted], paths: dict[str, str]) -> None:
+        """Draw and keep what is not there yet; an image that the pipeline withholds is kept as an empty file."""
+        there = {file.name for file in kept.below(FOLDER)}
+        left = list({paths[one.name]: one for one in wanted if paths[one.name] not in there}.values())
+        if not left:
+            return
+        self.progress.begin("drawing images", len(left))
+        drawn, prompts = iter(left), ((one.prompt, one.seed) for one in left)
+        for batch in painter.images(prompts, self.params["steps"], self.params["guidance"]):
+            for png in batch:
+                kept.write(paths[next(drawn).name], png or b"")
+                self.progress.step()
+
+    def bring_in(self, painter: Painter, wanted: list[Wanted], paths: dict[str, str]) -> None:
+        """Import the images as candidates; this finishes the job."""
+        sizes = {file.name: file.size for file in kept.below(FOLDER)}
+        images: dict[str, list[ImageRecord]] = {}
+        for one in wanted:
+            if sizes.get(paths[one.name]):
+                drawn = ImageRecord(Role.CANDIDATE, one.name, attributes=self.provenance(painter, one))
+                images.setdefault(one.item.key, []).append(drawn)
+            else:
+                advice = f"The pipeline's safety checker withheld candidate {one.place} of “{one.item.key}”."
+                self.log.note("IMAGE_WITHHELD", "", None, "candidate image", advice)
+        items = {one.item.key: one.item for one in wanted}
+        records = [replace(items[key], images=tuple(of_item)) for key, of_item in images.items()]
+        if not records:
+            raise CannotScore("NOTHING_TO_DRAW", "The pipeline's safety checker withheld all images.")
+        options = run_import.Options(new_candidates=True)
+        order = run_import.Order(
+            self.benchmark.name, self.benchmark.source, options, self.params["by"], self.job.created_by_id
+        )
+        files = import_images.ImagesInMemory(Finished({one.name for record in records for one in record.images}, paths))
+        run_import.import_records(self.job, self.progress, order, records, files, self.log)
+
+    def provenance(self, painter: Painter, one: Wanted) -> Attributes:
+        """What made an image; exports and releases say it."""
+        cut = [one.prompt[start : start + MAX_ATTRIBUTE] for start in range(0, len(one.prompt), MAX_ATTRIBUTE)]
+        return {
+            "model": self.pipeline.title[:MAX_ATTRIBUTE], "weights": painter.loaded.fingerprint,
+            "prompt": cut if len(cut) > 1 else one.prompt, "seed": one.seed, "steps": self.params["steps"],
+            "guidance": self.params["guidance"], **painter.settings,
+        }  # fmt: skip
+
+
+class Finished:
+    """Finished images for an import, one in memory at a time."""
+
+    def __init__(self, names: set[str], paths: dict[str, str]):
+        self.names, self.paths = sorted(names), paths
+
+    def stream(self, wanted: list[str]) -> Iterator[tuple[str, bytes]]:
+        for name in wanted:
+            yield name, kept.read(self.paths[name])
+
+
+def sweep() -> None:
+    """Delete finished images that no job came back for."""
+    kept.remove([file.name for file in kept.below(FOLDER) if file.modified < time.time() - FORGOTTEN])

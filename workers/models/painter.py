@@ -1,0 +1,86 @@
+"""Text-to-image pipelines of diffusers: prompts to images, by a folder or a hub id."""
+
+import io
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import torch
+from diffusers import AutoPipelineForText2Image, UNet2DConditionModel
+
+from workers.models import device as devices
+from workers.models.halving import Halving
+from workers.models.model_name import PipelineName, installed, versions
+from workers.models.prefetch import batches
+from workers.models.refusals import CannotScore
+
+BATCH = {"cpu": 2, "mps": 2, "cuda": 8}  # images at once; fewer if memory does not suffice
+SAFE = {"use_safetensors": True, "trust_remote_code": False}  # no pickles, no code of the model's own
+
+
+def load(pipeline: PipelineName, device: str) -> "Diffusion":
+    where = devices.chosen(device)
+    with devices.explained(pipeline.title), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kind = torch.float16 if devices.precision(where) == "float16" else torch.float32
+        parts = {"unet": _unet(pipeline.unet, kind)} if pipeline.unet else {}
+        made = AutoPipelineForText2Image.from_pretrained(pipeline.name, torch_dtype=kind, **SAFE, **parts)
+        return Diffusion(made, where)
+
+
+def _unet(name: str, kind: torch.dtype) -> UNet2DConditionModel:
+    """In a folder or repository of its own, or as its part `unet`."""
+    folder = Path(name)
+    below = {} if folder.is_dir() and not (folder / "unet").is_dir() else {"subfolder": "unet"}
+    model, found = UNet2DConditionModel.from_pretrained(
+        name, torch_dtype=kind, use_safetensors=True, output_loading_info=True, **below
+    )
+    if lacking := sorted(found["missing_keys"]):
+        advice = f"the checkpoint lacks {len(lacking):,} of the network's weights, such as {lacking[0]}."
+        raise CannotScore("WEIGHTS_WRONG", f"“{name}” is incomplete or of another architecture: {advice}")
+    return model
+
+
+class Diffusion:
+    """A loaded pipeline (workers.models.encoder.Painter)."""
+
+    def __init__(self, pipeline, device: torch.device):
+        parts = {name: part for name, part in pipeline.components.items() if isinstance(part, torch.nn.Module)}
+        diffusers, scheduler = installed("diffusers"), pipeline.scheduler
+        settings = {"scheduler": type(scheduler).__name__, **dict(sorted(scheduler.config.items()))}
+        self.loaded = devices.describe(torch.nn.ModuleDict(parts), device, diffusers=diffusers, scheduler=settings)
+        self.settings = {"scheduler": type(scheduler).__name__, "precision": self.loaded.precision}
+        self.settings["versions"] = _named_versions()
+        pipeline.set_progress_bar_config(disable=True)
+        self.pipeline, self.halving = pipeline.to(device), Halving(BATCH[device.type])
+
+    @property
+    def reduced_to(self) -> int | None:
+        return self.halving.reduced_to
+
+    def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
+        """Seeds on the CPU, one for each image: the noise is the same whatever the device and the batch."""
+
+        def made(part: list[tuple[str, int]]) -> list[bytes | None]:
+            drawn = self.pipeline(
+                prompt=[prompt for prompt, _ in part], num_inference_steps=steps, guidance_scale=guidance,
+                generator=[torch.Generator("cpu").manual_seed(seed) for _, seed in part],
+            )  # fmt: skip
+            withheld = getattr(drawn, "nsfw_content_detected", None) or [False] * len(part)
+            return [None if bad else _png(image) for image, bad in zip(drawn.images, withheld, strict=True)]
+
+        for batch in batches(prompts, self.halving.most):
+            with devices.explained("these images"):
+                found = self.halving.parts(batch, made, "one image at a time")
+            yield [image for part in found for image in part]
+
+
+def _png(image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def _named_versions() -> str:
+    wanted = {"diffusers": installed("diffusers"), **versions()}
+    return ", ".join(f"{name} {wanted[name]}" for name in ("diffusers", "torch", "transformers"))
