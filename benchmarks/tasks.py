@@ -22,7 +22,7 @@ from benchmarks.notifications import kinds as notification_kinds
 from benchmarks.notifications import send
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
-from benchmarks.scoring import score
+from benchmarks.scoring import ask, score
 from benchmarks.storage.files import Unavailable
 
 BY = "worker"
@@ -51,6 +51,13 @@ def run_score(job_id: int) -> None:
 def run_generate(job_id: int) -> None:
     """Runs on the queue `models`, in a process that may load torch."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=captions.generate))
+
+
+@jobs.runs(ask.KIND)
+@shared_task
+def run_ask(job_id: int) -> None:
+    """Runs on the queue `models`, as `run_score`."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=ask.ask))
 
 
 @jobs.runs(generated_images.KIND)

@@ -13,6 +13,7 @@ from benchmarks.imports import views as imports_views
 from benchmarks.jobs import upload_views
 from benchmarks.jobs import views as jobs_views
 from benchmarks.runs import views as runs_views
+from benchmarks.scoring import ask_views
 from benchmarks.scoring import views as scoring_views
 from benchmarks.views import benchmarks, images
 
@@ -56,6 +57,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),
     path("benchmarks/<int:pk>/score/", scoring_views.score_new, name="score-new"),
     path("benchmarks/<int:pk>/captions/", generation_views.captions_new, name="captions-new"),
+    path("benchmarks/<int:pk>/ask/", ask_views.ask_new, name="ask-new"),
     path("benchmarks/<int:pk>/images/", image_views.images_new, name="images-new"),
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),

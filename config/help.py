@@ -27,6 +27,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "benchmark-webhooks": "guide/webhooks",
     "score-": "guide/scoring",
     "captions-": "guide/generating",
+    "ask-": "guide/scoring",
     "images-": "guide/generating-images",
     "predictions-": "reference/predictions",
     "reported-": "guide/comparison",

@@ -159,6 +159,7 @@ CELERY_TASK_ROUTES = {  # machines with a GPU serve only this queue
     "benchmarks.tasks.run_score": {"queue": "models"},
     "benchmarks.tasks.run_generate": {"queue": "models"},
     "benchmarks.tasks.generate_images": {"queue": "models"},
+    "benchmarks.tasks.run_ask": {"queue": "models"},
 }
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -14,7 +14,7 @@ from benchmarks.models import Job, JobState
 from benchmarks.notifications.kinds import Message, link, tells
 
 # Kinds of jobs that people request and wait for
-WANTED = ("import", "predictions", "score", "generate", "images", "export", "release")
+WANTED = ("import", "predictions", "score", "ask", "generate", "images", "export", "release")
 OLD = timedelta(days=7)  # nobody waits for news of a job that ended before
 
 

@@ -78,6 +78,7 @@ benchmark-detail        +++-+L  xxxxxx
 import-new              +++-+L  +++-+L
 score-new               +++-+L  +++-+L
 captions-new            +++-+L  +++-+L
+ask-new                 +++-+L  +++-+L
 images-new              +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L

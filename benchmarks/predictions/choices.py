@@ -1,0 +1,95 @@
+"""A benchmark's questions as choices that are put to a model in words, and its answers read. Pure.
+
+A question of a kind compares scores that have one part in common: an image whose caption is sought, or a caption whose
+image is. That part is given, and the others are the options. Questions that compare captions alone are not asked.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.predictions.base import NONE
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.plan import Place, wanted_scores
+
+LETTERS = "ABCDE"
+ALONE = "Answer with the letter alone."
+WHICH_CAPTION = f"Which caption describes the image? {ALONE}"
+WHICH_IMAGE = f"Which image does the caption describe? {ALONE}"
+LETTER = re.compile(
+    r"(?:(?:the )?(?:correct |best )?(?:answer|caption|image|option)(?: is)?:? )?\W*([A-E])\W*"
+    r"|\W*([A-E])(?:[.):]|\*\*) .*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`question` of an item: `given` is an image if `captions`, else a caption; `options` are places of the other, the
+    right one first, and `names` what the kind calls them."""
+
+    question: str
+    given: Place
+    options: tuple[Place, ...]
+    names: tuple[str, ...]
+    captions: bool
+
+    def orders(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The options as they are shown, by number: forwards, then backwards."""
+        forwards = tuple(range(len(self.options)))
+        return forwards, forwards[::-1]
+
+
+def choices(kind: str, captions: Mapping[Place, str], images: Mapping[Place, str]) -> Iterator[Choice]:
+    """The questions that can be asked of an item with these captions and images."""
+    found = KINDS[kind]
+    wanted = {score.name: score for score in wanted_scores(kind, captions)}
+    for name, question in found.questions.items():
+        pairs = found.measured.questions[name]
+        scores = [pairs[0][0], *(other for _, other in pairs)]
+        if not all(score in wanted and not wanted[score].text for score in scores):
+            continue
+        ones, others = ([getattr(wanted[score], side) for score in scores] for side in ("one", "other"))
+        there = all(one in captions for one in ones) and all(other in images for other in others)
+        if there and len(set(others)) == 1:
+            yield Choice(name, others[0], tuple(ones), question.options, captions=True)
+        elif there and len(set(ones)) == 1:
+            yield Choice(name, ones[0], tuple(others), question.options, captions=False)
+
+
+def letter(text: str, shown: Sequence[str] = ()) -> int | None:
+    """The number of the option that an answer names by its letter, or by repeating a caption and nothing else; None if
+    it does neither. `shown`: the captions as they were shown."""
+    said = text.strip()
+    matched = LETTER.fullmatch(said)
+    if matched:
+        return LETTERS.index((matched[1] or matched[2]).upper())
+    alike = [number for number, caption in enumerate(shown) if _plain(caption) == _plain(said)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(" .\"'“”").split())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`choice`: the option that both orders agree on, else NONE. `outcome` says how: agreed, order (each order got
+    another option), refused, unparsable."""
+
+    choice: str
+    outcome: str
+
+
+def verdict(choice: Choice, picked: Sequence[int | None], refused: bool) -> Verdict:
+    """From what was picked in each order, as a number of `Choice.orders`; None where the answer named none."""
+    if refused:
+        return Verdict(NONE, "refused")
+    found = []
+    for order, place in zip(choice.orders(), picked, strict=True):
+        if place is None or place >= len(order):
+            return Verdict(NONE, "unparsable")
+        found.append(order[place])
+    if len(set(found)) > 1:
+        return Verdict(NONE, "order")
+    return Verdict(choice.names[found[0]], "agreed")

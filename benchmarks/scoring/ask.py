@@ -1,0 +1,303 @@
+"""Ask a vision endpoint a benchmark's questions, each in both orders of its options, and store one run of choices.
+
+Each answer is committed as it comes (`runs.model_answers`), so a killed worker resumes, and nothing is paid for twice.
+An option counts as chosen if both orders agree on it. Refusals and answers that name no option are choices of none, and
+are counted apart; a question that the endpoint did not answer at all is left out.
+"""
+
+import base64
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from benchmarks import audit
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
+from benchmarks.predictions import choices
+from benchmarks.predictions.choices import Choice, Verdict
+from benchmarks.records import Problem, Refused
+from benchmarks.runs import import_predictions, material, model_answers
+from benchmarks.runs.embeddings import of_text
+from benchmarks.scoring.score import AGAIN, refused
+from benchmarks.storage.files import kept
+from workers import images
+from workers.images import ImageRefused
+from workers.models import chat
+from workers.models.refusals import CannotScore
+
+KIND = "ask"
+SIDE = 1024  # pixels of the long side of an image that is sent, at most
+TOKENS = 16  # of an answer
+REFUSED = {"refusal", "content_filter"}
+USAGE_EVERY = 0.5  # seconds between two writings of the tokens used
+
+
+@dataclass(frozen=True)
+class AskOrder:
+    """`prices`: of a million tokens in questions and in answers. `parallel`: questions on their way at once."""
+
+    address: str
+    model: str
+    prices: Sequence[float] = (0.0, 0.0)
+    max_tokens: int = TOKENS
+    parallel: int = 4
+    timeout: float = 120.0
+
+    @property
+    def chat_name(self) -> chat.ChatName:
+        return chat.ChatName(self.model.strip(), self.address.strip(), "auto", self.parallel, self.timeout)
+
+    @property
+    def settings(self) -> chat.Settings:
+        return chat.Settings(0.0, self.max_tokens, 0)
+
+
+def queue_ask(*, benchmark: Benchmark, order: AskOrder, by: str, created_by=None, foreground: bool = False) -> Job:
+    """Create a job that asks. Raises Refused for invalid orders; the worker reports further problems."""
+    check_order(order)
+    params = {"benchmark": benchmark.pk, "order": asdict(order), "foreground": foreground, "by": by}
+    title = f"Ask {order.model.strip()} about {benchmark.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def check_order(order: AskOrder) -> None:
+    """Raises Refused with one sentence."""
+    with refused():
+        if not order.address.strip():
+            raise CannotScore(
+                "ENDPOINT_UNCLEAR", "Give the endpoint's address, for example https://api.example.org/v1."
+            )
+        chat.checked_name(order.chat_name)
+    ranges: dict[str, tuple[float, float, float]] = {"max_tokens": (order.max_tokens, 1, 4096)}
+    ranges |= {"parallel": (order.parallel, 1, 64), "timeout": (order.timeout, 0.1, 3600)}
+    ranges |= {"prices": (max(order.prices), 0, 1e6), "lowest price": (min(order.prices), 0, 1e6)}
+    for name, (value, least, most) in ranges.items():
+        if not least <= value <= most:
+            advice = f"Give a number from {least:g} to {most:,.0f} for {name.replace('_', ' ')}, not {value:,}."
+            raise Refused([Problem("WRONG_VALUE", "", None, name, advice)])
+
+
+def ask(job: Job, progress: jobs.Progress) -> None:
+    """The work of a job of kind `ask`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
+    with refused():
+        Asking(job, progress).run()
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A choice as it is put once: about an item, in one order. Captions are texts; images are contents."""
+
+    item: int
+    choice: Choice
+    order: tuple[int, ...]
+    captions: Mapping[Any, str]
+    images: Mapping[Any, str]
+
+    def shown(self) -> list[str]:
+        """The options in their order: captions, or contents of images."""
+        of = self.captions if self.choice.captions else self.images
+        return [of[self.choice.options[number]] for number in self.order]
+
+    def parts(self) -> list[dict]:
+        """The message's content; an image is {"image": content}, to be replaced before it is sent."""
+        lettered = list(zip(choices.LETTERS, self.shown(), strict=False))
+        if self.choice.captions:
+            lines = [choices.WHICH_CAPTION, *(f"{letter}. {caption}" for letter, caption in lettered)]
+            return [{"image": self.images[self.choice.given]}, {"type": "text", "text": "\n".join(lines)}]
+        asked = f"{choices.WHICH_IMAGE}\nCaption: {self.captions[self.choice.given]}"
+        parts: list[dict] = [{"type": "text", "text": asked}]
+        for letter, content in lettered:
+            parts += [{"type": "text", "text": f"Image {letter}:"}, {"image": content}]
+        return parts
+
+    def key(self, identity: str, settings: chat.Settings) -> str:
+        """The answer's key: by the images' contents and what is made of them, without reading them."""
+        return chat.key_of(f"{identity} {SIDE}", [{"role": "user", "content": self.parts()}], settings)
+
+
+def puts(benchmark: Benchmark, kind: str) -> Iterator[Put]:
+    """Every question in both orders, in the items' order."""
+    for chunk in material.chunks(benchmark):
+        rows = Caption.objects.filter(item__in=[one.item for one in chunk]).order_by().values_list("text", flat=True)
+        texts = {of_text(text): text for text in rows}
+        for one in chunk:
+            captions = {place: texts[content] for place, content in one.captions.items() if content in texts}
+            for choice in choices.choices(kind, captions, one.images):
+                for order in choice.orders():
+                    yield Put(one.item, choice, order, captions, one.images)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Roughly: four characters of English count as a token, and an image as a thousand."""
+
+    questions: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+def estimated(order: AskOrder, asked: Iterator[Put]) -> Estimate:
+    usage, count = model_answers.Usage(), 0
+    for put in asked:
+        count += 1
+        usage.prompt_tokens += chat.estimated_tokens(put.parts())
+        usage.completion_tokens += 1
+    return Estimate(count, usage.prompt_tokens, usage.completion_tokens, usage.cost(order.prices))
+
+
+def estimate_for(benchmark: Benchmark, order: AskOrder) -> Estimate:
+    """The estimate of what is not answered yet, before anything is asked."""
+    check_order(order)
+    return estimated(order, _unanswered(order, puts(benchmark, material.kind(benchmark))))
+
+
+def _unanswered(order: AskOrder, asked: Iterator[Put]) -> Iterator[Put]:
+    identity = chat.endpoint_identity(order.chat_name)
+    by_key = {put.key(identity, order.settings): put for put in asked}
+    return (by_key[key] for key in model_answers.missing(by_key))
+
+
+class Asking:
+    """One job's work."""
+
+    def __init__(self, job: Job, progress: jobs.Progress):
+        self.job, self.progress, self.began = job, progress, time.monotonic()
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
+            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+        self.benchmark, self.order = benchmark, AskOrder(**job.params["order"])
+        self.kind = material.kind(benchmark)
+        self.usage, self.shown = model_answers.usage_of(job), 0.0
+        self.report: dict[str, Any] = {"benchmark": benchmark.pk, "kind": self.kind, "model": self.order.model.strip()}
+
+    def run(self) -> None:
+        self.progress.begin("reading items")
+        self.identity = chat.endpoint_identity(self.order.chat_name)
+        asked = list(puts(self.benchmark, self.kind))
+        keys = [put.key(self.identity, self.order.settings) for put in asked]
+        if not asked:
+            advice = "No item has the captions and images that a question about images needs. Import images first."
+            raise CannotScore("NOTHING_TO_ASK", advice)
+        digest = material.digest(self.benchmark, self.kind, self.fingerprint())
+        self.ask_missing(dict(zip(keys, asked, strict=True)))
+        answers = model_answers.answers(keys)
+        verdicts = list(self.verdicts(asked, keys, answers))
+        if not verdicts:
+            reasons = Counter(self.usage.unanswered.values()).most_common(1)
+            why = reasons[0][0] if reasons else "no answer"
+            raise CannotScore("NOTHING_ANSWERED", f"The endpoint answered no question: {why}.")
+        self.store(digest, verdicts, len(asked) // 2)
+
+    def fingerprint(self) -> str:
+        """Of an endpoint's model there are no weights: its address, name, settings and how we ask."""
+        asked = [choices.WHICH_CAPTION, choices.WHICH_IMAGE, SIDE, asdict(self.order.settings)]
+        return hashlib.sha256(f"{self.identity} {asked}".encode()).hexdigest()
+
+    def ask_missing(self, by_key: dict[str, Put]) -> None:
+        missing = model_answers.missing(by_key)
+        estimate = estimated(self.order, (by_key[key] for key in missing))
+        self.report |= {"estimate": asdict(estimate), "known": len(by_key) - len(missing)}
+        self.show_usage()
+        if not missing:
+            return
+        model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
+        self.progress.begin("asking the model", len(missing))
+        questions = (chat.Question(key, self.messages(by_key[key]), self.order.settings) for key in missing)
+        try:
+            model_answers.ask(model, self.order.model.strip(), questions, self.job, self.usage, self.stepped)
+        finally:
+            self.show_usage()
+
+    def messages(self, put: Put) -> list[chat.Message]:
+        return [{"role": "user", "content": [self.sent(part) for part in put.parts()]}]
+
+    def sent(self, part: dict) -> dict:
+        if "image" not in part:
+            return part
+        path = Image(sha256=part["image"]).original_path
+        data = base64.b64encode(_jpeg(path)).decode()
+        return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}}
+
+    def stepped(self) -> None:
+        if time.monotonic() - self.shown >= USAGE_EVERY:
+            self.show_usage()
+        self.progress.step()
+
+    def show_usage(self) -> None:
+        """Write what has been used so far to the job's row, for its page."""
+        self.shown = time.monotonic()
+        usage = self.usage
+        self.report["usage"] = {
+            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.order.prices),
+        }  # fmt: skip
+        Job.objects.filter(pk=self.job.pk).update(report=self.report)
+
+    def verdicts(self, asked: list[Put], keys: list[str], answers: dict) -> Iterator[tuple[int, str, Verdict]]:
+        """Item, question and verdict of each question that was answered in both orders."""
+        self.first = Counter[bool]()  # whether the option shown first was picked, over all answers that name one
+        for start in range(0, len(asked), 2):
+            found = [answers[key] for key in keys[start : start + 2] if key in answers]
+            if len(found) < 2:
+                continue
+            put = asked[start]
+            picked = [
+                choices.letter(one.text, both.shown() if put.choice.captions else ())
+                for one, both in zip(found, asked[start : start + 2], strict=True)
+            ]
+            self.first.update(place == 0 for place in picked if place is not None)
+            refusals = any(one.finish in REFUSED for one in found)
+            yield put.item, put.choice.question, choices.verdict(put.choice, picked, refusals)
+
+    def store(self, digest: str, verdicts: list[tuple[int, str, Verdict]], questions: int) -> None:
+        """Lock the benchmark's row, so of two identical jobs the second finds the first one's run."""
+        with transaction.atomic():
+            if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
+                raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+            defaults: dict[str, Any] = {"name": self.order.model.strip()[:300], "pretrained": "", "precision": "remote"}
+            defaults |= {"title": self.order.model.strip()[:300], "sees_images": True}
+            model, _ = ScoringModel.objects.get_or_create(fingerprint=self.fingerprint(), defaults=defaults)
+            outcomes = Counter(one.outcome for _, _, one in verdicts)
+            facts = {
+                "questions": questions, "outcomes": {name: outcomes[name] for name in OUTCOMES},
+                "unanswered": questions - len(verdicts), "reasons": Counter(self.usage.unanswered.values()),
+                "first": self.first[True], "named": self.first.total(), "items": self.benchmark.items.count(),
+            }  # fmt: skip
+            run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
+            if run and run.predictions.count() >= len(verdicts):
+                return self.finish(run, facts | {"note": AGAIN})
+            run = Run.objects.create(
+                benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=model.title, model=model,
+                source=self.order.address.strip()[:500], digest=digest, blind=False, job=self.job,
+                created_by_id=self.job.created_by_id,
+            )  # fmt: skip
+            import_predictions.copy_in(run, ((item, name, None, one.choice) for item, name, one in verdicts))
+            by = self.job.params["by"]
+            audit.record(by=by, verb="asked", subject=self.benchmark, run=run.pk, job=self.job.pk)
+            self.finish(run, facts)
+
+    def finish(self, run: Run, facts: dict) -> None:
+        report = {**self.report, "run": run.pk, "seconds": round(time.monotonic() - self.began, 1), **facts}
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+
+
+OUTCOMES = ("agreed", "order", "refused", "unparsable")
+
+
+def _jpeg(path: str) -> bytes:
+    """The image as models see it (`workers.images.pixels_of`), at most SIDE pixels long."""
+    file = kept.contents(path)
+    try:
+        return images.jpeg(images.fitted(images.pixels_of(file.read_bytes()), SIDE))
+    except OSError as error:
+        missing = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror or error})."
+        raise CannotScore("IMAGE_MISSING", f"{missing} Restore it.") from error
+    except ImageRefused as bad:
+        raise CannotScore(bad.code, f"The image file {file.name[:16]}…: {bad.advice}") from bad
