@@ -134,3 +134,30 @@ def tiny_unet():
         sample_size=8, block_out_channels=(8,), layers_per_block=1, norm_num_groups=4, cross_attention_dim=8,
         attention_head_dim=4, down_block_types=("CrossAttnDownBlock2D",), up_block_types=("CrossAttnUpBlock2D",),
     )  # fmt: skip
+
+
+CHAT = (
+    "{% for said in messages %}<s>{% for part in said['content'] %}{% if part['type'] == 'image' %}"
+    "<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ part['text'] }}{% endif %}{% endfor %}{% endfor %}</s>"
+)
+
+
+def tiny_chatting(folder: Path) -> Path:
+    """A Qwen2-VL of one layer a part, which has a form of conversation, and images of as many tokens as they need."""
+    tokenizer = tiny_tokenizer("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    names = ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id")
+    ids = dict(zip(names, range(4, 8), strict=True))
+    torch.manual_seed(0)
+    rope = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0}
+    speech = {
+        "vocab_size": len(tokenizer), "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1,
+        "num_attention_heads": 2, "num_key_value_heads": 2, "rope_parameters": rope, "initializer_range": 1.0,
+        "bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 1,
+    }  # fmt: skip
+    sight = {"depth": 1, "embed_dim": 16, "hidden_size": 16, "num_heads": 2, "mlp_ratio": 1, "patch_size": 14}
+    config = transformers.Qwen2VLConfig(text_config=speech, vision_config=sight, **ids)
+    transformers.Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    images = transformers.Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=4 * 28 * 28)
+    videos = transformers.Qwen2VLVideoProcessor()
+    transformers.Qwen2VLProcessor(images, tokenizer, videos, chat_template=CHAT).save_pretrained(folder)
+    return folder

@@ -25,7 +25,7 @@ class Pairs:
     def __init__(self, model: torch.nn.Module, device: torch.device, **facts):
         self.model, self.device = model, device
         self.halving = Halving(BATCH[device.type])
-        sample = self.inputs([_sample_image()], [SAMPLE])
+        sample = self.inputs([sample_image()], [SAMPLE])
         seen = {name: _digest(value) for name, value in sample.items() if isinstance(value, torch.Tensor)}
         self.loaded = devices.describe(model, device, sample=seen, **facts)
         model.to(device)
@@ -57,7 +57,7 @@ class Pairs:
         return found[:, None]
 
 
-def _sample_image() -> Image:
+def sample_image() -> Image:
     """A fixed gradient, wider than high, so that resizing and cropping show in the fingerprint."""
     values = np.arange(48 * 64 * 3, dtype=np.uint32).reshape(48, 64, 3) % 251
     return fromarray(values.astype(np.uint8))

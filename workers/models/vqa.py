@@ -5,6 +5,8 @@ logarithm, because close to 1 it still tells pairs apart that a probability in f
 """
 
 import warnings
+from contextlib import suppress
+from typing import Any
 
 import torch
 from PIL.Image import Image
@@ -14,7 +16,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_
 from workers.models import device as devices
 from workers.models.checkpoints import checked
 from workers.models.model_name import ModelName
-from workers.models.pairs import Pairs
+from workers.models.pairs import SAMPLE, Pairs, sample_image
 from workers.models.refusals import CannotScore
 
 PROMPT = 'Does this figure show "{caption}"? Answer yes or no.'
@@ -37,13 +39,28 @@ class Asked(Pairs):
     """A loaded model (workers.models.encoder.PairScorer)."""
 
     def __init__(self, model: torch.nn.Module, processor, model_name: ModelName, device: torch.device):
-        self.processor = processor
-        processor.tokenizer.padding_side = "left"  # the answer follows the last token of every row
+        self.processor, self.lead = processor, ""
+        config: Any = model.config
+        decodes_apart = config.is_encoder_decoder or config.get_text_config().is_encoder_decoder
+        processor.tokenizer.padding_side = "right" if decodes_apart else "left"  # left: the answer follows the row
         self.yes = sorted(self.firsts(YES) - self.firsts(NO) - {processor.tokenizer.unk_token_id})
         if not self.yes:
             advice = "its tokenizer begins “yes” and “no” with the same token."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” cannot answer with one token: {advice}")
+        self.lead = self.image_lead()
         super().__init__(model, device, yes=self.yes)
+
+    def image_lead(self) -> str:
+        """What stands for the image at the beginning of a prompt, for models that have no form of a conversation; some
+        processors put it there themselves."""
+        token = str(getattr(self.processor, "image_token", None) or "")
+        if not token or getattr(self.processor, "chat_template", None):
+            return ""
+        with suppress(ValueError):  # raised by processors that miss it
+            tokens = self.inputs([sample_image()], [SAMPLE])["input_ids"]
+            if self.processor.tokenizer.convert_tokens_to_ids(token) in tokens:
+                return ""
+        return f"{token}\n"
 
     def firsts(self, words: tuple[str, ...]) -> set[int]:
         """The tokens with which an answer can begin."""
@@ -61,8 +78,7 @@ class Asked(Pairs):
         if getattr(self.processor, "chat_template", None):
             said = [{"role": "user", "content": [{"type": "image"}, {"type": "text", "text": question}]}]
             return self.processor.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-        token = getattr(self.processor, "image_token", "")
-        return f"{token}\n{question}" if token else question
+        return self.lead + question
 
     def log_probabilities(self, inputs: dict) -> torch.Tensor:
         """By one step of generation, which every kind of model has, with an encoder of its own or without."""

@@ -70,6 +70,22 @@ def test_scores_are_what_the_model_alone_says(media, tmp_path, tiny_pairs, kind,
     assert len(seen) == 4
 
 
+def test_a_conversation_is_in_the_models_own_form_and_padding_changes_nothing(tmp_path):
+    from tests.builders.tiny_models import tiny_chatting
+
+    model = encoder.load(parse_model(f"vqa:{tiny_chatting(tmp_path / 'chat')}"), "cpu")
+    asked = '<s><|vision_start|><|image_pad|><|vision_end|>Does this figure show "A cup."? Answer yes or no.</s>'
+    assert model.prompt("A cup.") == asked
+    pairs = []
+    for number, drawn in enumerate([Picture.linear_gradient("L"), Picture.radial_gradient("L")]):
+        drawn.resize((60 + 60 * number, 40)).convert("RGB").save(tmp_path / f"{number}.png")
+        pairs.append((tmp_path / f"{number}.png", ["A red cup.", "A blue cup, a red cup, a green cup."][number]))
+    together = np.concatenate(list(model.scores(pairs)))
+    alone = np.concatenate([next(model.scores([pair])) for pair in pairs])
+    assert np.allclose(together, alone, atol=1e-4)
+    assert together[0] != together[1]
+
+
 # What is kept
 
 
