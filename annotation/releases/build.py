@@ -7,7 +7,6 @@ bytes.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from annotation.exports.files import content_hash, describe_files, write_json
@@ -18,10 +17,10 @@ from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
 from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
+from annotation.releases.scoring import evaluation
 from annotation.releases.splitting import Assigned, Earlier, Unit
 from benchmarks.records import Problem, Refused
 
-DROPPED = "dropped.jsonl"
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
@@ -48,6 +47,7 @@ def build(
     _copy_protocols(source, out)
     settings = _settings(source, plan, assigned)
     write_json(out / SETTINGS, settings)
+    evaluation.write(out, settings)
     files = describe_files(out, rows)
     manifest = settings | {"files": files}
     write_documents(out, plan, manifest, source.schema(DATA))
@@ -93,11 +93,12 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
-        schema_versions.KEY: schema_versions.needed(there["stages"], chain(source.lines(ITEMS), source.lines(DROPPED))),
+        schema_versions.KEY: schema_versions.newest(),
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
         "columns": there["columns"],
+        evaluation.KEY: evaluation.evaluation_of(there["source_format"], source.lines(ITEMS)),
         "source_format": there["source_format"] if "source" in plan.forms else "",
         "no_source": there["no_source"] if "source" in plan.forms else "",
         "warnings": there["warnings"],

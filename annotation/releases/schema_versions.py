@@ -1,12 +1,11 @@
 """Which tables, columns and keys a release has, by the schema version that its manifest names. Pure.
 
 A release never changes, so neither does a version that releases were made with: a new column or key is a new version
-at the end of `VERSIONS`, which has the difference from the one before. A release is written in the newest version whose
-columns and keys it needs (`needed`). Code that reads releases is written for the
-newest version; `Schema.as_newest` gives it the rows of older ones.
+at the end of `VERSIONS`, which has the difference from the one before. Releases are written in the newest version. Code
+that reads them is written for it too; `Schema.as_newest` gives it the rows of older ones.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -130,9 +129,11 @@ FOURTH = Version(  # protocol files; audits; adaptive overlap
     only_with="protocol_file",
     optional={STAGES: {"audit": "object", "certainty": "number"}, "tasks.jsonl": {"score": "number"}},
 )
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH)
-OWN, OF_SETUP = 3, 4  # from these versions on: roles of the user's own; protocol files, audits and adaptive overlap
-_KEYS_OF_SETUP = ("protocol_file", "audit", "certainty")  # in the manifest's stages
+FIFTH = Version(  # how to evaluate a model on the items, with files that do it
+    keys={MANIFEST: {"evaluation": "object?"}}
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+OWN = 3  # from this version on: roles of the user's own
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),
@@ -146,16 +147,6 @@ class UnknownSchemaVersion(ValueError):
 
 def newest() -> int:
     return len(VERSIONS)
-
-
-def needed(stages: Iterable[Mapping], lines: Iterable[Mapping]) -> int:
-    """The version of a new release of these stages and of the items in these lines: the newest, or the last one before
-    protocol files, audits and adaptive overlap, or before roles of the user's own and attributes, if it has none of
-    them and nothing is newer.
-    """
-    if newest() > OF_SETUP or any(stage.get(key) for stage in stages for key in _KEYS_OF_SETUP):
-        return newest()
-    return OWN if any(map(has_own, lines)) else OWN - 1
 
 
 def has_own(line: Mapping) -> bool:

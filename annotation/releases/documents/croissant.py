@@ -53,6 +53,7 @@ KINDS = {
     ".txt": "text/plain",
     ".zip": "application/zip",
     ".yaml": "application/yaml",
+    ".py": "text/x-python",
 }
 MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set: their hashes are in the manifest
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")

@@ -19,6 +19,7 @@ from annotation.releases.documents.croissant import croissant
 from annotation.releases.documents.facts import Facts
 from annotation.releases.documents.hub_metadata import yaml_head
 from annotation.releases.plan import PUBLIC, Plan
+from annotation.releases.scoring import evaluation
 
 WRITTEN = ("statistics.json", "data_statement.md", "README.md")  # before croissant.json, which has their hashes
 FOLDERS = {
@@ -27,6 +28,7 @@ FOLDERS = {
     "csv": "the same items as CSV, one copy exact and one for spreadsheets",
     "imagefolder": "the same items as image files with a metadata.jsonl",
     "webdataset": "the same items as tar shards",
+    "lmms_eval": "a task for lmms-eval for each split, which asks generative models",
     "protocols": "the protocol files of the stages, as they were published",
     "source": "the kept items in the layout of the imported files",
 }
@@ -101,6 +103,7 @@ def _environment() -> Environment:
     found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
     found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
     found.globals |= {"folders": _folders, "hidden": _hidden, "percent": markdown.percent, "yaml_head": yaml_head}
+    found.globals |= {"task_name": evaluation.task_name}
     found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": tables.TABLES}
     return found
 

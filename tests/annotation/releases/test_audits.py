@@ -10,7 +10,7 @@ from annotation.measures.audits.figures import audit_figures
 from annotation.pipeline import audits
 from annotation.releases import build, splitting
 from annotation.releases.plan import Plan
-from annotation.releases.schema_versions import KEY, OF_SETUP
+from annotation.releases.schema_versions import KEY, newest
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import ONE, change_json, change_lines, exported, mend, release
@@ -75,10 +75,10 @@ def test_another_order_or_interval_is_a_problem(released):
     assert "/stages/0/audit/order_sha256" in problems and "/stages/0/audit/low" in problems
 
 
-def test_only_a_release_with_an_audit_has_the_newer_schema_version(released):
+def test_a_release_says_what_its_audit_aims_at(released):
     folder, _ = released()
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest[KEY] == OF_SETUP
+    assert manifest[KEY] == newest()
     assert manifest["stages"][0]["audit"] == {
         "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": [],
     }  # fmt: skip

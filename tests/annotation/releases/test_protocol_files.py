@@ -13,6 +13,7 @@ from annotation.protocols.declared import library
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import compare
 from annotation.releases.compare_wording import sentences
+from annotation.releases.schema_versions import newest
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import change_json, change_lines, change_table, mend
 from tests.builders.declared import MIXED
@@ -55,7 +56,7 @@ def test_answers_options_and_rules_have_the_words_of_the_file(whole):
 
 def test_a_release_without_protocol_files_is_written_as_before(whole):
     found = manifest(whole("stages"))
-    assert found["schema_version"] == 2 and not any("protocol_file" in stage for stage in found["stages"])
+    assert found["schema_version"] == newest() and not any("protocol_file" in stage for stage in found["stages"])
     assert not [name for name in found["files"] if name.startswith("protocols/")]
     assert "answers" not in pq.read_schema(whole("stages") / "judgments.parquet").names
     assert not {"names", "rules"} & json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0]).keys()

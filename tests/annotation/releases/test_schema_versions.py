@@ -35,6 +35,10 @@ CONTENT = {  # of each release, which is never made again
     "4/protocols-1.0": "f9b8ecc037a62a1c27750d7bcb92f4cf54c9de502bf6c56178702e1fdfdd59df",
     "4/audit-1.0": "5955583da54c411f44ea0f62f087d3fa1baac3d4f2c6a5002add9b0fc68853fb",
     "4/adaptive-1.0": "85cf3f97bf7ef2e6b088b477ddcb86e2e4c2ab135d4941530909f4fe4936dd25",
+    "5/images-1.0": "3670f29cde669e8c2cd5b21ffa117d9b1f35a4314db809621c063e0f9f13c065",
+    "5/own-1.0": "78595386486d3cb8c14b32deac82826436383b98b99ae53b58683a95186b9591",
+    "5/protocols-1.0": "749ff4167cb9108c493cf6436b9f788ff26b00e92eb20cc6761137f747f39cc5",
+    "5/texts-1.0": "607473c87ad623f2b6d6b20bf411990d2704df02d238b71b3d82270ac27e7a32",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}

@@ -1,0 +1,69 @@
+"""Which items a figure covers, and what is measured of each: the figures that rest on items one by one. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.metrics import aro, sugarcrepe
+from benchmarks.metrics.base import Typed
+from benchmarks.predictions.kinds import ARO, RETRIEVAL, SUGARCREPE, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFigure:
+    """`measure` of the items of this type and subtype, or of one of these `subtypes`; empty: of all. `mean`: the plain
+    mean over types and subtypes. `all_typed`: none if an item lacks type or subtype.
+    """
+
+    measure: str
+    type: str = ""
+    subtype: str = ""
+    subtypes: tuple[str, ...] = ()
+    mean: bool = False
+    all_typed: bool = False
+
+    def covers(self, item: Typed) -> bool:
+        return (
+            self.type in ("", item.type)
+            and self.subtype in ("", item.subtype)
+            and (not self.subtypes or item.subtype in self.subtypes)
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Without what is empty."""
+        found = {name: getattr(self, name) for name in self.__slots__}
+        return {name: list(value) if name == "subtypes" else value for name, value in found.items() if value}
+
+
+OF_SUGARCREPE = {
+    "overall": ItemFigure("accuracy"),
+    "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True),
+    **{name: ItemFigure("accuracy", *name.split("_")) for name in sugarcrepe.SUBSETS},
+}
+OF_ARO = {
+    "relation": ItemFigure("caption", aro.RELATION, mean=True),
+    "relation_overall": ItemFigure("caption", aro.RELATION),
+    "spatial": ItemFigure("caption", aro.RELATION, subtypes=tuple(sorted(aro.SPATIAL)), mean=True),
+    "verbs": ItemFigure("caption", aro.RELATION, subtypes=tuple(sorted(aro.VERBS)), mean=True),
+    "attribution": ItemFigure("caption", aro.ATTRIBUTION, mean=True),
+    "attribution_overall": ItemFigure("caption", aro.ATTRIBUTION),
+    "order": ItemFigure("order", aro.ORDER),
+}
+OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE, ARO.name: OF_ARO, RETRIEVAL.name: {}}
+
+
+def figures_of(kind: Kind) -> Mapping[str, ItemFigure]:
+    """By name, in the paper's order."""
+    return OTHERS.get(kind.name) or {name: ItemFigure(name) for name in kind.measured.measures}
+
+
+def verdicts(figure: ItemFigure, records: Mapping[int, Typed], kind: Kind) -> dict[int, bool]:
+    """Of the items that the figure covers and that have every answer that it needs: whether each is right."""
+    if figure.all_typed and not _typed(records.values()):
+        return {}
+    found = {item: kind.measured.right(one, figure.measure) for item, one in records.items() if figure.covers(one)}
+    return {item: right for item, right in found.items() if right is not None}
+
+
+def _typed(records: Iterable[Typed]) -> bool:
+    return all(one.type and one.subtype for one in records)

@@ -1,0 +1,303 @@
+"""The score.py and the task for lmms-eval that a release brings give the figures that Winnow gives."""
+
+import importlib.util
+import json
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+from django.core.management import call_command
+
+from annotation.releases.build import MANIFEST
+from annotation.releases.scoring import evaluation
+from annotation.releases.verification.verifying import verify
+from benchmarks.metrics import aro, sugarcrepe
+from benchmarks.predictions import stored
+from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
+from tests.annotation.releases.released import change_json, mend
+
+STUDIES = ("stages", "written")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
+OF_KINDS = [kind for kind in KINDS.values() if kind is not RETRIEVAL]
+# Vectors from bytes: no library but numpy, and nothing of Winnow or Django in the process.
+FUNCTIONS = """
+import hashlib, sys
+import numpy as np
+
+BYTES = True
+
+def embed_images(images):
+    assert not {"django", "annotation", "benchmarks"} & set(sys.modules)
+    return [[digest - 127.5 for digest in hashlib.sha256(one).digest()] for one in images]
+
+def embed_texts(texts):
+    return embed_images([text.encode() for text in texts])
+"""
+NOTHING = '{"item": "item-0", "question": "caption", "choice": "none"}'
+PAIRS = """
+import zlib
+
+BYTES = True
+
+def score(images, captions):
+    return [zlib.crc32(image + caption.encode()) % 3 for image, caption in zip(images, captions)]
+"""
+
+
+def run(folder: Path, *given: object) -> subprocess.CompletedProcess:
+    """score.py in a process of its own, without this environment's paths."""
+    command = [sys.executable, "-I", str(folder / "score.py"), *map(str, given)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/")
+
+
+def scored(folder: Path, *given: object) -> dict:
+    done = run(folder, "--json", *given)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def utils_of(folder: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("utils", folder / "lmms_eval" / "utils.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def same(found: Mapping, expected: Mapping) -> int:
+    """How many figures with something in them are the same, to 1e-9."""
+    count = 0
+    for name, one in found.items():
+        if name not in expected:  # a subset without items
+            assert one["n"] == 0
+            continue
+        for key in ("share", "low", "high", "n", "chance"):
+            wanted = expected[name][key]
+            assert one[key] == wanted if wanted is None else one[key] == pytest.approx(wanted, rel=0, abs=1e-9), name
+        count += one["n"] > 0
+    return count
+
+
+def part(groups: list[dict], one: Mapping) -> Mapping:
+    """The measures of the same type and subtype."""
+    return next(of["measures"] for of in groups if (of["type"], of["subtype"]) == (one["type"], one["subtype"]))
+
+
+# By hand: a manifest and items, without images
+
+
+def types(kind: Kind) -> list[tuple[str, str]]:
+    if kind.name == "sugarcrepe":
+        return [tuple(name.split("_")) for name in sugarcrepe.SUBSETS[:5]]
+    if kind.name == "aro":
+        relations = [(aro.RELATION, name) for name in ("behind", "under", "riding", "unheard of")]
+        return [*relations, (aro.ATTRIBUTION, "black vs white"), (aro.ORDER, "coco"), (aro.ORDER, "flickr30k")]
+    return [("replace", "att"), ("replace", "rel"), ("swap", "att")]
+
+
+def item(number: int, kind: str, subtype: str) -> dict:
+    negatives = [f"a negative {'x' * place} {number}" for place in range(4 if kind == aro.ORDER else 1)]
+    texts = [("positive", f"a caption {number}"), ("second_positive", f"another {'caption' * (number % 3)} {number}")]
+    captions = [*texts, *(("negative", text) for text in negatives)]
+    captions = [one for one in captions if kind != aro.ORDER or one[0] != "second_positive"]
+    return {
+        "id": f"item-{number}", "type": kind, "subtype": subtype, "split": "test", "negative_image": "candidate-0",
+        "captions": [{"role": role, "text": text} for role, text in captions],
+        "images": [{"key": key, "sha256": f"{number:x}{key}"} for key in ("positive-0", "candidate-0", "candidate-1")],
+    }  # fmt: skip
+
+
+def by_hand(folder: Path, kind: Kind) -> list[dict]:
+    items = [item(number, *types(kind)[number % len(types(kind))]) for number in range(60)]
+    settings = {
+        "evaluation": evaluation.describe(kind), "splits": {"test": {}}, "release": {"name": "Cups", "version": "1.0"},
+        "columns": {"image": "image:positive", "negative_image": "image:negative"},
+    }  # fmt: skip
+    (folder / MANIFEST).write_text(json.dumps(settings))
+    (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in items))
+    evaluation.write(folder, settings)
+    return items
+
+
+def random_scores(release, seed: int) -> Iterator[tuple[int, str, int]]:
+    """Of few values, so that there are ties."""
+    drawn = random.Random(seed)
+    for place, one in enumerate(release.items):
+        for name in release.wanted(one):
+            yield place, name, drawn.randint(0, 3)
+
+
+def figures_of(items: list[dict], scores: list[tuple[int, str, int]], kind: Kind) -> dict:
+    """As Winnow computes them for a run."""
+    columns = {}
+    for name in {name for _, name, _ in scores}:
+        own = [(place, score) for place, one, score in scores if one == name]
+        columns[name] = stored.Column([place for place, _ in own], [score for _, score in own], [None] * len(own))
+    captions = [{one["role"]: one["text"] for one in reversed(item["captions"])} for item in items]
+    named = {place: (item["type"], item["subtype"]) for place, item in enumerate(items)}
+    return stored.summarize(stored.records(columns, named, kind, dict(enumerate(captions))), kind)
+
+
+def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -> Iterator[dict]:
+    """What a generative model answers that decides by these scores, and among the best of them for the first letter."""
+    found = {(place, name): score for place, name, score in scores}
+    for place, one in enumerate(release.items):
+        for name, given, sides in utils.questions(release, one):
+            assert utils.prompt(given, sides).endswith("Answer with one letter.")
+            question = release.how["questions"][name]
+            compared = [question["pairs"][0][0], *(other for _, other in question["pairs"])]
+            for order in (0, 1):
+                turn = slice(None, None, -1 if order else 1)
+                of_options = [found[place, option] for option in compared][turn]
+                doc = {
+                    "winnow_item": one["id"], "winnow_type": one["type"], "winnow_subtype": one["subtype"],
+                    "winnow_question": name, "winnow_order": order, "winnow_options": question["options"][turn],
+                }  # fmt: skip
+                yield utils.process_results(doc, [f"{'ABCDE'[of_options.index(max(of_options))]}."])
+
+
+@pytest.mark.parametrize("kind", OF_KINDS, ids=lambda kind: kind.name)
+def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind):
+    items = by_hand(tmp_path, kind)
+    utils = utils_of(tmp_path)
+    release = utils.score.Release(tmp_path)
+    scores = list(random_scores(release, 7))
+    expected = figures_of(items, scores, kind)
+    lines = [json.dumps({"item": items[place]["id"], "question": name, "score": one}) for place, name, one in scores]
+    (tmp_path / "scores.jsonl").write_text("\n".join(lines))
+    found = scored(tmp_path, "--predictions", tmp_path / "scores.jsonl")
+    assert found["n"] == expected["n"] == 60
+    assert same(found["measures"], expected["measures"]) >= len(kind.measured.measures)
+    for one in expected["groups"]:
+        own = part(found["groups"], one)
+        if kind.name == "aro":  # there a group's only figure has the name of its type
+            own = {one["type"]: own[aro.ORDER if one["type"] == aro.ORDER else "caption"]}
+        assert same({name: own[name] for name in one["measures"]}, one["measures"]) > 0
+
+    answers = list(answers_of(utils, release, scores))
+    assert {"tied", "unanswered"} < {*answers[0]}
+    for name in {*answers[0]} - {"tied", "unanswered"}:
+        share = getattr(utils, f"aggregate_{name}")([one[name] for one in answers])
+        wanted = expected["measures"].get(name, {"share": None})["share"]
+        assert math.isnan(share) if wanted is None else share == pytest.approx(wanted, abs=1e-9), name
+    assert 0 < utils.aggregate_tied([one["tied"] for one in answers]) < 1
+    assert utils.aggregate_unanswered([one["tied"] for one in answers]) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "option"),
+    [
+        ("A", "one"), ("b.", "two"), ("(B)", "two"), ("**A**", "one"), ("Answer: B", "two"),
+        ("The answer is A.", "one"), ("B. A red cup.", "two"), ("Option A", "one"), ("A red cup.", None),
+        ("C", None), ("", None),
+        ("I cannot see an image.", None), ("A or B", None),
+    ],
+)  # fmt: skip
+def test_an_answer_is_a_letter(tmp_path, said, option):
+    by_hand(tmp_path, KINDS["sugarcrepe"])
+    assert utils_of(tmp_path).read_choice(said, ["one", "two"]) == option
+
+
+def test_refusals_count_as_wrong_and_are_reported_apart(tmp_path):
+    by_hand(tmp_path, KINDS["sugarcrepe"])
+    utils = utils_of(tmp_path)
+    release, docs = utils.score.Release(tmp_path), []
+    for place, said in enumerate(("AB", "AA", "A?", "BA")):  # right, tied, half refused, wrong
+        for order, letter in enumerate(said):
+            options = ["positive", "negative"][:: -1 if order else 1]
+            doc = {"winnow_type": "swap", "winnow_subtype": "obj", "winnow_question": "caption", "winnow_order": order}
+            named = {"winnow_item": release.items[place]["id"], "winnow_options": options}
+            docs.append(utils.process_results({**doc, **named}, [letter]))
+    found = {name: getattr(utils, f"aggregate_{name}")([one[name] for one in docs]) for name in docs[0]}
+    assert (found["overall"], found["tied"], found["unanswered"]) == (1 / 4, 1 / 4, 1 / 8)
+
+
+# On releases
+
+
+@pytest.mark.parametrize(
+    "without", [(), ("imagefolder",), ("imagefolder", "webdataset")], ids=["files", "tar", "parquet"]
+)
+def test_the_script_scores_a_release_with_functions_of_the_users_own(released, tmp_path, capsys, without):
+    folder, model = released("stages"), tmp_path / "model.py"
+    model.write_text(FUNCTIONS)
+    for form in without:
+        (folder / form).rename(tmp_path / form)
+    found = scored(folder, "--functions", model, "--out", tmp_path / "scores.jsonl")
+    assert found["kind"] == "bivlc" and found["measures"]["group"]["n"] == found["n"] > 0
+    call_command("evaluate", "bivlc", predictions=[tmp_path / "scores.jsonl"], json=True)
+    inside = json.loads(capsys.readouterr().out)["figures"]
+    for name, one in found["measures"].items():
+        assert one["share"] * 100 == pytest.approx(inside[name]["percent"], abs=1e-9)
+        assert one["low"] * 100 == pytest.approx(inside[name]["low"], abs=1e-9)
+
+
+def test_the_script_scores_pairs_and_texts_alone(released, tmp_path):
+    folder = released("written")
+    for name, text in {"pairs": PAIRS, "texts": FUNCTIONS.replace("embed_images", "_vectors")}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        found = scored(folder, "--functions", tmp_path / f"{name}.py")
+        assert found["kind"] == "visla"
+        assert {name for name, one in found["measures"].items() if one["n"]} == (
+            {"i2t", "p1_n", "p2_n"} if name == "pairs" else {"t2t", "t2t_p1_n", "t2t_p2_n"}
+        )
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([NOTHING.replace("item-0", "x")], "line 1: the split test has no item 'x'"),
+        ([NOTHING.replace("none", "blue")], "line 1: no score or option"),
+        ([NOTHING, NOTHING], "line 2: caption of item-0 is answered twice"),
+        (["[]"], "line 1: not a JSON object"),
+        ([NOTHING], "59 of 60 items lack answers: item-1, item-2"),
+    ],
+)  # fmt: skip
+def test_the_script_says_what_is_wrong_with_predictions(tmp_path, lines, said):
+    by_hand(tmp_path, KINDS["sugarcrepe"])
+    (tmp_path / "scores.jsonl").write_text("\n".join(lines))
+    done = run(tmp_path, "--predictions", tmp_path / "scores.jsonl")
+    assert done.returncode == 1 and done.stderr.startswith("score.py: ") and said in done.stderr
+
+
+def test_the_harness_finds_a_document_for_each_question_and_order(released):
+    datasets = pytest.importorskip("datasets")
+    folder = released("stages")
+    utils = utils_of(folder)
+    split = next(iter(json.loads((folder / MANIFEST).read_text())["splits"]))
+    tag = "!function"
+    loader = type("Loader", (yaml.SafeLoader,), {})
+    loader.add_constructor(tag, lambda loader, node: getattr(utils, loader.construct_scalar(node).partition(".")[2]))
+    task = yaml.load((folder / "lmms_eval" / f"{split}.yaml").read_text(), loader)
+    files = {split: str(folder / task["dataset_kwargs"]["data_files"][split])}
+    data = datasets.load_dataset(task["dataset_path"], data_files=files)[split]
+    docs = task["process_docs"](data)
+    assert len(docs) == 8 * len(data)
+    first, fifth = docs[0], docs[4]
+    assert (first["winnow_question"], len(task["doc_to_visual"](first))) == ("i_pos2t", 1)
+    assert (fifth["winnow_question"], len(task["doc_to_visual"](fifth))) == ("t_pos2i", 2)
+    assert data[0]["caption"] in task["doc_to_text"](first) and data[0]["negative_caption"] in task["doc_to_text"](
+        first
+    )
+    results = [task["process_results"](doc, [doc[task["doc_to_target"]]]) for doc in docs]
+    for metric in task["metric_list"]:
+        share = metric["aggregation"]([one[metric["metric"]] for one in results])
+        assert share == (0 if metric["metric"] in ("tied", "unanswered") else 1)
+        assert metric["higher_is_better"] is (metric["metric"] not in ("tied", "unanswered"))
+
+
+def test_the_script_is_part_of_what_is_verified(released):
+    folder = released("stages")
+    (folder / "score.py").unlink()
+    (folder / "lmms_eval" / "own.py").write_text("")
+    mend(folder)
+    problems = "\n".join(verify(folder).problems)
+    assert "manifest.json: it names no score.py" in problems and "lmms_eval/own.py: it belongs to no" in problems
+    change_json(folder / MANIFEST, lambda found: found.update(evaluation=None))
+    mend(folder)
+    assert "lmms_eval/utils.py: it belongs to no format" in "\n".join(verify(folder).problems)
