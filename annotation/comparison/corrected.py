@@ -109,9 +109,9 @@ def as_csv(found: Corrected | None, rows: Sequence[CorrectedRow]) -> str:
         "rank_valid",
     ])  # fmt: skip
     for row in rows:
-        reported = [row.reported, _as_text(row.source)] if with_reported else []
+        reported = [row.reported, as_text(row.source)] if with_reported else []
         own = _own(found, row.figures) if found and row.figures else [""] * 11
-        writer.writerow([_as_text(row.name), *reported, *own])
+        writer.writerow([as_text(row.name), *reported, *own])
     return out.getvalue()
 
 
@@ -120,5 +120,5 @@ def _own(found: Corrected, row: Row) -> list[object]:
     return [row.everywhere, row.rank, found.audited, *audited, found.valid, *valid, row.valid_rank]
 
 
-def _as_text(text: str) -> str:
+def as_text(text: str) -> str:
     return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text  # spreadsheets run what begins like a formula

@@ -1,17 +1,17 @@
 """What the page of a benchmark's models and humans shows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.comparison import charts, latex, table
+from annotation.comparison import charts, latex, paired, table
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
@@ -44,7 +44,8 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
     asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
-    found, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, asked.kind))
+    every_run = comparison_entries.runs_of(benchmark, asked.kind)
+    found, missing = comparison_entries.entries_of(every_run)
     runs, older = table.only_newest(found)
     people = comparison_entries.people(user, benchmark, asked.kind)
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
@@ -70,7 +71,18 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "part_sections": table.table(entries, part_columns, by_type) if part_columns else [],
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
+        **_paired(every_run, given),
     }
+
+
+def _paired(runs: Sequence[Run], given: Mapping[str, str]) -> dict:
+    """Two runs item by item: the choice of them, and the rows over all items."""
+    comparable = paired.comparable(runs)
+    chosen = paired.chosen(comparable, given)
+    rows = [row for row in paired.rows_of(*chosen) if not row.type] if chosen else []
+    titles = [run.title for run in comparable]
+    named = [(run.pk, run.title if titles.count(run.title) == 1 else f"{run.title} ({run.pk})") for run in comparable]
+    return {"comparable": named, "chosen": chosen, "paired": rows}
 
 
 def _whole(entries: list[Entry], kind: str) -> dict:
@@ -85,6 +97,7 @@ def _whole(entries: list[Entry], kind: str) -> dict:
         "people": people,
         "gaps": table.gaps(sections, people, columns) if people else [],
         "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
+        "ties": table.ties(entries, columns),
     }
 
 

@@ -154,6 +154,33 @@ def _worth(figure: Mapping | None, lower: bool) -> float:
     return figure["share"] if lower else -figure["share"]
 
 
+# What ties change
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """A model whose tied scores would change a measure where ties count as right: by how many points, and to what."""
+
+    title: str
+    items: int
+    changes: Sequence[tuple[MeasureName, float, float]]  # the share with ties right, and what that is more
+
+
+def ties(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[Ties]:
+    """Of the models with ties."""
+    found = []
+    for entry in entries:
+        if tied := entry.figures.get("ties"):
+            own = [(one, of_whole(entry, one)) for one in columns]
+            changes = [
+                (one, tied["measures"][one.name], tied["measures"][one.name] - here["share"])
+                for one, here in own
+                if here and one.name in tied["measures"]
+            ]
+            found.append(Ties(entry.title, tied["items"], changes))
+    return found
+
+
 # How far it is to humans
 
 

@@ -14,14 +14,17 @@ class BadInput(ValueError):
     """The input does not suit the measure; the message says why, in a sentence."""
 
 
-def beats(scores: Mapping[str, Any], pairs: Pairs) -> Any:
-    """Whether in each pair the first score is greater than the second: a tie is not. None where a score is absent.
+def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
+    """Whether in each pair the first score is greater than the second: a tie is not, unless `ties` are right. None
+    where a score is absent.
 
     Of numbers a bool; of arrays of n scores an array of n.
     """
     if any(name not in scores for pair in pairs for name in pair):
         return None
-    return np.logical_and.reduce([np.greater(scores[one], scores[other]) for one, other in pairs])
+    return np.logical_and.reduce(
+        [(np.greater_equal if ties else np.greater)(scores[one], scores[other]) for one, other in pairs]
+    )
 
 
 def column(values: Sequence[float] | Array, name: str) -> Array:

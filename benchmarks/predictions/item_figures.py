@@ -38,7 +38,7 @@ class ItemFigure:
 OF_SUGARCREPE = {
     "overall": ItemFigure("accuracy"),
     "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True),
-    **{name: ItemFigure("accuracy", *name.split("_")) for name in sugarcrepe.SUBSETS},
+    **{name: ItemFigure("accuracy", name.partition("_")[0], name.partition("_")[2]) for name in sugarcrepe.SUBSETS},
 }
 OF_ARO = {
     "relation": ItemFigure("caption", aro.RELATION, mean=True),

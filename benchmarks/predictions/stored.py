@@ -26,14 +26,19 @@ class Column:
 
 
 def records(
-    columns: Mapping[str, Column], items: ItemTypes, kind: Kind, captions: ItemCaptions | None = None
+    columns: Mapping[str, Column],
+    items: ItemTypes,
+    kind: Kind,
+    captions: ItemCaptions | None = None,
+    ties_are_right: bool = False,
 ) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
-    on the items that have all it needs, and says how many. `captions`: for kinds that read them."""
+    on the items that have all it needs, and says how many. `captions`: for kinds that read them; what follows from them
+    (VISLA's halves of T2T) has no tie that is right."""
     order = answered(columns, items)
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
-    found = {name: _verdicts(name, columns, scores, places, kind) for name in kind.questions}
+    found = {name: _verdicts(name, columns, scores, places, kind, ties_are_right) for name in kind.questions}
     more = _from_captions(scores, [(captions or {}).get(item, {}) for item in order], kind)
     rows = zip(order, more, *found.values(), strict=True)
     record, names = kind.measured.record, tuple(found)
@@ -70,12 +75,17 @@ def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:
 
 
 def _verdicts(
-    name: str, columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
+    name: str,
+    columns: Mapping[str, Column],
+    scores: Mapping[str, np.ndarray],
+    places: Mapping[int, int],
+    kind: Kind,
+    ties_are_right: bool,
 ) -> list[bool | None]:
     """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
-    right = beats(scores, pairs)
+    right = beats(scores, pairs, ties_are_right)
     if right is not None:
         there = np.logical_and.reduce([~np.isnan(scores[one]) for pair in pairs for one in pair])
         found = [bool(one) if is_there else None for one, is_there in zip(right, there, strict=True)]
@@ -100,6 +110,18 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
         "groups": [*groups, *_nested_groups(evaluation)],
         "notes": list(evaluation.notes),
     }
+
+
+def ties(found: Sequence[Typed], generous: Sequence[Typed], kind: Kind) -> dict[str, Any]:
+    """What tied scores change, of records of which the second count ties as right: how many `items`, and by measure the
+    share with ties right, where it differs. Empty without ties.
+    """
+    items = sum(one != other for one, other in zip(found, generous, strict=True))
+    if not items:
+        return {}
+    here, there = (summarize(one, kind)["measures"] for one in (found, generous))
+    shares = {name: of["share"] for name, of in there.items() if of["share"] != here[name]["share"]}
+    return {"items": items, "measures": shares}
 
 
 def _nested(evaluation: Evaluation, name: str) -> Mapping[str, Figure | Mean]:

@@ -11,11 +11,12 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.core.cache import cache
 from django.db.models import Count, QuerySet
 
+from benchmarks.metrics.base import Typed
 from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS
 
-VERSION = 2  # of the figures and their format: increase it when either changes
+VERSION = 3  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked again
@@ -60,6 +61,37 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     and keep them."""
     if not runs:
         return {}
+    answers = _answers(runs)
+    found = {}
+    for run in runs:
+        kind, columns = KINDS[run.kind], answers.columns[run.pk]
+        records = stored.records(columns, answers.items, kind, answers.captions)
+        generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
+        found[run.pk] = {**stored.summarize(records, kind), "ties": stored.ties(records, generous, kind)}
+    cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
+    return found
+
+
+def records_of(runs: Sequence[Run]) -> dict[int, dict[int, Typed]]:
+    """Of each run of one benchmark: a record of each item that it answers. As many queries."""
+    answers, found = _answers(runs), {}
+    for run in runs:
+        columns = answers.columns[run.pk]
+        records = stored.records(columns, answers.items, KINDS[run.kind], answers.captions)
+        found[run.pk] = dict(zip(stored.answered(columns, answers.items), records, strict=True))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """`columns`: by the run's number and the question."""
+
+    columns: dict[int, dict[str, stored.Column]]
+    items: stored.ItemTypes
+    captions: stored.ItemCaptions
+
+
+def _answers(runs: Sequence[Run]) -> _Answers:
     rows = Item.objects.filter(benchmark=runs[0].benchmark_id).order_by("position")
     items = {item: (type, subtype) for item, type, subtype in rows.values_list("pk", "type", "subtype")}
     columns: dict[int, dict[str, stored.Column]] = {run.pk: {} for run in runs}
@@ -68,13 +100,7 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     for run_id, question, *column in answers:
         columns[run_id][question] = stored.Column(*column)
     reading = any(KINDS[run.kind].measured.from_captions for run in runs)
-    captions = first_captions(runs[0].benchmark_id) if reading else {}
-    found = {}
-    for run in runs:
-        kind = KINDS[run.kind]
-        found[run.pk] = stored.summarize(stored.records(columns[run.pk], items, kind, captions), kind)
-    cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
-    return found
+    return _Answers(columns, items, first_captions(runs[0].benchmark_id) if reading else {})
 
 
 def first_captions(benchmark: int) -> dict[int, dict[str, str]]:
@@ -115,7 +141,7 @@ def key(run: Run) -> str:
 def reported(run: Run) -> dict:
     """Printed figures in the same format: shares without interval and n."""
     groups = [{**group, "measures": shares(group["measures"])} for group in run.figures.get("groups", [])]
-    return {"n": None, "measures": shares(run.figures.get("measures", {})), "groups": groups, "notes": []}
+    return {"n": None, "measures": shares(run.figures.get("measures", {})), "groups": groups, "notes": [], "ties": {}}
 
 
 def shares(percents: dict[str, float]) -> dict[str, dict]:

@@ -47,11 +47,10 @@ NO_ROWS = {
     "judge-before", "judge-leave", "judge-words", "judge-offline", "judge-worker", "study-download",
     "study-instructions", "import-new", "study-try", "study-try-history", "job-detail", "api-benchmark-detail",
     "api-job-detail", "api-stage-protocol", "predictions-new", "reported-new", "score-new", "captions-new", "ask-new",
-    "images-new",
-    "study-delete", "release-download", "release-file", "client", "client-file", "help", "help-page", "help-picture",
-    "upload-detail", "api-upload-detail", "api-export-file", "api-release-detail", "api-release-file",
-    "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try", "protocol-try-answers",
-    "protocol-try-history",
+    "images-new", "benchmark-paired-csv", "study-delete", "release-download", "release-file", "client", "client-file",
+    "help", "help-page", "help-picture", "upload-detail", "api-upload-detail", "api-export-file", "api-release-detail",
+    "api-release-file", "api-release-member", "api-study-prolific", "api-webhook-detail", "protocol-try",
+    "protocol-try-answers", "protocol-try-history",
 }  # fmt: skip
 # Of each page the study (of `world`) that it is asked of, or "" where it is of none; then what else it is asked for.
 PAGES = {

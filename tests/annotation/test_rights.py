@@ -81,6 +81,7 @@ captions-new            +++-+L  +++-+L
 ask-new                 +++-+L  +++-+L
 images-new              +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
+benchmark-paired-csv    +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L
 reported-new            +++-+L  +++-+L
 run-delete              xxxxxx  +++-+L

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from tests.annotation.comparison.test_pages import address, with_models
+from tests.annotation.comparison.test_pages import address, two_models, with_models
 from tests.browser.looking import fits, in_windows
 from tests.builders import compared_models, studies
 
@@ -17,7 +17,8 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
     compared_models.reported(other, "sugarcrepe")
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     sign_in(page, User.objects.create_superuser("ana", password="x"))
-    page.goto(f"{site}{address(study.benchmark)}?other={other.pk}")
+    first, second = two_models(study.benchmark)
+    page.goto(f"{site}{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
     page.locator("#plane svg").wait_for()
     for window in in_windows(page):
         assert axe_violations(page) == [] and fits(page), window

@@ -3,20 +3,18 @@
 The items that every model answers count, each once, with whether the model is right about it.
 
 - A share's 95 % interval is Wilson's, with items as units (`benchmarks.metrics.base.wilson`).
-- The difference of two models on the valid items is paired by item: with b items that only the first and c that only
-  the second has right, half an item is added to each of the four cells, d = (b − c) / (n + 2), and the 95 % interval is
-  d ± 1.96 √(b + c + 1 − (b − c)² / (n + 2)) / (n + 2) (Agresti and Min 2005).
+- The difference of two models on the valid items is paired by item (`annotation.measures.paired`).
 - How sure an order is: the share of `RESAMPLES` resamples of the valid items with this order, ties by half.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.measures.paired import difference
 from annotation.measures.types import Array
-from benchmarks.metrics.base import Z, wilson
+from benchmarks.metrics.base import wilson
 
 RESAMPLES, SEED = 2000, 20240601
 _DECIMALS = 4  # of a share: what is equal there has one rank
@@ -115,14 +113,5 @@ def _differences(rows: Sequence[Row], on_valid: Mapping[str, Array], lower: bool
                 one, other = on_valid[first.name], on_valid[second.name]
                 ahead = drawn[first.name] - drawn[second.name]
                 sure = float(((ahead > 0) + (ahead == 0) / 2).mean())
-                found.append(Difference(first.name, second.name, *_paired(one, other), sure, changed))
+                found.append(Difference(first.name, second.name, *difference(one, other), sure, changed))
     return found
-
-
-def _paired(first: Array, second: Array) -> tuple[float, float, float]:
-    """The difference of two shares of the same items, and its interval."""
-    n = len(first) + 2
-    more, less = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
-    middle = (more - less) / n
-    half = Z * math.sqrt(more + less + 1 - (more - less) ** 2 / n) / n
-    return (more - less) / len(first), max(-1.0, middle - half), min(1.0, middle + half)

@@ -1,5 +1,6 @@
 """The page of models beside humans, and how predictions and reported figures come to it through the browser."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,51 @@ def test_what_takes_long_is_left_to_the_worker(client, study, monkeypatch):
 @pytest.mark.parametrize("query", ["measure=x&order=x&kind=x", "kind=sugarcrepe", "other=99999999999999999999"])
 def test_what_the_address_asks_wrongly_is_as_usual(client, study, query):
     assert client.get(f"{address(study.benchmark)}?{query}").context["asked"].measure.name == "group"
+
+
+def two_models(benchmark: Benchmark) -> list[Run]:
+    """On twelve items of two types. The first has all right; the second ties three and has another three wrong."""
+    items = list(benchmark.items.order_by("position"))
+    tied = dict.fromkeys(predictions.bivlc(), 0.5)
+    said = [tied] * 3 + [predictions.bivlc(right=False)] * 3 + [predictions.bivlc()] * 6
+    first = predictions.model(benchmark, dict.fromkeys(items, predictions.bivlc()), title="=First")
+    return [first, predictions.model(benchmark, dict(zip(items, said, strict=True)), title="Second")]
+
+
+def test_two_models_are_compared_item_by_item(client, study):
+    first, second = two_models(study.benchmark)
+    asked = {"first": first.pk, "second": second.pk}
+    page = client.get(address(study.benchmark), asked)
+    row = next(row for row in page.context["paired"] if row.measure == "group")
+    assert (row.found.n, row.found.first, row.found.second) == (12, 1, 0.5)
+    assert (row.found.only_first, row.found.only_second, row.found.p) == (6, 0, pytest.approx(2 / 2**6))
+    assert "+50.0" in page.text and "0.031" in page.text
+    file = client.get(reverse("benchmark-paired-csv", args=[study.benchmark_id]), asked)
+    rows = list(csv.DictReader(file.text.splitlines()))
+    [whole] = [one for one in rows if one["measure"] == "group" and not one["type"]]
+    assert (whole["first_model"], float(whole["difference"]), whole["test"]) == ("'=First", 0.5, "mcnemar_exact")
+    assert {one["measure"] for one in rows if one["type"]} == {one.name for one in page.context["columns"]}
+
+
+@pytest.mark.parametrize("query", ["first=x&second=y", "first=0&second=99999999999999999999", ""])
+def test_two_models_that_are_not_there_are_not_compared(client, study, query):
+    first, _ = two_models(study.benchmark)
+    assert client.get(f"{address(study.benchmark)}?{query}").context["chosen"] == []
+    assert client.get(address(study.benchmark), {"first": first.pk, "second": first.pk}).context["chosen"] == []
+    lines = client.get(reverse("benchmark-paired-csv", args=[study.benchmark_id]) + f"?{query}").text.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("first_model,second_model,type,subtype,measure,n,")
+
+
+def test_what_ties_would_change_elsewhere_stands_below_the_table(client, study):
+    two_models(study.benchmark)
+    page = client.get(address(study.benchmark))
+    [ties] = page.context["ties"]
+    assert (ties.title, ties.items) == ("Second", 3)
+    assert {(one.name, share, more) for one, share, more in ties.changes} >= {
+        ("group", 0.75, 0.25),
+        ("i2t", 0.75, 0.25),
+    }
+    assert "3 items have tied" in page.text and 'Group <data value="0.75">75.00 %' in page.text
 
 
 # Uploads

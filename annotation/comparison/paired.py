@@ -1,0 +1,92 @@
+"""Two runs compared item by item: every measure of their kind, on the items that both answer."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+
+from django.core.cache import cache
+
+from annotation.comparison.corrected import as_text
+from annotation.measures.paired import Paired, compare
+from benchmarks.metrics.base import Typed
+from benchmarks.models import Run, RunOrigin
+from benchmarks.predictions.item_figures import ItemFigure, figures_of, verdicts
+from benchmarks.predictions.kinds import KINDS, Kind
+from benchmarks.predictions.names import measure_name
+from benchmarks.runs import figures as run_figures
+
+VERSION = 1  # of the rows: increase it when they change
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`type` empty: of all items; `subtype` None: of the whole type. `lower`: less is better."""
+
+    type: str
+    subtype: str | None
+    measure: str
+    short: str
+    lower: bool
+    found: Paired
+
+
+def comparable(runs: Sequence[Run]) -> list[Run]:
+    """Those with answers, the newest first."""
+    return [run for run in reversed(runs) if run.origin != RunOrigin.REPORTED]
+
+
+def chosen(runs: Sequence[Run], given: Mapping[str, str]) -> list[Run]:
+    """The two different runs that an address asks for, or none."""
+    by_number = {str(run.pk): run for run in runs}
+    found = [by_number[number] for name in ("first", "second") if (number := given.get(name, "")) in by_number]
+    return found if len({run.pk for run in found}) == 2 else []
+
+
+def rows_of(first: Run, second: Run) -> list[Row]:
+    """Every figure over all items, then every measure by type and subtype. Runs never change, so rows are cached."""
+    key = f"paired:{VERSION}:{run_figures.key(first)}:{run_figures.key(second)}"
+    return cache.get_or_set(key, lambda: _rows(first, second), run_figures.KEEP) or []
+
+
+def _rows(first: Run, second: Run) -> list[Row]:
+    kind, answers = KINDS[first.kind], run_figures.records_of([first, second])
+    sides = answers[first.pk], answers[second.pk]
+    rows = []
+    for name, figure in figures_of(kind).items():
+        groups = {item: (one.type, one.subtype) for item, one in sides[0].items()} if figure.mean else None
+        rows += _row(kind, name, figure, sides, groups)
+    parts = {(one.type, subtype) for one in sides[0].values() for subtype in (None, one.subtype) if one.type}
+    for type, subtype in sorted(parts, key=lambda part: (part[0], part[1] is not None, part[1] or "")):
+        for name in kind.measured.measures:
+            own = [{item: one for item, one in side.items() if one.type == type} for side in sides]
+            figure = ItemFigure(name, type, subtype or "")
+            if subtype != "":
+                rows += _row(kind, name, figure, own, None, type, subtype)
+    return rows
+
+
+def _row(
+    kind: Kind, name: str, figure: ItemFigure, sides: Sequence[Mapping[int, Typed]], groups: Mapping | None,
+    type: str = "", subtype: str | None = None,
+) -> list[Row]:  # fmt: skip
+    """One, or none if no item has an answer from both."""
+    first, second = (verdicts(figure, side, kind) for side in sides)
+    found = compare(first, second, groups)
+    named = measure_name(kind.name, name)
+    short = named.short if named else name.replace("_", " ").capitalize()
+    return [Row(type, subtype, name, short, bool(named and named.lower), found)] if found else []
+
+
+def as_csv(runs: Sequence[Run]) -> str:
+    """A line for each row of two runs, none for no runs; shares are between 0 and 1, differences between -1 and 1."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    of_paired = [field.name for field in fields(Paired)]
+    writer.writerow(["first_model", "second_model", "type", "subtype", "measure", *of_paired, "test"])
+    titles = [as_text(run.title) for run in runs]
+    for row in rows_of(*runs) if runs else ():
+        test = "mcnemar_exact" if row.found.exact else "permutation"
+        part = as_text(row.type), as_text(row.subtype or "")
+        writer.writerow([*titles, *part, row.measure, *astuple(row.found), test])
+    return out.getvalue()
