@@ -22,7 +22,7 @@ from benchmarks.notifications import kinds as notification_kinds
 from benchmarks.notifications import send
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
-from benchmarks.scoring import ask, score
+from benchmarks.scoring import ask, retrieval, score
 from benchmarks.storage.files import Unavailable
 
 BY = "worker"
@@ -65,6 +65,13 @@ def run_ask(job_id: int) -> None:
 def generate_images(job_id: int) -> None:
     """Runs on the queue `models`, as `run_score`."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=generated_images.generate))
+
+
+@jobs.runs(score.RETRIEVAL)
+@shared_task
+def run_retrieval(job_id: int) -> None:
+    """Runs where `run_score` does."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=retrieval.measure))
 
 
 @jobs.runs(import_predictions.KIND)

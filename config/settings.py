@@ -156,10 +156,8 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ROUTES = {  # machines with a GPU serve only this queue
-    "benchmarks.tasks.run_score": {"queue": "models"},
-    "benchmarks.tasks.run_generate": {"queue": "models"},
-    "benchmarks.tasks.generate_images": {"queue": "models"},
-    "benchmarks.tasks.run_ask": {"queue": "models"},
+    f"benchmarks.tasks.{name}": {"queue": "models"}
+    for name in ("run_score", "run_retrieval", "run_ask", "run_generate", "generate_images")
 }
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -16,6 +16,7 @@ from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
+from benchmarks.scoring import retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, given),
+        "retrievals": retrieval.results_of(benchmark),
     }
 
 

@@ -1,4 +1,4 @@
-"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders. Pure.
+"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders, and in any (§4). Pure.
 
 Captions are first normalised to lower-case words without punctuation around them: otherwise a capital or full stop in
 mid-sentence would reveal a shuffled caption. Punctuation inside a word (`t-shirt`, `man's`, `7:30`) stays. The same
@@ -64,6 +64,29 @@ PERTURBATIONS: dict[str, Callable[[Words, Words, Random], list[str]]] = {
     "trigrams": shuffle_trigrams,
     "within trigrams": shuffle_within_trigrams,
 }
+
+
+def shuffle_all(words: Words, tags: Words, rng: Random) -> list[str]:
+    """Any word takes any place (ARO §4)."""
+    return at_places(words, [list(range(len(words)))], rng)
+
+
+SHUFFLES: dict[str, Callable[[Words, Words, Random], list[str]]] = {  # in the order of ARO's Table 3
+    "nouns and adjectives": shuffle_nouns_adjectives,
+    "all words": shuffle_all,
+    "all but nouns and adjectives": shuffle_others,
+    "trigrams": shuffle_trigrams,
+    "within trigrams": shuffle_within_trigrams,
+}
+
+
+def shuffled(name: str, words: Words, tags: Words, seed: int) -> str:
+    """The words in an order that the shuffle of that name draws, different from theirs if there is one."""
+    text = " ".join(words)
+    try:
+        return " ".join(SHUFFLES[name](words, tags, Random(f"{seed}/{name}/{text}")))
+    except Dropped:
+        return text
 
 
 def perturbed(caption: str, tags: Tags, seed: int) -> tuple[str, dict[str, str]]:

@@ -51,6 +51,11 @@ def keep(model: ScoringModel, contents: list[str], vectors: np.ndarray) -> None:
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
 
 
+def known(model: ScoringModel, contents: Iterable[str]) -> set[str]:
+    """Those of the contents that this model has encoded."""
+    return set(Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", flat=True))
+
+
 def vectors(model: ScoringModel, contents: Iterable[str]) -> dict[str, np.ndarray]:
     """Vectors by content, shape (dimensions,); missing ones are left out."""
     found = Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", "vector")

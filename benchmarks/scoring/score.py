@@ -25,23 +25,31 @@ from workers.models.encoder import Encoder, PairScorer, load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
-KIND = "score"
+KIND, RETRIEVAL = "score", "retrieval"  # of jobs: scores of items; retrieval with perturbed order
+SEEDS, MOST_SEEDS = 3, 10  # of perturbed retrieval; ARO uses three
 LISTED = 100  # listed items that lack something
 RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
 AGAIN = "nothing new: this run stands"
 
 
 def queue_score(
-    *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False
-) -> Job:
-    """Create a scoring job. Raises Refused for invalid requests; the worker reports further problems."""
+    *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False,
+    retrieval: bool = False, seeds: int = SEEDS,
+) -> Job:  # fmt: skip
+    """Create a scoring job, or one of `retrieval` with perturbed order (`scoring.retrieval`), shuffled with so many
+    seeds. Raises Refused for invalid requests; the worker reports further problems.
+    """
     with refused():
         named = parse_model(model, pretrained, settings.MODELS)
         check_device(device)
+        if not 1 <= seeds <= MOST_SEEDS:
+            raise CannotScore("SEEDS_UNCLEAR", f"Choose 1 to {MOST_SEEDS} seeds.")
     params = {"benchmark": benchmark.pk, "model": model, "pretrained": pretrained, "device": device}
     params |= {"foreground": foreground, "by": by}
-    title = f"Score {benchmark.name} with {named.title}"
-    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+    title = f"{'Perturbed retrieval on' if retrieval else 'Score'} {benchmark.name} with {named.title}"
+    params |= {"seeds": seeds} if retrieval else {}
+    kind = RETRIEVAL if retrieval else KIND
+    return jobs.queue_job(kind=kind, title=title, params=params, by=by, created_by=created_by)
 
 
 @contextmanager

@@ -20,6 +20,8 @@ class ScoreForm(DescribedForm):
     model = forms.CharField(max_length=LONGEST)
     pretrained = forms.CharField(max_length=LONGEST, required=False)
     device = forms.CharField(max_length=8, initial="auto")
+    retrieval = forms.BooleanField(required=False)
+    seeds = forms.IntegerField(min_value=1, max_value=score.MOST_SEEDS, initial=score.SEEDS, required=False)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -27,20 +29,17 @@ class ScoreForm(DescribedForm):
             field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
 
     def clean(self) -> None:
+        self.cleaned_data["seeds"] = self.cleaned_data.get("seeds") or score.SEEDS
         refuse_paths(self, "model", "pretrained")
 
 
 def refuse_paths(form: forms.Form, *names: str) -> None:
     """Allow only files in the server's model folder."""
     for name in names:
-        if is_path(form.cleaned_data.get(name, "")):
+        given = form.cleaned_data.get(name, "")
+        paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
+        if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
             form.add_error(name, "Give the name of a file or folder in the server's model folder, not a path.")
-
-
-def is_path(given: str) -> bool:
-    """Whether it names a file outside of the model folder, as a whole or behind a prefix such as `local-dir:`."""
-    paths = [one.strip() for one in (given, given.partition(":")[2])]
-    return any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

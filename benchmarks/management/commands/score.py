@@ -7,9 +7,10 @@ from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
-from benchmarks.scoring import score
+from benchmarks.scoring import retrieval, score
 
 BY = "command"
+WORK = {score.KIND: score.score, score.RETRIEVAL: retrieval.measure}
 
 
 class Command(BaseCommand):
@@ -24,27 +25,34 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--pretrained", default="", help="weights of an architecture: a tag or a file")
         parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps")
+        parser.add_argument(
+            "--perturbed-retrieval", action="store_true",
+            help="instead of scores of items: recall with shuffled captions and images, as in ARO §4",
+        )  # fmt: skip
+        parser.add_argument("--seeds", type=int, default=score.SEEDS, help="of the shuffles, 3 by default")
         parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
 
-    def handle(self, *, benchmark, model, pretrained, device, now, **rest):
+    def handle(self, *, benchmark, model, pretrained, device, perturbed_retrieval, seeds, now, **rest):
         found = benchmark_named(benchmark)
         asked = {"model": model, "pretrained": pretrained, "device": device}
+        asked |= {"retrieval": perturbed_retrieval, "seeds": seeds}
         try:
             job = score.queue_score(benchmark=found, **asked, by=BY, foreground=now)
         except Refused as refusal:
             raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
         if now:
             progress = ProgressLine(self.stderr)
-            job = jobs.run(job_id=job.pk, by=BY, work=score.score, tell=progress.show)
+            job = jobs.run(job_id=job.pk, by=BY, work=WORK[job.kind], tell=progress.show)
             progress.end()
             self.answer(job)
         else:
-            tasks.run_score.delay_on_commit(job.pk)
+            (tasks.run_retrieval if perturbed_retrieval else tasks.run_score).delay_on_commit(job.pk)
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
-            self.stdout.write("\n".join(summary(job.report)))
+            lines = perturbed(job.report) if job.kind == score.RETRIEVAL else summary(job.report)
+            self.stdout.write("\n".join(lines))
             return
         if job.state == JobState.CANCELLED:
             raise CommandError("Cancelled. Finished encodings are kept.")
@@ -74,3 +82,16 @@ def summary(report: dict) -> list[str]:
     for what, of in report["lacking"].items():
         lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
     return [*lines, f"Done in {report['seconds']:,} s."]
+
+
+def perturbed(report: dict) -> list[str]:
+    """A table like ARO's Tables 3 and 4: text recall is that of captions for an image."""
+    heads = ["shuffled", "", *(name for name, _ in retrieval.COLUMNS)]
+    rows = [heads]
+    for row in report["rows"]:
+        cells = (row["measures"][measure] for _, measure in retrieval.COLUMNS)
+        rows.append([row["of"] or "nothing", row["name"], *map(retrieval.in_words, cells)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    what = f"{report['images']:,} images, {report['captions']:,} captions, {report['seeds']} seeds"
+    return [f"{report['model']}: {what} ({report['precision']}).", *lines, f"Done in {report['seconds']:,} s."]

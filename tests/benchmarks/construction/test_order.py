@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from benchmarks.construction.batch import Dropped
 from benchmarks.construction.order import (
     PERTURBATIONS,
+    SHUFFLES,
     all_splits,
     joined,
     perturbed,
+    shuffle_all,
     shuffle_nouns_adjectives,
     shuffle_others,
     shuffle_trigrams,
     shuffle_within_trigrams,
+    shuffled,
     words_of,
 )
 from benchmarks.construction.tagging import ADJECTIVE, NOUN, OTHER
@@ -166,3 +169,27 @@ def test_orders_that_can_only_read_the_same_drop_the_caption():
 def test_a_tagger_that_loses_words_is_an_error():
     with pytest.raises(ValueError, match="1 tags for 3 words"):
         perturbed("A red cup.", lambda words: [NOUN], 0)
+
+
+# All words, and captions for retrieval
+
+
+def test_any_word_takes_any_place():
+    drawn = {tuple(shuffle_all(["a", "b", "c"], ["", "", ""], Random(seed))) for seed in range(200)}
+    assert drawn == {*permutations("abc")} - {("a", "b", "c")}
+
+
+@pytest.mark.parametrize("name", list(SHUFFLES))
+def test_a_shuffled_caption_has_the_same_words_and_is_drawn_by_its_seed(name):
+    drawn = {shuffled(name, EXAMPLE, TAGS, seed) for seed in range(400)}
+    assert {tuple(sorted(one.split())) for one in drawn} == {tuple(sorted(EXAMPLE))}
+    assert " ".join(EXAMPLE) not in drawn and len(drawn) > 3
+    assert shuffled(name, EXAMPLE, TAGS, 7) == shuffled(name, EXAMPLE, TAGS, 7)
+    if name in ("trigrams", "within trigrams"):  # few enough orders to meet the paper's own among them
+        assert OUTPUTS[name] in {shuffled(name, EXAMPLE, TAGS, seed) for seed in range(1500)}
+
+
+@pytest.mark.parametrize("name", list(SHUFFLES))
+def test_a_caption_that_cannot_change_stays(name):
+    assert shuffled(name, ["dog"], [NOUN], 1) == "dog"
+    assert shuffled(name, [], [], 1) == ""

@@ -1,0 +1,203 @@
+"""Retrieval with perturbed order (ARO §4, Tables 3 and 4): recall of a model whose captions or images are shuffled.
+
+The queries are a benchmark's positive images and their captions. Vectors are kept by content like those of scoring, and
+a shuffled caption or image has a content of its own, so a run again computes only what is new. The result is the job's
+report; it holds no predictions.
+"""
+
+import hashlib
+import io
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.construction import image_order, order
+from benchmarks.construction.tagging import tagger
+from benchmarks.jobs import jobs
+from benchmarks.metrics import retrieval
+from benchmarks.models import Benchmark, Caption, ItemImage, Job, ScoringModel
+from benchmarks.runs import embeddings
+from benchmarks.scoring.score import RETRIEVAL, Scoring, refused
+from benchmarks.storage.files import kept
+from workers.contents import Contents
+from workers.images import pixels_of
+from workers.models.model_name import recipe
+from workers.models.prefetch import batches
+from workers.models.refusals import CannotScore
+
+COLUMNS = (  # as in ARO's tables: text recall is that of captions for an image
+    ("text R@1", "i2t_r1"), ("text R@5", "i2t_r5"), ("image R@1", "t2i_r1"), ("image R@5", "t2i_r5"),
+)  # fmt: skip
+ROLES = ("positive", "second_positive")  # of captions that are true of the positive image
+LOOKED_UP = 2000  # contents in one query
+
+
+@dataclass
+class Material:
+    """`images`: where each image is stored, by its SHA-256. `captions`: (SHA-256 of the image, words as imported), each
+    pair once.
+    """
+
+    images: dict[str, str] = field(default_factory=dict)
+    captions: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`of`: text, image, or "" if nothing is shuffled."""
+
+    of: str
+    name: str
+    seed: int = 0
+
+
+class ShuffledImage:
+    """An image's parts in another order (workers.contents.Contents)."""
+
+    def __init__(self, original: Contents, name: str, parts: tuple[int, ...]):
+        self.original, self.shuffle, self.parts = original, name, parts
+
+    @property
+    def name(self) -> str:
+        return self.original.name
+
+    def read_bytes(self) -> bytes:
+        made = io.BytesIO()
+        pixels = pixels_of(self.original.read_bytes())
+        image_order.shuffled(pixels, self.shuffle, self.parts).save(made, "PNG", compress_level=1)
+        return made.getvalue()
+
+
+def measure(job: Job, progress: jobs.Progress) -> None:
+    """The work of a job of kind `retrieval`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
+    with refused():
+        Retrieval(job, progress).run()
+
+
+def in_words(cell: Mapping[str, float | None]) -> str:
+    """A mean with its standard deviation, as shares with three decimals."""
+    return f"{cell['mean']:.3f}" + ("" if cell["sd"] is None else f" ± {cell['sd']:.3f}")
+
+
+def table_of(report: Mapping) -> list[dict]:
+    """The rows of a report for a page: what is shuffled, how, and the figures in the order of COLUMNS."""
+    return [{**row, "cells": [in_words(row["measures"][measure]) for _, measure in COLUMNS]} for row in report["rows"]]
+
+
+def results_of(benchmark: Benchmark) -> list[Job]:
+    """The jobs with results on this benchmark, the newest of each model."""
+    done = Job.objects.filter(kind=RETRIEVAL, state="done", params__benchmark=benchmark.pk).order_by("finished_at")
+    newest = {job.report["fingerprint"]: job for job in done}
+    return sorted(newest.values(), key=lambda job: job.report["model"])
+
+
+class Retrieval(Scoring):
+    """One job's work."""
+
+    def run(self) -> None:
+        if not self.model_name.sees_images:
+            raise CannotScore("NOTHING_TO_SCORE", "This model sees no images. Choose one that does.")
+        self.progress.begin("reading items")
+        self.material = material_of(self.benchmark)
+        if len(self.material.images) < 2:
+            advice = "Retrieval needs two positive images with captions or more. Import images, or choose another."
+            raise CannotScore("NOTHING_TO_SCORE", advice)
+        self.tagger = tagger()
+        self.words = {text: order.words_of(text) for _, text in self.material.captions}
+        self.tags = {text: list(self.tagger.tags(words)) for text, words in self.words.items()}
+        seeds = self.job.params["seeds"]
+        found = recipe(self.model_name, self.device)
+        model = (found and ScoringModel.objects.filter(recipes__contains=[found]).first()) or self.loaded()
+        rows = [self.row(model, "", "", 1)]
+        rows += [self.row(model, "text", name, seeds) for name in order.SHUFFLES]
+        rows += [self.row(model, "image", name, seeds) for name in image_order.GRIDS]
+        report = {
+            "benchmark": self.benchmark.pk, "model": model.title, "fingerprint": model.fingerprint,
+            "precision": model.precision, "device": self.encoder.loaded.device if self.encoder else "",
+            "encoded": self.encoded, "images": len(self.material.images), "captions": len(self.material.captions),
+            "seeds": seeds, "tagger": self.tagger.name, "rows": rows,
+            "seconds": round(time.monotonic() - self.began, 1),
+        }  # fmt: skip
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+
+    def row(self, model: ScoringModel, of: str, name: str, seeds: int) -> dict:
+        """Recalls under a condition, with their mean and standard deviation over the seeds."""
+        found = [self.recalls(model, Condition(of, name, seed)) for seed in range(seeds)]
+        return {
+            "of": of,
+            "name": name,
+            "measures": {
+                measure: {
+                    "mean": statistics.fmean(one[measure] for one in found),
+                    "sd": statistics.stdev([one[measure] for one in found]) if len(found) > 1 else None,
+                }
+                for measure in retrieval.MEASURES
+            },
+        }
+
+    def recalls(self, model: ScoringModel, condition: Condition) -> dict[str, float]:
+        images = [self.image(key, place, condition) for key, place in self.material.images.items()]
+        texts = [self.text(text, condition) for _, text in self.material.captions]
+        self.add(model, "images", dict(images))
+        self.add(model, "captions", {embeddings.of_text(text): text for text in texts})
+        self.progress.begin("comparing")
+        places = {key: place for place, key in enumerate(self.material.images)}
+        pictures = _stored(model, [content for content, _ in images])
+        captions = _stored(model, [embeddings.of_text(text) for text in texts])
+        return compare(pictures, captions, [places[key] for key, _ in self.material.captions])
+
+    def image(self, key: str, place: str, condition: Condition) -> tuple[str, Contents]:
+        """Its content and what is encoded."""
+        if condition.of != "image":
+            return key, kept.contents(place)
+        parts = image_order.permutation(condition.name, key, condition.seed)
+        content = hashlib.sha256(f"{key}/{condition.name}/{parts}".encode()).hexdigest()
+        return content, ShuffledImage(kept.contents(place), condition.name, parts)
+
+    def text(self, text: str, condition: Condition) -> str:
+        if condition.of != "text":
+            return text
+        return order.shuffled(condition.name, self.words[text], self.tags[text], condition.seed)
+
+    def add(self, model: ScoringModel, what: str, sources: Mapping[str, Contents | str]) -> None:
+        """Encode and store what this model has not encoded yet."""
+        contents = list(sources)
+        there = {one for part in batches(contents, LOOKED_UP) for one in embeddings.known(model, part)}
+        missing = [content for content in contents if content not in there]
+        if missing and self.encoder is None:
+            self.loaded()
+        if missing and self.encoder:
+            encode = self.encoder.images if what == "images" else self.encoder.texts
+            self.fill(model, what, len(missing), ((one, sources[one]) for one in missing), encode)
+
+
+def material_of(benchmark: Benchmark) -> Material:
+    found = Material()
+    uses = ItemImage.objects.filter(item__benchmark=benchmark, role="positive", position=0).select_related("image")
+    own = {use.item_id: use.image for use in uses.order_by("item__position")}
+    captions = Caption.objects.filter(item__in=own, role__in=ROLES).order_by("item__position", "role", "position")
+    pairs = ((own[item].sha256, text) for item, text in captions.values_list("item", "text"))
+    found.captions = list(dict.fromkeys(pairs))
+    with_caption = {key for key, _ in found.captions}
+    found.images = {image.sha256: image.original_path for image in own.values() if image.sha256 in with_caption}
+    return found
+
+
+def _stored(model: ScoringModel, contents: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+    """Vectors of the different contents, shape (n, dimensions), and which of them each content has."""
+    different = {content: place for place, content in enumerate(dict.fromkeys(contents))}
+    found = [embeddings.vectors(model, part) for part in batches(different, LOOKED_UP)]
+    by_content = {content: vector for part in found for content, vector in part.items()}
+    return np.stack([by_content[content] for content in different]), [different[content] for content in contents]
+
+
+def compare(
+    images: tuple[np.ndarray, list[int]], captions: tuple[np.ndarray, list[int]], own: Sequence[int]
+) -> dict[str, float]:
+    """Recalls by name. Equal contents are compared once, so that they tie exactly. `own`: each caption's image."""
+    table = (images[0] @ captions[0].T)[np.ix_(images[1], captions[1])]
+    found = retrieval.recalls(retrieval.queries(table, own))
+    return {name: figure.share or 0.0 for name, figure in found.items()}
