@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annotation.releases.archive_reader import ReleaseFiles
+from annotation.releases.plan import SPLIT_NAMES
+from annotation.releases.scoring import evaluation
 
 KEPT, DROPPED, OPEN, ABSENT = "kept", "dropped", "open", "absent"
 IN_FILES = {KEPT: "items.jsonl", DROPPED: "dropped.jsonl"}
@@ -26,7 +28,10 @@ UNCHANGED, JUDGED_AGAIN = "unchanged", "judged_again"
 # What differs in the set-up
 MADE = ("version", "schema_version", "source_format", "split_rule", "warnings")  # the app's version
 NAMING = {"name", "version"}  # of the plan
-NAMING_FILES = {"README.md", "data_statement.md", "croissant.json", "statistics.json", "release.json"}
+NAMING_FILES = {
+    "README.md", "data_statement.md", "croissant.json", "statistics.json", "release.json",
+    *(f"{evaluation.FOLDER}/{split}.yaml" for split in SPLIT_NAMES),
+}  # fmt: skip
 BESIDE = {"name", "position", "instructions"}  # of a stage: compared in another place
 
 # Why an item differs

@@ -91,6 +91,7 @@ def test_the_same_study_gives_the_same_content(study, eager_tasks):
         "README.md",
         "croissant.json",
         "data_statement.md",
+        "lmms_eval/test.yaml",
         "manifest.json",
         "release.json",
     }  # they name the version
