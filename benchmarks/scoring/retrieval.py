@@ -7,6 +7,7 @@ report; it holds no predictions.
 
 import hashlib
 import io
+import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,15 @@ def in_words(cell: Mapping[str, float | None]) -> str:
 
 def table_of(report: Mapping) -> list[dict]:
     """The rows of a report for a page: what is shuffled, how, and the figures in the order of COLUMNS."""
-    return [{**row, "cells": [in_words(row["measures"][measure]) for _, measure in COLUMNS]} for row in report["rows"]]
+    return [
+        {**row, "name": parts(row), "cells": [in_words(row["measures"][measure]) for _, measure in COLUMNS]}
+        for row in report["rows"]
+    ]
+
+
+def parts(row: Mapping) -> str:
+    """The name of its shuffle; of images with the number of parts: 4 rows."""
+    return f"{math.prod(image_order.GRIDS[row['name']])} {row['name']}" if row["of"] == "image" else row["name"]
 
 
 def results_of(benchmark: Benchmark) -> list[Job]:

@@ -7,6 +7,7 @@ from django.urls import reverse
 from tests.annotation.comparison.test_pages import address, two_models, with_models
 from tests.browser.looking import fits, in_windows
 from tests.builders import compared_models, studies
+from tests.builders.scored_benchmarks import retrieved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,6 +19,7 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     first, second = two_models(study.benchmark)
+    retrieved(study.benchmark)
     page.goto(f"{site}{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
     page.locator("#plane svg").wait_for()
     for window in in_windows(page):
@@ -27,7 +29,7 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
     page.get_by_text("Delete", exact=True).first.click()
     for window in in_windows(page):
         assert axe_violations(page) == [], window
-    for name in ("predictions-new", "reported-new"):
+    for name in ("predictions-new", "reported-new", "score-new"):
         page.goto(site + reverse(name, args=[study.benchmark_id]))
         for window in in_windows(page):
             assert axe_violations(page) == [], (name, window)

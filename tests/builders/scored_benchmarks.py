@@ -4,8 +4,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+from django.utils import timezone
 
+from benchmarks.construction.image_order import GRIDS
+from benchmarks.construction.order import SHUFFLES
 from benchmarks.jobs import jobs
+from benchmarks.metrics.retrieval import MEASURES
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.scoring import score
 from tests.builders import imports
@@ -133,6 +137,17 @@ def scored(benchmark: Benchmark, model: str, pretrained: str = "") -> Run:
     job = run(queued(benchmark, model, pretrained))
     assert job.state == "done", job.problems
     return Run.objects.get(pk=job.report["run"])
+
+
+def retrieved(benchmark: Benchmark, title: str = "ViT · openai") -> Job:
+    """A finished job of perturbed retrieval, with the same figures under every condition."""
+    cells = {name: {"mean": 0.5, "sd": 0.125} for name in MEASURES}
+    conditions = [("", ""), *(("text", name) for name in SHUFFLES), *(("image", name) for name in GRIDS)]
+    rows = [{"of": of, "name": name, "measures": cells} for of, name in conditions]
+    report = {"benchmark": benchmark.pk, "model": title, "fingerprint": title, "precision": "float32", "device": "cpu"}
+    report |= {"encoded": {"images": 3, "captions": 4}, "images": 3, "captions": 4, "seeds": 2, "rows": rows}
+    facts = {"title": "Perturbed retrieval", "params": {"benchmark": benchmark.pk}, "finished_at": timezone.now()}
+    return Job.objects.create(kind="retrieval", state="done", report=report, **facts)
 
 
 def column(run: Run, name: str) -> dict[str, float]:

@@ -90,7 +90,7 @@ def perturbed(report: dict) -> list[str]:
     rows = [heads]
     for row in report["rows"]:
         cells = (row["measures"][measure] for _, measure in retrieval.COLUMNS)
-        rows.append([row["of"] or "nothing", row["name"], *map(retrieval.in_words, cells)])
+        rows.append([row["of"] or "nothing", retrieval.parts(row), *map(retrieval.in_words, cells)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     what = f"{report['images']:,} images, {report['captions']:,} captions, {report['seeds']} seeds"

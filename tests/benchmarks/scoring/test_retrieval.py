@@ -16,7 +16,7 @@ from benchmarks.models import Benchmark, Embedding, Job, ScoringModel
 from benchmarks.runs import embeddings
 from benchmarks.scoring import retrieval, score
 from tests.builders import studies
-from tests.builders.scored_benchmarks import cups
+from tests.builders.scored_benchmarks import cups, retrieved
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 
@@ -112,13 +112,14 @@ def test_the_form_asks_for_it_and_the_pages_show_it(client):
     job = Job.objects.get()
     assert (job.kind, job.params["seeds"]) == ("retrieval", 2)
     assert "Waiting for a worker with models" in client.get(answer.url).text
-    cells = {name: {"mean": 0.5, "sd": 0.125} for name in MEASURES}
-    report = {"benchmark": benchmark.pk, "model": "ViT · openai", "fingerprint": "f", "precision": "float32"}
-    report |= {"device": "cpu", "encoded": {"images": 3, "captions": 4}, "images": 3, "captions": 4, "seeds": 2}
-    report["rows"] = [{"of": "image", "name": "patches", "measures": cells}]
-    Job.objects.update(state="done", report=report, finished_at="2026-11-21T12:00Z")
-    for page in (answer.url, reverse("benchmark-models", args=[benchmark.pk])):
+    done = retrieved(benchmark)
+    for page in (reverse("job-detail", args=[done.pk]), reverse("benchmark-models", args=[benchmark.pk])):
         text = client.get(page).text
-        assert "patches" in text and text.count("0.500 ± 0.125") == 4 and "over 2 seeds" in text
+        assert (
+            "9 patches" in text
+            and "4 columns" in text
+            and text.count("0.500 ± 0.125") == 4 * 9
+            and "over 2 seeds" in text
+        )
     wrong = client.post(reverse("score-new", args=[benchmark.pk]), asked | {"seeds": "99"})
     assert wrong.status_code == 422 and "less than or equal to 10" in wrong.text
