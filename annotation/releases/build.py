@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.exports.files import content_hash, describe_files, write_json
-from annotation.releases import redaction, schema_versions, splitting
+from annotation.releases import redaction, schema_versions
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
 from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
@@ -19,6 +19,8 @@ from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
 from annotation.releases.scoring import evaluation
 from annotation.releases.splitting import Assigned, Earlier, Unit
+from benchmarks.construction import splitting
+from benchmarks.construction.splitting import Assigned, Unit
 from benchmarks.records import Problem, Refused
 
 SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too

@@ -4,9 +4,10 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 
+from benchmarks.construction.splitting import SPLIT_NAMES
+
 VERSION = re.compile(r"[0-9]{1,4}(\.[0-9]{1,4}){1,2}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")  # also a folder's name, and a repository's on a hub
-SPLIT_NAMES = ("train", "validation", "test")
 SPLITS = {  # of the preset's name → percent of the items in each split
     "one": {"test": 100},
     "80/20": {"train": 80, "validation": 20},  # as BiVLC's TROHN-Img (§5)

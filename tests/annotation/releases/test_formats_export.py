@@ -10,7 +10,7 @@ from annotation.designs.plan import StagePlan
 from annotation.exports.files import files_below
 from annotation.models import Study
 from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
-from annotation.releases.splitting import Unit, assign
+from benchmarks.construction.splitting import Unit, assign
 from benchmarks.models import Benchmark
 from tests.annotation.exports.test_export import export
 from tests.annotation.releases.kept import written

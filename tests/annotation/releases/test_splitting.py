@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.releases.plan import SPLIT_NAMES, SPLITS
-from annotation.releases.splitting import Earlier, Unit, assign, components
+from annotation.releases.splitting import Earlier
+from benchmarks.construction.splitting import Unit, assign, components
 
 KINDS = [("replace", "obj"), ("replace", "att"), ("swap", "obj")]
 SHARES = list(SPLITS.values())

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from annotation.releases import build
-from annotation.releases.splitting import Assigned
 from annotation.releases.verification.verifying import verify
+from benchmarks.construction.splitting import Assigned
 from tests.annotation.releases.released import change_json, change_lines, change_table, mend, release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
