@@ -10,14 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = (
-    "torch",
-    "open_clip",
-    "torchvision",
-    "sentence_transformers",
-    "transformers",
-    "diffusers",
-)  # for the models' worker alone
+HEAVY = (  # for the models' worker alone
+    "torch", "open_clip", "torchvision", "sentence_transformers", "transformers", "diffusers", "accelerate",
+    "safetensors",
+)  # fmt: skip
 BUCKET = ("boto3", "botocore", "storages")
 
 

@@ -29,8 +29,9 @@ SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
-def load(model_name: ModelName, device: str) -> "Clip":
-    """Load a model. CannotScore explains problems with the name, the weights, their combination or the device."""
+def load(model_name: ModelName, device: str, kind: "type[Clip] | None" = None) -> "Clip":
+    """Load a model, as a `Clip` or one of its kinds. CannotScore explains problems with the name, the weights, their
+    combination or the device."""
     where = devices.chosen(device)
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -38,7 +39,7 @@ def load(model_name: ModelName, device: str) -> "Clip":
             _check_weights(model_name.name, model_name.pretrained)
         safe = not _is_torchscript(Path(model_name.pretrained))  # torch cannot read such an archive in any other way
         model, prepare = _create(model_name, safe)
-        return Clip(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
+        return (kind or Clip)(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
 
 def _create(model_name: ModelName, safe: bool) -> tuple[open_clip.CLIP, Compose]:

@@ -18,6 +18,7 @@ MODULES = {
     "sentence": "workers.models.sentences",
     "language": "workers.models.language",
     "classifier": "workers.models.classifier",
+    "detector": "workers.models.detector",
     "vqa": "workers.models.vqa",
     "itm": "workers.models.itm",
 }
@@ -37,9 +38,9 @@ class Loaded:
 
 class Encoder(Protocol):
     """A loaded model that maps contents to vectors. Both methods yield float32 arrays of shape (batch, dimensions) in
-    the order given, with one row per input. Vectors have length 1, so that a dot product is their cosine; a language
-    model's and a classifier's have one dimension, the score itself. `reduced_to`: items per batch, if memory ran out
-    before."""
+    the order given, with one row per input. Vectors have length 1, so that a dot product is their cosine; those of
+    language models, classifiers and detectors have one dimension, the score itself. `reduced_to`: items per batch, if
+    memory ran out before."""
 
     loaded: Loaded
     reduced_to: int | None

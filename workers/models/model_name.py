@@ -13,8 +13,8 @@ from workers.models.refusals import CannotScore
 
 FOLDER, HUB = "local-dir", "hf-hub"  # as open_clip writes them
 PREFIXES = {
-    "sentence-transformers": "sentence", "language-model": "language", "vqa": "vqa", "itm": "itm",
-    FOLDER: "open_clip", HUB: "open_clip",
+    "sentence-transformers": "sentence", "language-model": "language", "detector": "detector", "vqa": "vqa",
+    "itm": "itm", FOLDER: "open_clip", HUB: "open_clip",
 }  # fmt: skip
 PAIRS = {"vqa", "itm"}
 DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
@@ -25,8 +25,8 @@ PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", 
 @dataclass(frozen=True, slots=True)
 class ModelName:
     """`kind`: open_clip (images and captions), sentence (captions to vectors), language (how likely a caption is),
-    classifier (how plausible or grammatical it is), vqa (an image-text model that is asked whether a caption fits) or
-    itm (a head for image-text matching).
+    classifier (how plausible or grammatical it is), detector (how likely a model made an image or caption), vqa (an
+    image-text model that is asked whether a caption fits) or itm (a head for image-text matching).
 
     `name`: an architecture that open_clip knows, `hf-hub:org/model`, `local-dir:/a/folder/of/its/own`; for other kinds
     a hub id or a folder.
@@ -45,7 +45,7 @@ class ModelName:
 
     @property
     def sees_images(self) -> bool:
-        return self.kind == "open_clip" or self.scores_pairs
+        return self.kind in {"open_clip", "detector"} or self.scores_pairs
 
     @property
     def scores_pairs(self) -> bool:

@@ -1,0 +1,30 @@
+"""Run by a test as a process of its own: `BASE FOLDER STEPS` trains, and dies by kill -9 after that many steps (0:
+never). Prints the hash of the weights."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import django
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+django.setup()
+
+from tests.builders import trainings  # noqa: E402
+from workers.models import device, training, training_task  # noqa: E402
+
+device.cores = lambda: 1
+training.EVERY = 2
+base, folder, steps = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+
+
+class Watch(trainings.Silent):
+    def step(self, curve) -> None:
+        super().step(curve)
+        if self.steps == steps:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+task = trainings.task(base, folder, "negclip", batch=4, epochs=3, rate=2e-3, warmup=2)
+print(training_task.load(task).run(Watch()).weights)

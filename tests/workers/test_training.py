@@ -1,0 +1,283 @@
+"""Training with the real libraries on a CPU: what is learnt, what a killed training leaves, what is refused."""
+
+import dataclasses
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import trainings
+from tests.lazy import LazyModule
+from workers.models import training_task
+from workers.models.model_name import parse_model
+from workers.models.presets import PRESETS, settings_of
+from workers.models.refusals import CannotScore
+from workers.models.training_task import Task
+
+torch, training = LazyModule("torch"), LazyModule("workers.models.training")
+devices, clip = LazyModule("workers.models.device"), LazyModule("workers.models.clip")
+QUICK = {"batch": 16, "epochs": 2, "rate": 2e-3}
+FEW = {  # scenes, and how they are learnt by heart in seconds
+    "clip_coco": (8, {"batch": 4, "epochs": 40, "rate": 1e-3}),
+    "negclip": (8, {"batch": 4, "epochs": 10, "rate": 3e-3}),
+    "trohn_img": (8, {"batch": 8, "epochs": 30, "rate": 2e-3, "style": True}),
+    "hard_positive": (8, {"batch": 4, "epochs": 10, "rate": 3e-3}),
+    "detector": (16, {"batch": 8, "epochs": 30, "rate": 0.3}),
+}
+ALL = {
+    "clip_coco": {"batch": 16, "epochs": 100, "rate": 1e-3},
+    "negclip": {"batch": 16, "epochs": 60, "rate": 2e-3},
+    "trohn_text": {"batch": 16, "epochs": 60, "rate": 2e-3},
+    "trohn_img": {"batch": 16, "epochs": 120, "rate": 1e-3},
+    "hard_positive": {"batch": 16, "epochs": 60, "rate": 2e-3},
+    "detector": {"batch": 16, "epochs": 30, "rate": 0.3},
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory) -> str:
+    return trainings.tiny_base(tmp_path_factory.mktemp("base") / "clip")
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    """A test shares the machine with others."""
+    monkeypatch.setattr("workers.models.device.cores", lambda: 1)
+
+
+# What is learnt
+
+
+@pytest.mark.parametrize("preset", FEW)  # trohn_text has negclip's loss
+def test_each_preset_learns_a_few_scenes_by_heart(base, tmp_path, preset):
+    count, changes = FEW[preset]
+    _, found = trainings.trained(trainings.task(base, tmp_path, preset, count, warmup=10, **changes))
+    assert found.accuracy >= 0.95
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("preset", PRESETS)
+def test_each_preset_learns_sixty_four_scenes_by_heart(base, tmp_path, preset):
+    """From chance: the accuracy of the untrained base."""
+    task = trainings.task(base, tmp_path, preset, 64, warmup=20, **ALL[preset])
+    trainer = training_task.load(task)
+    if preset != "detector":  # whose neurons do not exist before
+        assert trainer.validate() <= {"clip_coco": 0.1, "hard_positive": 0.5}.get(preset, 0.65)
+    found = trainer.run(trainings.Silent())
+    assert found.accuracy >= 0.95
+    assert all(accuracy >= 0.95 for accuracy in found.facts.get("accuracies", {}).values())
+
+
+@pytest.mark.nightly
+def test_hard_negatives_tell_swaps_apart_better_than_plain_infonce(base, tmp_path):
+    """After as many steps on the same scenes, by the share of images that prefer their caption to the swapped one."""
+    shares = {}
+    for preset in ("clip_coco", "negclip", "trohn_text", "trohn_img", "hard_positive"):
+        task = trainings.task(base, tmp_path / preset, preset, 64, batch=16, rate=2e-3, epochs=40, warmup=10)
+        trainer, _ = trainings.trained(task)
+        trainer.export(tmp_path / f"{preset}-model")
+        shares[preset] = prefers_own(tmp_path / f"{preset}-model")
+    assert all(share > shares["clip_coco"] for preset, share in shares.items() if preset != "clip_coco"), shares
+
+
+def prefers_own(folder: Path) -> float:
+    examples, files = trainings.scenes(64)
+    model = clip.load(parse_model(f"local-dir:{folder}"), "cpu")
+    model.most = len(examples)
+    images = next(model.images(trainings.Bytes(files[one.image]) for one in examples))
+    own, swapped = (
+        next(model.texts(texts)) for texts in zip(*((one.text, one.negatives[0]) for one in examples), strict=True)
+    )
+    return float(((images * own).sum(1) > (images * swapped).sum(1)).mean())
+
+
+# What a killed training leaves
+
+
+class Killed(BaseException):
+    """Ends a training where it is, as kill -9 does: nothing catches it."""
+
+
+class DiesAfter(trainings.Silent):
+    def __init__(self, steps: int):
+        super().__init__()
+        self.left = steps
+
+    def step(self, curve) -> None:
+        super().step(curve)
+        self.left -= 1
+        if not self.left:
+            raise Killed
+
+
+def weights(task: Task, folder: Path) -> bytes:
+    trainer = training_task.load(task)
+    trainer.run(trainings.Silent())
+    folder.mkdir()
+    trainer.export(folder)
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("*.safetensors")))
+
+
+@pytest.mark.parametrize("preset", ["negclip", "detector"])
+def test_a_resumed_training_gives_the_same_weights(base, tmp_path, preset, monkeypatch):
+    """Killed in the middle of an epoch, after a checkpoint within it, and once more."""
+    monkeypatch.setattr("workers.models.training.EVERY", 2)
+    changes = {"batch": 4, "epochs": 3, "rate": 2e-3, "warmup": 2}
+    whole = weights(trainings.task(base, tmp_path / "one", preset, **changes), tmp_path / "whole")
+    task = trainings.task(base, tmp_path / "two", preset, **changes)
+    for steps in (7, 4):
+        with pytest.raises(Killed):
+            training_task.load(task).run(DiesAfter(steps))
+    assert weights(task, tmp_path / "resumed") == whole
+
+
+def test_other_seeds_give_other_weights(base, tmp_path):
+    made = [
+        weights(trainings.task(base, tmp_path, "negclip", seed=seed, **QUICK), tmp_path / f"{seed}") for seed in (0, 1)
+    ]
+    assert made[0] != made[1]
+
+
+def test_a_base_with_other_weights_has_checkpoints_of_its_own(base, tmp_path):
+    other = trainings.tiny_base(tmp_path / "other", seed=1)
+    keys = {training_task.load(trainings.task(model, tmp_path, "negclip", **QUICK)).key for model in (base, other)}
+    assert len(keys) == 2
+
+
+@pytest.mark.nightly
+def test_a_training_that_was_killed_gives_the_same_weights(base, tmp_path):
+    """kill -9 of a process, twice, and a third one that ends."""
+    command = [sys.executable, "-m", "tests.workers.killed_training", base]
+    done = [
+        subprocess.run([*command, str(tmp_path / folder), str(steps)], capture_output=True, text=True)
+        for folder, steps in (("killed", 5), ("killed", 6), ("killed", 0), ("whole", 0))
+    ]
+    assert [one.returncode for one in done] == [-signal.SIGKILL, -signal.SIGKILL, 0, 0], done[-1].stderr
+    assert done[2].stdout == done[3].stdout != ""
+
+
+# What goes wrong
+
+
+def test_memory_that_runs_out_halves_the_parts_and_leaves_the_batch(base, tmp_path, monkeypatch):
+    """The loss is of the whole batch, so the weights are those of enough memory but for rounding."""
+    _, found = trainings.trained(trainings.task(base, tmp_path / "one", "negclip", **QUICK))
+    encode = training.Towers.encode
+
+    def small(self, encoder, rows):
+        if min(self.part, len(rows)) > 6:
+            raise torch.OutOfMemoryError
+        return encode(self, encoder, rows)
+
+    monkeypatch.setattr(training.Towers, "encode", small)
+    trainer, watch = training_task.load(trainings.task(base, tmp_path / "two", "negclip", **QUICK)), trainings.Silent()
+    assert trainer.run(watch).curve.losses == [
+        [step, pytest.approx(loss, abs=1e-4)] for step, loss in found.curve.losses
+    ]
+    assert watch.notes[-1].endswith("computed 4 rows at a time.")
+
+
+def test_memory_for_not_even_one_item_is_a_sentence(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(training.Towers, "encode", lambda *args: (_ for _ in ()).throw(torch.OutOfMemoryError()))
+    with pytest.raises(CannotScore, match="OUT_OF_MEMORY"):
+        trainings.trained(trainings.task(base, tmp_path, "negclip", **QUICK))
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing file")]
+)
+def test_a_full_disk_is_a_sentence_and_the_last_checkpoint_stays(base, tmp_path, monkeypatch, error):
+    task = trainings.task(base, tmp_path, "negclip", **QUICK)
+    save, calls = torch.save, []
+
+    def full(state, path):
+        calls.append(path)
+        save(state, path)
+        if len(calls) == 2:
+            raise error
+
+    with monkeypatch.context() as patch, pytest.raises(CannotScore, match="STORAGE_FULL") as refused:
+        patch.setattr("torch.save", full)
+        trainings.trained(task)
+    assert "continues from there" in refused.value.advice
+    assert sorted(path.name for path in next(tmp_path.iterdir()).iterdir() if path.suffix == ".pt") == ["checkpoint.pt"]
+    watch = trainings.Silent()
+    training_task.load(task).run(watch)
+    assert watch.steps == 2  # the step of the second epoch, and its end
+
+
+def test_a_damaged_checkpoint_is_a_sentence_and_runs_no_code(base, tmp_path):
+    task = trainings.task(base, tmp_path, "negclip", **QUICK)
+    trainer = training_task.load(task)
+    trainer.checkpoints.folder.mkdir(parents=True)
+    torch.save({"model": Harmful()}, trainer.checkpoints.folder / "checkpoint.pt")
+    with pytest.raises(CannotScore, match="CHECKPOINT_DAMAGED"):
+        trainer.run(trainings.Silent())
+    assert not os.environ.get("HARMED")
+
+
+class Harmful:
+    def __reduce__(self):
+        return os.putenv, ("HARMED", "1")
+
+
+def test_a_loss_that_is_no_number_is_a_sentence(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(training.losses, "with_negative_texts", lambda *args: args[0].sum() * float("nan"))
+    with pytest.raises(CannotScore, match="DIVERGED"):
+        trainings.trained(trainings.task(base, tmp_path, "negclip", **QUICK))
+
+
+def test_two_jobs_do_not_write_the_same_checkpoints(base, tmp_path):
+    trainer, other = (training_task.load(trainings.task(base, tmp_path, "negclip", **QUICK)) for _ in range(2))
+    with trainer.checkpoints.locked(), pytest.raises(CannotScore, match="ALREADY_TRAINING"):
+        other.run(trainings.Silent())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda folder: (folder / "open_clip_pytorch_model.bin").write_bytes(b"no weights"), "WEIGHTS_WRONG"),
+        (lambda folder: change(folder, embed_dim=16), "WEIGHTS_WRONG"),
+    ],
+)
+def test_a_base_that_is_none_is_a_sentence(tmp_path, spoil, words):
+    model = trainings.tiny_base(tmp_path / "clip")
+    spoil(tmp_path / "clip")
+    with pytest.raises(CannotScore, match=words) as refused:
+        training_task.load(trainings.task(model, tmp_path, "negclip", **QUICK))
+    assert "\n" not in refused.value.advice
+
+
+def change(folder: Path, **fields) -> None:
+    path = folder / "open_clip_config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({**config, "model_cfg": config["model_cfg"] | fields}))
+
+
+# The numbers
+
+
+def test_the_rate_rises_over_the_warm_up_and_falls_as_a_cosine():
+    rates = [training.rate_at(step, 110, 1e-6, 10) for step in (0, 9, 10, 60, 110)]
+    assert rates == pytest.approx([1e-7, 1e-6, 1e-6, 5e-7, 0])
+
+
+def test_presets_carry_the_numbers_of_bivlc():
+    coco, detector = settings_of("clip_coco"), settings_of("detector")
+    assert dataclasses.astuple(coco)[1:8] == (400, 10, 1e-6, 50, (0.9, 0.98), 1e-6, 0.1)
+    assert (detector.batch, detector.epochs, detector.image_epochs, detector.betas) == (400, 10, 1, (0.9, 0.999))
+    assert {settings_of(name).batch for name in ("trohn_text", "trohn_img")} == {200}
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "code"),
+    [("clip", {}, "PRESET_UNKNOWN"), ("negclip", {"batch": 1}, "BAD_SETTING"), ("negclip", {"rate": 0}, "BAD_SETTING")],
+)
+def test_settings_that_make_no_sense_are_refused(preset, changes, code):
+    with pytest.raises(CannotScore, match=code):
+        settings_of(preset, **changes)

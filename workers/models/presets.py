@@ -1,0 +1,128 @@
+"""What each preset trains on, and with which numbers. Independent of torch, so that pages can show it.
+
+`SOURCES` says where each number comes from; docs/guide/training.md shows the same table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from workers.models.refusals import CannotScore
+
+APPENDIX_E = "BiVLC, Appendix E"
+CHOSEN = "as BiVLC, since the paper does not say"
+LEAST = 10  # items with everything that the preset needs
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that decides what a training does, besides the base model and the items.
+
+    `batch`: items (for detectors: images or captions); hard negatives and positives come on top of them.
+    `hard_negative` and `hard_positive` weigh these losses. `image_epochs` are those of a detector's neuron for images.
+    """
+
+    preset: str
+    batch: int
+    epochs: int
+    rate: float = 1e-6
+    warmup: int = 50  # steps
+    betas: tuple[float, float] = (0.9, 0.98)
+    epsilon: float = 1e-6
+    decay: float = 0.1
+    hard_negative: float = 0.0
+    hard_positive: float = 0.0
+    image_epochs: int = 0
+    seed: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"betas": list(self.betas)}
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """`needs`: the places of an item that it trains on, besides the positive caption and image. `loss` in words."""
+
+    title: str
+    loss: str
+    needs: tuple[str, ...]
+    settings: Settings
+    sources: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.settings.preset
+
+    @property
+    def detects(self) -> bool:
+        """Whether it trains a detector of what models made, instead of an encoder."""
+        return self.settings.image_epochs > 0
+
+
+CAPTION, IMAGE, SECOND = "negative caption", "negative image", "second positive caption"
+ALL = {"batch": APPENDIX_E, "epochs": APPENDIX_E, "rate": APPENDIX_E, "optimizer": APPENDIX_E}
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset("CLIP-COCO", "InfoNCE", (), Settings("clip_coco", batch=400, epochs=10), ALL),
+        Preset(
+            "NegCLIP", "InfoNCE with hard negative captions in the batch", (CAPTION,),
+            Settings("negclip", batch=1024, epochs=5),
+            {
+                "batch": "ARO, Appendix: fine-tuning", "epochs": "ARO, Appendix: fine-tuning",
+                "rate": "ARO, Appendix: the smallest of its sweep (1e-5, 5e-6, 1e-6)",
+                "optimizer": f"AdamW and 50 warm-up steps: ARO, Appendix; the rest {CHOSEN}",
+            },
+        ),
+        Preset(
+            "TROHN-Text", "InfoNCE with hard negative captions in the batch", (CAPTION,),
+            Settings("trohn_text", batch=200, epochs=10), ALL,
+        ),
+        Preset(
+            "TROHN-Img", "InfoNCE over positive and negative pairs", (CAPTION, IMAGE),
+            Settings("trohn_img", batch=200, epochs=10), ALL,
+        ),
+        Preset(
+            "Hard Positive", "InfoNCE with hard negatives in the batch + hard-negative loss + hard-positive loss",
+            (CAPTION, SECOND), Settings("hard_positive", batch=200, epochs=5, hard_negative=1.0, hard_positive=1.0),
+            {
+                "batch": CHOSEN, "epochs": "Hard Positive, Appendix D.1", "rate": CHOSEN, "optimizer": CHOSEN,
+                "weights": "Hard Positive, §5.4: both 1",
+            },
+        ),
+        Preset(
+            "Detector", "binary cross-entropy; one sigmoid neuron each for captions and images, encoders frozen",
+            (CAPTION, IMAGE),
+            Settings(
+                "detector", batch=400, epochs=10, image_epochs=1, warmup=0, betas=(0.9, 0.999), epsilon=1e-8, decay=0.0
+            ),
+            ALL,
+        ),
+    )
+}  # fmt: skip
+LIMITS = {"batch": (2, 100_000), "epochs": (1, 1000), "rate": (1e-9, 10.0), "warmup": (0, 100_000), "seed": (0, 2**31)}
+
+
+def settings_of(preset: str, **changes: float | None) -> Settings:
+    """The preset's settings with changes, where they are not None. Raises CannotScore: PRESET_UNKNOWN, BAD_SETTING.
+
+    With `epochs` a detector's neurons are both trained for that long.
+    """
+    if preset not in PRESETS:
+        raise CannotScore("PRESET_UNKNOWN", f"There is no preset “{preset[:40]}”. Use one of {', '.join(PRESETS)}.")
+    given = {name: value for name, value in changes.items() if value is not None}
+    for name, value in given.items():
+        low, high = LIMITS[name]
+        if not low <= value <= high:
+            raise CannotScore("BAD_SETTING", f"The setting {name} must be between {low:g} and {high:g}, not {value:g}.")
+    if "epochs" in given and PRESETS[preset].detects:
+        given["image_epochs"] = given["epochs"]
+    return replace(PRESETS[preset].settings, **given)  # type: ignore[arg-type]
+
+
+def settings_from(value: Mapping[str, Any]) -> Settings:
+    """Settings from their `as_json`."""
+    known = {field.name for field in fields(Settings)}
+    first, second = value["betas"]
+    given = {name: one for name, one in value.items() if name in known}
+    return Settings(**(given | {"betas": (first, second)}))

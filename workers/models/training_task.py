@@ -1,0 +1,115 @@
+"""What is to be trained and what came of it, in plain values; `load` is the way to the trainer. Without torch."""
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from workers.contents import Contents
+from workers.models.encoder import INSTALL, QUIET
+from workers.models.model_name import ModelName, check_device
+from workers.models.presets import Settings
+from workers.models.refusals import CannotScore
+
+POINTS = 200  # of the loss, at most about so many over a training
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An item to learn from. Images are contents (SHA-256); `negative_image` shows the first of the `negatives`."""
+
+    key: str
+    image: str
+    text: str
+    negatives: tuple[str, ...] = ()
+    negative_image: str = ""
+    positives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`open_image` gives an image by its content. Checkpoints are kept below `folder`, under the training's key."""
+
+    model: ModelName
+    device: str
+    settings: Settings
+    train: list[Example]
+    validation: list[Example]
+    open_image: Callable[[str], Contents]
+    folder: Path
+
+    def key(self, fingerprint: str) -> str:
+        """A hash of all that decides the weights: of a base model with this fingerprint, the settings and the items."""
+        found = hashlib.sha256(json.dumps([fingerprint, self.settings.as_json()]).encode())
+        for side in (self.train, self.validation):
+            found.update(json.dumps(len(side)).encode())
+            for example in side:
+                found.update(json.dumps(astuple(example)).encode())
+        return found.hexdigest()
+
+
+@dataclass(slots=True)
+class Curve:
+    """`losses` and `accuracies`: pairs of a step with the mean loss since the last pair, or the accuracy."""
+
+    steps: int
+    losses: list[list[float]] = field(default_factory=list)
+    accuracies: list[list[float]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"steps": self.steps, "losses": self.losses, "accuracies": self.accuracies}
+
+
+class Watch(Protocol):
+    """Is told how the training goes, and may end it by raising an exception."""
+
+    def begin(self, phase: str, left: int | None) -> None:
+        """`left`: steps, counted by `step`."""
+
+    def step(self, curve: Curve) -> None: ...
+
+    def say(self, note: str) -> None:
+        """Something that the manager should know of afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """`weights`: SHA-256 of the file with what was trained. `accuracy` was reached after that many epochs: `epoch`."""
+
+    weights: str
+    accuracy: float
+    epoch: int
+    curve: Curve
+    facts: dict[str, Any]
+
+
+class Trainer(Protocol):
+    """A loaded base model and its task. `key` names the training: the same key gives the same weights."""
+
+    key: str
+
+    def run(self, watch: Watch) -> Trained:
+        """Train, from the last checkpoint if there is one."""
+
+    def export(self, folder: Path) -> None:
+        """Write the best weights as a folder that can be loaded by its path. Call after `run`."""
+
+    def forget(self) -> None:
+        """Delete the checkpoints."""
+
+
+def load(task: Task) -> Trainer:
+    """Load the base model. Raises CannotScore, as `workers.models.encoder.load` does."""
+    check_device(task.device)
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        module = importlib.import_module("workers.models.training")
+    except ImportError as error:
+        missing = f"The packages for training are not installed here ({error.name or error})."
+        raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
+    return module.load(task)
