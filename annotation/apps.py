@@ -11,12 +11,15 @@ class AnnotationConfig(AppConfig):
         from annotation.models.protocol_files import text_of_version
         from annotation.pipeline import promotion
         from annotation.protocols import registry
+        from annotation.releases import lifecycle
         from annotation.studies import groups
         from benchmarks import audit
         from benchmarks.accounts import roles
         from benchmarks.imports import listeners
+        from benchmarks.training import released
 
         registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)
         roles.on_rights(groups.follow_groups)
         audit.followed_by(outbox.follow)
+        released.find_with(lifecycle.splits_for_trainings)

@@ -24,6 +24,7 @@ from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
 from benchmarks.scoring import ask, retrieval, score
 from benchmarks.storage.files import Unavailable
+from benchmarks.training import train
 
 BY = "worker"
 LOOK_EVERY = 5  # seconds
@@ -72,6 +73,13 @@ def generate_images(job_id: int) -> None:
 def run_retrieval(job_id: int) -> None:
     """Runs where `run_score` does."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=retrieval.measure))
+
+
+@jobs.runs(train.KIND)
+@shared_task
+def run_train(job_id: int) -> None:
+    """Runs on the queue `models`, as `run_score`."""
+    jobs.run(job_id=job_id, by=BY, work=train.train)
 
 
 @jobs.runs(import_predictions.KIND)

@@ -15,6 +15,7 @@ from benchmarks.jobs import views as jobs_views
 from benchmarks.runs import views as runs_views
 from benchmarks.scoring import ask_views
 from benchmarks.scoring import views as scoring_views
+from benchmarks.training import views as training_views
 from benchmarks.views import benchmarks, images
 
 OPAQUE = r"(?P<opaque>[0-9a-f]{32})\.jpg"
@@ -59,6 +60,7 @@ urlpatterns = [
     path("benchmarks/<int:pk>/captions/", generation_views.captions_new, name="captions-new"),
     path("benchmarks/<int:pk>/ask/", ask_views.ask_new, name="ask-new"),
     path("benchmarks/<int:pk>/images/", image_views.images_new, name="images-new"),
+    path("benchmarks/<int:pk>/train/", training_views.train_new, name="train-new"),
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),
     path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs_views.run_delete, name="run-delete"),

@@ -29,6 +29,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "captions-": "guide/generating",
     "ask-": "guide/scoring",
     "images-": "guide/generating-images",
+    "train-": "guide/training",
     "predictions-": "reference/predictions",
     "reported-": "guide/comparison",
     "api-token": "reference/api",

@@ -18,7 +18,7 @@ from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
 from annotation.releases.scoring import evaluation
-from annotation.releases.splitting import Assigned, Earlier, Unit
+from annotation.releases.splitting import Earlier
 from benchmarks.construction import splitting
 from benchmarks.construction.splitting import Assigned, Unit
 from benchmarks.records import Problem, Refused

@@ -1,13 +1,15 @@
 """Releases are made in the worker and frozen when all of them is there: the row, and its zip in the storage."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 
+from annotation import permissions
 from annotation.exports import atomic_folder
 from annotation.exports.export import CannotExport, export_split, stages_of
 from annotation.exports.files import digest
@@ -22,6 +24,7 @@ from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 from benchmarks.storage.files import kept
+from benchmarks.training.released import ReleasedSplit
 
 KIND = "release"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
@@ -127,6 +130,20 @@ def check_target(out: Path | None) -> None:
     """CannotFreeze where a release cannot be unpacked there."""
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotFreeze(f"{out} exists and is not empty. Name a new folder.")
+
+
+def splits_for_trainings(user=None) -> Iterator[ReleasedSplit]:
+    """All frozen releases, or those of the user's studies."""
+    studies = Study.objects.all() if user is None else permissions.studies_for(user)
+    found = Release.objects.filter(study__in=studies).exclude(frozen_at=None)
+    for release in found.select_related("study").order_by("frozen_at", "pk"):
+        splits = Plan.from_json(release.plan).names
+        yield ReleasedSplit(str(release), release.study.benchmark_id, splits, partial(_item_lines, release))
+
+
+def _item_lines(release: Release) -> Iterator[Mapping]:
+    with open_release(release) as files:
+        yield from files.lines("items.jsonl")
 
 
 def unpack(release: Release, out: Path) -> int:

@@ -11,3 +11,4 @@ from benchmarks.models.job import JOB_MOVES, Job, JobState
 from benchmarks.models.notification import Notification, Subscription
 from benchmarks.models.run import Embedding, Prediction, Run, RunOrigin, ScoringModel
 from benchmarks.models.token import TokenTerms
+from benchmarks.models.training import TrainedModel

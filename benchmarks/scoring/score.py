@@ -19,7 +19,7 @@ from benchmarks.predictions import plan as scoring_plan
 from benchmarks.predictions.plan import Place
 from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, import_predictions, material, pairs
-from benchmarks.scoring import similarity
+from benchmarks.scoring import detected, similarity
 from benchmarks.storage.files import kept
 from workers.models.encoder import Encoder, PairScorer, load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
@@ -102,6 +102,9 @@ class Scoring:
         if not (self.model_name.sees_images or alone or texts):
             advice = "A sentence encoder compares captions with one another, and these items have no second positive."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose a language model, or a model that sees images.")
+        if self.model_name.kind == "detector" and self.kind not in detected.QUESTIONS:
+            advice = "A detector answers the questions of BiVLC and SugarCrepe, and these items have others."
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} Choose another model.")
         if self.model_name.sees_images and not texts and not embeddings.missing_images(None, self.benchmark).exists():
             advice = "These items have no images, and without them this model has nothing to compare."
             raise CannotScore("NOTHING_TO_SCORE", f"{advice} Import images, or choose a language model.")
@@ -185,8 +188,15 @@ class Scoring:
             images=self.model_name.sees_images, texts=not (alone or together), alone=alone,
             pair=pairs.of_pair if together else None,
         )  # fmt: skip
+
+        def look_up(contents: set[str]) -> dict:
+            return _vectors(model, contents)
+
         for chunk in material.chunks(self.benchmark):
-            similarity.compare(scores, chunk, self.wanted, asker, lambda contents: _vectors(model, contents))
+            if self.model_name.kind == "detector":
+                detected.add_choices(scores, chunk, self.kind, look_up)
+            else:
+                similarity.compare(scores, chunk, self.wanted, asker, look_up)
             self.progress.step(len(chunk))
         return scores
 
@@ -202,7 +212,7 @@ class Scoring:
                 model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
-            import_predictions.copy_in(run, ((*row, None) for row in scores.rows()))
+            import_predictions.copy_in(run, scores.predictions())
             by = self.job.params["by"]
             audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: {"count": len(keys), "keys": keys[:LISTED]} for what, keys in scores.lacking.items()}

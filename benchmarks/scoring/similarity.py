@@ -1,7 +1,7 @@
 """Scores from vectors, for many items at once. Pure apart from numpy."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,12 +13,19 @@ Vectors = Mapping[str, np.ndarray]  # by content
 
 @dataclass
 class Scores:
-    """`columns`: by score name, the items and their scores, equally long. `lacking`: what items lack."""
+    """`columns`: by score name, the items and their scores, equally long. `choices`: items, questions and the options
+    that a detector chooses. `lacking`: what items lack."""
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
+    choices: list[tuple[int, str, str]] = field(default_factory=list)
     lacking: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def rows(self) -> Iterable[tuple[int, str, float]]:
+    def predictions(self) -> Iterator[tuple[int, str, float | None, str | None]]:
+        """Item, question, score and choice, one of which is None."""
+        yield from ((*row, None) for row in self.rows())
+        yield from ((item, question, None, choice) for item, question, choice in self.choices)
+
+    def rows(self) -> Iterator[tuple[int, str, float]]:
         """Triples of item, score name and score."""
         for name, parts in self.columns.items():
             for items, scores in parts:
@@ -26,7 +33,7 @@ class Scores:
 
     @property
     def count(self) -> int:
-        return sum(len(items) for parts in self.columns.values() for items, _ in parts)
+        return sum(len(items) for parts in self.columns.values() for items, _ in parts) + len(self.choices)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.jobs.forms import DescribedForm
 from benchmarks.jobs.views import order_page
-from benchmarks.models import Job
+from benchmarks.models import Job, TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import score
 from workers.models.model_name import LONGEST
+
+LISTED = 100  # trained models to choose from
 
 
 class ScoreForm(DescribedForm):
@@ -27,6 +29,7 @@ class ScoreForm(DescribedForm):
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
             field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+        self.fields["model"].widget.attrs["list"] = "trained-models"
 
     def clean(self) -> None:
         self.cleaned_data["seeds"] = self.cleaned_data.get("seeds") or score.SEEDS
@@ -45,10 +48,11 @@ def refuse_paths(form: forms.Form, *names: str) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def score_new(request: StaffRequest, pk: int) -> HttpResponse:
-    benchmark, form = permissions.benchmark_for(request.user, pk), ScoreForm(request.POST or None)
-    user = request.user
+    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")})
 
     def queue() -> Job:
         return score.queue_score(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)
 
-    return order_page(request, "scoring/new.html", form, queue, benchmark=benchmark)
+    trained = TrainedModel.objects.all()[:LISTED]
+    return order_page(request, "scoring/new.html", form, queue, benchmark=benchmark, trained=trained)

@@ -57,6 +57,7 @@ PAGES = {
     "benchmark-list": [""],
     "benchmark-detail": ["judged", "asked"],
     "benchmark-models": ["asked"],
+    "train-new": ["asked"],
     "judge-history": ["judged"],
     "study-list": [""],
     "study-new": ["", "?preset=bivlc", "?preset=visla-generic"],

@@ -80,6 +80,7 @@ score-new               +++-+L  +++-+L
 captions-new            +++-+L  +++-+L
 ask-new                 +++-+L  +++-+L
 images-new              +++-+L  +++-+L
+train-new               +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
 benchmark-paired-csv    +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L

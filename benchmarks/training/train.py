@@ -1,0 +1,205 @@
+"""Train a model: deal the items, train with checkpoints, store the weights and one row of provenance.
+
+Checkpoints lie in the folder of models under a key of all that decides the weights, so a job that was killed or
+cancelled, or a second one like it, continues there. The row is stored with the job's report when the weights are there.
+"""
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from benchmarks import audit
+from benchmarks.jobs import jobs
+from benchmarks.models import Benchmark, Image, Job, TrainedModel
+from benchmarks.scoring.score import refused
+from benchmarks.storage.files import kept
+from benchmarks.training import material
+from benchmarks.training.released import ReleasedSplit, to_train_on
+from workers.contents import Contents
+from workers.models.model_name import ModelName, check_device, parse_model
+from workers.models.presets import PRESETS, Settings, settings_from, settings_of
+from workers.models.refusals import CannotScore
+from workers.models.training_task import Curve, Task, Trained, Trainer, load
+
+KIND = "train"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
+TRAINED, UNFINISHED = "trained", "training"  # folders in that of models
+CHANGES = ("epochs", "batch", "rate", "seed")
+AGAIN = "nothing new: this model stands"
+
+
+def queue_train(
+    *, benchmark: Benchmark, preset: str, model: str, pretrained: str, device: str, name: str, release: str = "",
+    by: str, created_by=None, foreground: bool = False, **changes: float | None,
+) -> Job:  # fmt: skip
+    """Create a training job. `release`: a title, to train on its training side. `changes`: of the preset's settings
+    (`CHANGES`). Raises Refused for invalid requests; the worker reports further problems."""
+    with refused():
+        chosen = settings_of(preset, **changes)
+        check_base(parse_model(model, pretrained, settings.MODELS))
+        check_device(device)
+        check_name(name)
+        if release:
+            release_of(benchmark, release, created_by)
+    params = {
+        "benchmark": benchmark.pk, "settings": chosen.as_json(), "model": model, "pretrained": pretrained,
+        "device": device, "name": name, "release": release, "foreground": foreground, "by": by,
+    }  # fmt: skip
+    title = f"Train {name} on {release or benchmark.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def check_base(model_name: ModelName) -> None:
+    if model_name.kind != "open_clip":
+        advice = (
+            "Only models of open_clip can be trained. Give an architecture with its weights, hf-hub: or local-dir:."
+        )
+        raise CannotScore("MODEL_UNCLEAR", advice)
+
+
+def check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        advice = (
+            "Name the model with 1 to 80 letters, digits, dots, underscores and hyphens, beginning with a letter or"
+        )
+        raise CannotScore("NAME_UNCLEAR", f"{advice} digit.")
+    if TrainedModel.objects.filter(name=name).exists():
+        raise CannotScore("NAME_TAKEN", f"There is already a trained model {name}. Choose another name.")
+
+
+def release_of(benchmark: Benchmark, title: str, user=None) -> ReleasedSplit:
+    """The release to train on, if the user may see it."""
+    there = to_train_on(benchmark, user)
+    found = next((one for one in there if one.title == title), None)
+    if found is None:
+        known = ", ".join(one.title for one in there) or "none"
+        advice = f"“{benchmark.name}” has no release “{title[:120]}” with a training side; it has {known}."
+        raise CannotScore("RELEASE_UNKNOWN", advice)
+    return found
+
+
+def train(job: Job, progress: jobs.Progress) -> None:
+    """The work of a job of kind `train`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
+    with refused():
+        Training(job, progress).run()
+
+
+class Training:
+    """One job's work; also the `Watch` of the trainer."""
+
+    def __init__(self, job: Job, progress: jobs.Progress):
+        self.job, self.progress, self.began = job, progress, time.monotonic()
+        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
+        if benchmark is None:
+            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+        self.benchmark, self.settings = benchmark, settings_from(job.params["settings"])
+        self.preset = PRESETS[self.settings.preset]
+        self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
+        self.notes: list[str] = []
+        self.counts: dict = {}
+        self.shown = 0.0
+
+    def run(self) -> None:
+        self.progress.begin("reading items")
+        task = self.task()
+        self.progress.begin("loading the model")
+        trainer = load(task)
+        if same := TrainedModel.objects.filter(key=trainer.key).first():
+            return self.finish(same, note=AGAIN)
+        check_name(self.job.params["name"])
+        self.store(trainer, trainer.run(self))
+
+    def task(self) -> Task:
+        title = self.job.params["release"]
+        release = release_of(self.benchmark, title) if title else None
+        sides = material.sides(self.benchmark, release, self.preset, self.settings.seed)
+        self.counts = {"train": len(sides.train), "validation": len(sides.validation), "lacking": sides.lacking}
+        folder = settings.MODELS / UNFINISHED
+        return Task(
+            self.model_name, self.job.params["device"], self.settings, sides.train, sides.validation, image, folder
+        )  # fmt: skip
+
+    # While it trains
+
+    def begin(self, phase: str, left: int | None) -> None:
+        self.progress.begin(phase, left)
+
+    def step(self, curve: Curve) -> None:
+        if time.monotonic() - self.shown >= jobs.WRITE_EVERY:
+            self.shown = time.monotonic()
+            Job.objects.filter(pk=self.job.pk).update(report={"curve": curve.as_json(), **self.counts})
+        self.progress.step()
+
+    def say(self, note: str) -> None:
+        self.notes = [note]
+
+    # Afterwards
+
+    def store(self, trainer: Trainer, trained: Trained) -> None:
+        """Write the weights to a folder of their hash, then the row with the job's report."""
+        self.progress.begin("storing the model")
+        name = self.job.params["name"]
+        path = f"{TRAINED}/{name}-{trained.weights[:12]}"
+        self.export(trainer, settings.MODELS / path)
+        facts = trained.facts | {"notes": self.notes}
+        try:
+            with transaction.atomic():
+                model = TrainedModel.objects.create(
+                    name=name, key=trainer.key, preset=self.preset.name, base=self.job.params["model"],
+                    base_weights=self.job.params["pretrained"], hyperparameters=self.settings.as_json(),
+                    benchmark=Benchmark.objects.filter(pk=self.benchmark.pk).first(),
+                    source=self.job.params["release"] or self.benchmark.name, counts=self.counts,
+                    accuracy=trained.accuracy, epoch=trained.epoch, curve=trained.curve.as_json(), facts=facts,
+                    weights=trained.weights, path=path, seconds=round(time.monotonic() - self.began, 1), job=self.job,
+                    created_by_id=self.job.created_by_id,
+                )  # fmt: skip
+                audit.record(by=self.job.params["by"], verb="trained", subject=self.benchmark, model=model.name)
+                self.finish(model)
+        except IntegrityError:
+            raise CannotScore("NAME_TAKEN", f"There is already a trained model {name}. Choose another name.") from None
+        trainer.forget()
+
+    def export(self, trainer: Trainer, folder: Path) -> None:
+        """Whole or not at all: a killed job leaves a hidden folder, which the next one replaces."""
+        partial = folder.with_name(f".{folder.name}")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            trainer.export(partial)
+            shutil.rmtree(folder, ignore_errors=True)  # of a job that was killed before it stored the row
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def finish(self, model: TrainedModel, note: str = "") -> None:
+        report = {
+            "benchmark": self.benchmark.pk, "trained": model.pk, "name": model.name, "model": model.asked,
+            "preset": model.preset, "accuracy": model.accuracy, "epoch": model.epoch, "curve": model.curve,
+            "device": model.facts["device"], "precision": model.facts["precision"], "notes": model.facts["notes"],
+            "accuracies": model.facts.get("accuracies", {}), "weights": model.weights,
+            "seconds": round(time.monotonic() - self.began, 1), **model.counts, **({"note": note} if note else {}),
+        }  # fmt: skip
+        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+
+
+def image(content: str) -> Contents:
+    return kept.contents(Image(sha256=content).original_path)
+
+
+def estimate(benchmark: Benchmark, chosen: Settings) -> float | None:
+    """Seconds that a training of so many items takes at the pace of the last one with this preset; None: unknown."""
+    last = TrainedModel.objects.filter(preset=chosen.preset).first()
+    if last is None:
+        return None
+    epochs = last.hyperparameters["epochs"] + last.hyperparameters["image_epochs"]
+    return (
+        last.seconds
+        / (last.counts["train"] * epochs)
+        * 0.8
+        * benchmark.items.count()
+        * (chosen.epochs + chosen.image_epochs)
+    )

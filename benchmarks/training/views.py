@@ -1,0 +1,70 @@
+"""The page for training a model on a benchmark, with the presets, an estimate and the models trained so far."""
+
+from django import forms
+from django.http import HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from benchmarks import permissions
+from benchmarks.audit import named
+from benchmarks.jobs.forms import DescribedForm
+from benchmarks.jobs.views import order_page
+from benchmarks.models import Benchmark, Job, TrainedModel
+from benchmarks.permissions import StaffRequest
+from benchmarks.scoring.views import refuse_paths
+from benchmarks.training import train
+from benchmarks.training.released import to_train_on
+from workers.models.model_name import LONGEST
+from workers.models.presets import LIMITS, PRESETS
+
+SHOWN = 20  # trained models
+
+
+def _number(setting: str) -> forms.IntegerField:
+    low, high = map(int, LIMITS[setting])
+    return forms.IntegerField(required=False, min_value=low, max_value=high)
+
+
+class TrainForm(DescribedForm):
+    """What to train, from which weights, on which items. Empty numbers are the preset's."""
+
+    preset = forms.ChoiceField(choices=[(name, preset.title) for name, preset in PRESETS.items()])
+    model = forms.CharField(max_length=LONGEST, initial="ViT-B-32-quickgelu")
+    pretrained = forms.CharField(max_length=LONGEST, required=False, initial="openai")
+    name = forms.CharField(max_length=80)
+    seed = _number("seed")
+    epochs = _number("epochs")
+    batch = _number("batch")
+    rate = forms.FloatField(required=False, min_value=LIMITS["rate"][0], max_value=LIMITS["rate"][1])
+    device = forms.CharField(max_length=8, initial="auto")
+
+    def __init__(self, *args, releases: list[str], **kwargs):
+        super().__init__(*args, **kwargs)
+        choices = [("", "The whole benchmark"), *((title, title) for title in releases)]
+        self.fields["release"] = forms.ChoiceField(required=False, choices=choices)
+        for name in ("model", "pretrained", "name", "device"):
+            self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+        self.fields["rate"].widget.attrs["step"] = "any"
+
+    def clean(self) -> None:
+        refuse_paths(self, "model", "pretrained")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.staff_only
+def train_new(request: StaffRequest, pk: int) -> HttpResponse:
+    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    form = TrainForm(request.POST or None, releases=[one.title for one in to_train_on(benchmark, user)])
+
+    def queue() -> Job:
+        return train.queue_train(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)
+
+    context = {"presets": presets_for(benchmark), "trained": TrainedModel.objects.all()[:SHOWN]}
+    return order_page(request, "training/new.html", form, queue, benchmark=benchmark, **context)
+
+
+def presets_for(benchmark: Benchmark) -> list[dict]:
+    """Each preset with its numbers, and how long the benchmark takes with it at the pace of its last training."""
+    return [
+        {"preset": preset, "settings": preset.settings, "seconds": train.estimate(benchmark, preset.settings)}
+        for preset in PRESETS.values()
+    ]
