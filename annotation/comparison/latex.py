@@ -6,7 +6,7 @@ a dagger, with their sources beneath.
 
 from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, CorrectedRow, Row, Section
+from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties
 from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
@@ -36,7 +36,17 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f}"
 
 
-def markdown(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str:
+def _tied(ties: Sequence[Ties]) -> list[str]:
+    """A sentence for each model whose figures ties would change."""
+    return [
+        f"{one.title}: {one.items:,} items have tied scores, which count as wrong. With ties as right: "
+        f"{', '.join(f'{of.short} {_percent(share)}' for of, share, _ in one.changes)}."
+        for one in ties
+        if one.changes
+    ]
+
+
+def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
     heads = ["model", "n", *(_escaped(one.short, MARKDOWN) for one in columns)]
     lines = [_line(heads), _line(["---", *["---:"] * (len(heads) - 1)])]
     for section in sections:
@@ -45,6 +55,7 @@ def markdown(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str
             lines.append(_line([_escaped(_title(row), MARKDOWN), _count(row.n), *map(_marked, row.cells)]))
     lines.append(_line(["*Chance*", "", *(_percent(one.chance) for one in columns)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
+    told += [_escaped(sentence, MARKDOWN) for sentence in _tied(ties)]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
 
 
@@ -62,7 +73,7 @@ def _marked(cell: Cell) -> str:
     return {1: f"**{text}**", 2: f"<u>{text}</u>"}.get(cell.rank, text)
 
 
-def latex(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str:
+def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Sequence[Ties] = ()) -> str:
     r"""A `tabular` of booktabs: `\usepackage{booktabs}`."""
     heads = ["Model", "$n$", *(_escaped(one.short, LATEX) for one in columns)]
     lines = [f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", _ended(heads)]
@@ -73,6 +84,7 @@ def latex(sections: Sequence[Section], columns: Sequence[MeasureName]) -> str:
             lines.append(_ended([_escaped(_title(row), LATEX), _count(row.n), *map(_highlighted, row.cells)]))
     lines += [r"\midrule", _ended(["Chance", "", *(_percent(one.chance) for one in columns)])]
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
+    told += [f"% {_escaped(sentence, LATEX)}" for sentence in _tied(ties)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"
 
 

@@ -81,7 +81,7 @@ def _paired(runs: Sequence[Run], given: Mapping[str, str]) -> dict:
     """Two runs item by item: the choice of them, and the rows over all items."""
     comparable = paired.comparable(runs)
     chosen = paired.chosen(comparable, given)
-    rows = [row for row in paired.rows_of(*chosen) if not row.type] if chosen else []
+    rows = paired.rows_of(chosen) if chosen else []
     titles = [run.title for run in comparable]
     named = [(run.pk, run.title if titles.count(run.title) == 1 else f"{run.title} ({run.pk})") for run in comparable]
     return {"comparable": named, "chosen": chosen, "paired": rows}
@@ -91,15 +91,16 @@ def _whole(entries: list[Entry], kind: str) -> dict:
     """The table, for the page and for papers, and each model's gap to humans."""
     columns = table.heads(kind, entries)
     sections, people = table.table(entries, columns), table.reference(entries)
+    ties = table.ties(entries, columns)
     return {
         "columns": columns,
         "sections": sections,
-        "markdown": latex.markdown(sections, columns),
-        "latex": latex.latex(sections, columns),
+        "markdown": latex.markdown(sections, columns, ties),
+        "latex": latex.latex(sections, columns, ties),
         "people": people,
         "gaps": table.gaps(sections, people, columns) if people else [],
         "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
-        "ties": table.ties(entries, columns),
+        "ties": ties,
     }
 
 

@@ -43,20 +43,24 @@ def chosen(runs: Sequence[Run], given: Mapping[str, str]) -> list[Run]:
     return found if len({run.pk for run in found}) == 2 else []
 
 
-def rows_of(first: Run, second: Run) -> list[Row]:
-    """Every figure over all items, then every measure by type and subtype. Runs never change, so rows are cached."""
-    key = f"paired:{VERSION}:{run_figures.key(first)}:{run_figures.key(second)}"
-    return cache.get_or_set(key, lambda: _rows(first, second), run_figures.KEEP) or []
+def rows_of(runs: Sequence[Run], by_type: bool = False) -> list[Row]:
+    """Of two runs: every figure over all items; `by_type`: also every measure by type and subtype. Runs never change,
+    so rows are cached.
+    """
+    first, second = runs
+    key = f"paired:{VERSION}:{by_type}:{run_figures.key(first)}:{run_figures.key(second)}"
+    return cache.get_or_set(key, lambda: _rows(first, second, by_type), run_figures.KEEP) or []
 
 
-def _rows(first: Run, second: Run) -> list[Row]:
+def _rows(first: Run, second: Run, by_type: bool) -> list[Row]:
     kind, answers = KINDS[first.kind], run_figures.records_of([first, second])
     sides = answers[first.pk], answers[second.pk]
     rows = []
     for name, figure in figures_of(kind).items():
         groups = {item: (one.type, one.subtype) for item, one in sides[0].items()} if figure.mean else None
         rows += _row(kind, name, figure, sides, groups)
-    parts = {(one.type, subtype) for one in sides[0].values() for subtype in (None, one.subtype) if one.type}
+    records = sides[0].values() if by_type else ()
+    parts = {(one.type, subtype) for one in records for subtype in (None, one.subtype) if one.type}
     for type, subtype in sorted(parts, key=lambda part: (part[0], part[1] is not None, part[1] or "")):
         for name in kind.measured.measures:
             own = [{item: one for item, one in side.items() if one.type == type} for side in sides]
@@ -85,7 +89,7 @@ def as_csv(runs: Sequence[Run]) -> str:
     of_paired = [field.name for field in fields(Paired)]
     writer.writerow(["first_model", "second_model", "type", "subtype", "measure", *of_paired, "test"])
     titles = [as_text(run.title) for run in runs]
-    for row in rows_of(*runs) if runs else ():
+    for row in rows_of(runs, by_type=True) if runs else ():
         test = "mcnemar_exact" if row.found.exact else "permutation"
         part = as_text(row.type), as_text(row.subtype or "")
         writer.writerow([*titles, *part, row.measure, *astuple(row.found), test])

@@ -112,6 +112,14 @@ def summarize(found: Sequence[Typed], kind: Kind) -> dict[str, Any]:
     }
 
 
+def have_ties(columns: Mapping[str, Column], items: Iterable[int], kind: Kind) -> bool:
+    """Whether two scores that a question compares are equal, for any item."""
+    places = {item: place for place, item in enumerate(answered(columns, items))}
+    scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
+    pairs = {pair for of in kind.measured.questions.values() for pair in of if {*pair} <= {*scores}}
+    return any(bool((scores[one] == scores[other]).any()) for one, other in pairs)
+
+
 def ties(found: Sequence[Typed], generous: Sequence[Typed], kind: Kind) -> dict[str, Any]:
     """What tied scores change, of records of which the second count ties as right: how many `items`, and by measure the
     share with ties right, where it differs. Empty without ties.

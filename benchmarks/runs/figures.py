@@ -66,8 +66,11 @@ def compute_all(runs: Sequence[Run]) -> dict[int, dict]:
     for run in runs:
         kind, columns = KINDS[run.kind], answers.columns[run.pk]
         records = stored.records(columns, answers.items, kind, answers.captions)
-        generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
-        found[run.pk] = {**stored.summarize(records, kind), "ties": stored.ties(records, generous, kind)}
+        ties = {}
+        if stored.have_ties(columns, answers.items, kind):
+            generous = stored.records(columns, answers.items, kind, answers.captions, ties_are_right=True)
+            ties = stored.ties(records, generous, kind)
+        found[run.pk] = {**stored.summarize(records, kind), "ties": ties}
     cache.set_many({key(run): found[run.pk] for run in runs}, KEEP)
     return found
 

@@ -22,6 +22,7 @@ import importlib.util
 import io
 import json
 import math
+import operator
 import sys
 import tarfile
 from collections import defaultdict
@@ -337,8 +338,9 @@ def read_predictions(release, path):
     return scores, choices
 
 
-def verdicts(release, scores, choices):
+def verdicts(release, scores, choices, ties_are_right=False):
     """For each item: question → right, not right, or None if it is not answered. A choice comes before scores."""
+    beats = operator.ge if ties_are_right else operator.gt
     found = []
     for place, item in enumerate(release.items):
         own = {}
@@ -347,7 +349,7 @@ def verdicts(release, scores, choices):
             if (place, name) in choices:
                 own[name] = choices[place, name] in (question["options"][0], RIGHT)
             elif all((place, one) in scores for pair in pairs for one in pair):
-                own[name] = all(scores[place, one] > scores[place, other] for one, other in pairs)
+                own[name] = all(beats(scores[place, one], scores[place, other]) for one, other in pairs)
             else:
                 own[name] = None
         if release.how["halves_of_t2t"]:
@@ -479,6 +481,15 @@ def figures(how, rows):
     return {"n": len(rows), "measures": {name: figure(how, rows, name) for name in how["figures"]}, "groups": found}
 
 
+def ties(how, found, rows, generous):
+    """How many `items` have tied scores, and the `measures` that would differ if ties were right, as they are in some
+    harnesses; empty without ties. `found`: the figures of the rows."""
+    items = sum(one != other for (_, one), (_, other) in zip(rows, generous, strict=True))
+    shares = {name: figure(how, generous, name)["share"] for name in how["figures"]} if items else {}
+    changed = {name: share for name, share in shares.items() if share != found["measures"][name]["share"]}
+    return {"items": items, "measures": changed} if items else {}
+
+
 # The command
 
 
@@ -495,6 +506,9 @@ def table(found):
     for name, *cells in rows:
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
         yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
+    if tied := found["ties"]:
+        changed = ", ".join(f"{name} {100 * share:.2f}" for name, share in tied["measures"].items()) or "the same"
+        yield f"{tied['items']:,} items have tied scores, which count as wrong. With ties as right: {changed}."
 
 
 def loaded(asked):
@@ -526,7 +540,11 @@ def run(asked):
                 line.update({key: item[key] for key in ("type", "subtype") if item[key]})
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
     found = {"kind": release.how["kind"], "split": release.split}
-    return {**found, **figures(release.how, [(release.items[place], answers[place]) for place in places])}
+    rows = [(release.items[place], answers[place]) for place in places]
+    found.update(figures(release.how, rows))
+    generous = verdicts(release, scores, choices, ties_are_right=True)
+    found["ties"] = ties(release.how, found, rows, [(release.items[place], generous[place]) for place in places])
+    return found
 
 
 def main(given=None):

@@ -140,7 +140,9 @@ def figures_of(items: list[dict], scores: list[tuple[int, str, int]], kind: Kind
         columns[name] = stored.Column([place for place, _ in own], [score for _, score in own], [None] * len(own))
     captions = [{one["role"]: one["text"] for one in reversed(item["captions"])} for item in items]
     named = {place: (item["type"], item["subtype"]) for place, item in enumerate(items)}
-    return stored.summarize(stored.records(columns, named, kind, dict(enumerate(captions))), kind)
+    given = columns, named, kind, dict(enumerate(captions))
+    found, generous = stored.records(*given), stored.records(*given, ties_are_right=True)
+    return {**stored.summarize(found, kind), "ties": stored.ties(found, generous, kind)}
 
 
 def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -> Iterator[dict]:
@@ -172,6 +174,8 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
     (tmp_path / "scores.jsonl").write_text("\n".join(lines))
     found = scored(tmp_path, "--predictions", tmp_path / "scores.jsonl")
     assert found["n"] == expected["n"] == 60
+    assert found["ties"]["items"] == expected["ties"]["items"] > 0
+    assert found["ties"]["measures"] == pytest.approx(expected["ties"]["measures"], abs=1e-9)
     assert same(found["measures"], expected["measures"]) >= len(kind.measured.measures)
     for one in expected["groups"]:
         own = part(found["groups"], one)
