@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -384,7 +384,7 @@ class Generation:
         model = ScoringModel.objects.filter(recipes__contains=[made_by]).first() if made_by else None
         stored = embeddings.vectors(model, contents) if model else {}
         if model is None or len(stored) < len(contents):
-            loaded = encoder.load(name, self.order.device)
+            loaded = cast(encoder.Encoder, encoder.load(name, self.order.device))  # a classifier
             model = score.model_row(loaded, name, made_by)
             stored = embeddings.vectors(model, contents)
             missing = [content for content in contents if content not in stored]

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('benchmarks', '0006_token_terms'),
+        ('benchmarks', '0007_model_answers'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -12,6 +12,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from benchmarks.scoring.score import RETRIEVAL, Scoring, refused
 from benchmarks.storage.files import kept
 from workers.contents import Contents
 from workers.images import pixels_of
+from workers.models.encoder import Encoder
 from workers.models.model_name import recipe
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -107,8 +109,9 @@ class Retrieval(Scoring):
     """One job's work."""
 
     def run(self) -> None:
-        if not self.model_name.sees_images:
-            raise CannotScore("NOTHING_TO_SCORE", "This model sees no images. Choose one that does.")
+        if self.model_name.kind != "open_clip":
+            advice = "Retrieval compares vectors of images and captions. Choose a model that open_clip loads."
+            raise CannotScore("NOTHING_TO_SCORE", advice)
         self.progress.begin("reading items")
         self.material = material_of(self.benchmark)
         if len(self.material.images) < 2:
@@ -179,7 +182,8 @@ class Retrieval(Scoring):
         if missing and self.encoder is None:
             self.loaded()
         if missing and self.encoder:
-            encode = self.encoder.images if what == "images" else self.encoder.texts
+            encoder = cast(Encoder, self.encoder)  # open_clip's
+            encode = encoder.images if what == "images" else encoder.texts
             self.fill(model, what, len(missing), ((one, sources[one]) for one in missing), encode)
 
 

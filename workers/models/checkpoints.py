@@ -1,20 +1,19 @@
 """Loading models of transformers."""
 
+from typing import Any
+
 import torch
 
-from workers.models.model_name import ModelName
 from workers.models.refusals import CannotScore
 
 
-def checked(model_class, named: ModelName) -> torch.nn.Module:
+def checked(model_class, name: str, title: str, dtype: torch.dtype | str = torch.float32) -> Any:
     """Load a transformers model with all of its weights, none of its code. CannotScore: WEIGHTS_WRONG.
 
     transformers only warns of weights that the checkpoint lacks, and draws them at random.
     """
-    model, found = model_class.from_pretrained(
-        named.name, dtype=torch.float32, trust_remote_code=False, output_loading_info=True
-    )
+    model, found = model_class.from_pretrained(name, dtype=dtype, trust_remote_code=False, output_loading_info=True)
     if lacking := sorted(found["missing_keys"]):
         advice = f"the checkpoint lacks {len(lacking):,} of the model's weights, such as {lacking[0]}."
-        raise CannotScore("WEIGHTS_WRONG", f"“{named.title}” is incomplete or of another architecture: {advice}")
+        raise CannotScore("WEIGHTS_WRONG", f"“{title}” is incomplete or of another architecture: {advice}")
     return model.eval()

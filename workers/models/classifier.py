@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTok
 
 from workers.contents import Contents
 from workers.models import device as devices
+from workers.models.checkpoints import checked
 from workers.models.model_name import ModelName
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -32,14 +33,15 @@ def load(model_name: ModelName, device: str) -> "Classifier":
         made_for = " ".join(config.architectures or ())
         tokenizer = AutoTokenizer.from_pretrained(model_name.name)
         if made_for == "T5EncoderModel" and config.vocab_size > WEIGHT:
-            return Classifier(T5EncoderModel.from_pretrained(model_name.name, dtype=torch.float32), tokenizer, where)
+            return Classifier(checked(T5EncoderModel, model_name.name, model_name.title), tokenizer, where)
         if "SequenceClassification" not in made_for or config.num_labels > 2:
             advice = (
                 f"it is {made_for or 'of no stated kind'} with {config.num_labels} labels. Choose one with one or two."
             )
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not classify captions: {advice}")
-        model = AutoModelForSequenceClassification.from_pretrained(model_name.name, dtype=torch.float32)
-        return Classifier(model, tokenizer, where)
+        return Classifier(
+            checked(AutoModelForSequenceClassification, model_name.name, model_name.title), tokenizer, where
+        )
 
 
 class Classifier:
@@ -48,6 +50,7 @@ class Classifier:
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
         self.loaded = devices.describe(model.eval(), device, tokens=tokenizer(SAMPLE)["input_ids"], score="probability")
         self.model, self.tokenizer, self.device, self.most = model.to(device), tokenizer, device, BATCH[device.type]
+        self.reduced_to: int | None = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")
@@ -68,7 +71,7 @@ class Classifier:
         except Exception as error:
             if len(texts) == 1 or not any(map(devices.out_of_memory, devices.chain(error))):
                 raise
-        self.most = half = len(texts) // 2
+        self.most = self.reduced_to = half = len(texts) // 2
         return np.concatenate([self.scores(texts[:half]), self.scores(texts[half:])])
 
     def probabilities(self, ids: torch.Tensor, there: torch.Tensor) -> np.ndarray:

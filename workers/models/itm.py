@@ -36,7 +36,7 @@ def load(model_name: ModelName, device: str) -> "Matching":
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” has no image-text-matching head: {advice}")
         model_class, head = HEADS[named]
         processor = AutoProcessor.from_pretrained(model_name.name, trust_remote_code=False)
-        return Matching(checked(model_class, model_name), processor, head, where)
+        return Matching(checked(model_class, model_name.name, model_name.title), processor, head, where)
 
 
 class Matching(Pairs):

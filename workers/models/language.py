@@ -28,7 +28,7 @@ def load(model_name: ModelName, device: str) -> "Language":
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_predicts(model_name.name, model_name.title)
-        model = checked(AutoModelForCausalLM, model_name)
+        model = checked(AutoModelForCausalLM, model_name.name, model_name.title)
         return Language(model, AutoTokenizer.from_pretrained(model_name.name), where)
 
 

@@ -32,7 +32,9 @@ def load(model_name: ModelName, device: str) -> "Asked":
             advice = "Choose one that transformers loads for image-text-to-text."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” does not answer questions about images. {advice}")
         processor = AutoProcessor.from_pretrained(model_name.name, trust_remote_code=False)
-        return Asked(checked(AutoModelForImageTextToText, model_name), processor, model_name, where)
+        return Asked(
+            checked(AutoModelForImageTextToText, model_name.name, model_name.title), processor, model_name, where
+        )
 
 
 class Asked(Pairs):

@@ -18,6 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, 
 
 from workers.models import device as devices
 from workers.models.chat import Answer, ChatName, Keep, Message, Question, Unanswered
+from workers.models.checkpoints import checked
 from workers.models.language import check_predicts
 from workers.models.model_name import versions
 
@@ -33,8 +34,8 @@ def load(name: ChatName) -> "Writer":
     with devices.explained(title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_predicts(name.model, title)
-        model = AutoModelForCausalLM.from_pretrained(name.model, dtype="auto")
-        return Writer(title, model.eval(), AutoTokenizer.from_pretrained(name.model), where)
+        model = checked(AutoModelForCausalLM, name.model, title, dtype="auto")
+        return Writer(title, model, AutoTokenizer.from_pretrained(name.model), where)
 
 
 class Writer:
