@@ -330,10 +330,10 @@ class Generation:
     def messages(self, one: Candidate) -> list[prompts.Message]:
         return prompts.messages(self.order.template_of(one.kind), one.source.caption)
 
-    def stepped(self) -> None:
+    def stepped(self, count: int) -> None:
         if time.monotonic() - self.shown >= USAGE_EVERY:
             self.show_usage()
-        self.progress.step()
+        self.progress.step(count)
 
     def show_usage(self) -> None:
         """Write what has been used so far to the job's row, for its page."""

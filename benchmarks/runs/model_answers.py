@@ -4,7 +4,7 @@ A question is known by the hash of model, messages and settings (workers.models.
 as soon as it comes, so a killed worker loses only the questions that are underway.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ from django.db.models import Count, Sum
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Job, ModelAnswer
-from workers.models.chat import Answer, ChatModel, Question, Unanswered
+from workers.models.chat import Answer, ChatModel, Question, Step, Unanswered
 
 AT_ONCE = 1_000  # keys per query
 Thing = TypeVar("Thing")
@@ -54,12 +54,10 @@ def missing(keys: Iterable[str]) -> list[str]:
     return list(wanted)
 
 
-def ask(
-    model: ChatModel, name: str, questions: Iterable[Question], job: Job, usage: Usage, step: Callable[[], None]
-) -> None:
+def ask(model: ChatModel, name: str, questions: Iterable[Question], job: Job, usage: Usage, step: Step) -> None:
     """Ask the questions, which `missing` has named, and keep each answer under its key, adding it to `usage`.
 
-    `step` is called after each, and may raise to stop. What another job has stored in the meantime is kept.
+    `step` counts them, and may raise to stop. What another job has stored in the meantime is kept.
     """
 
     def keep(question: Question, answer: Answer | Unanswered) -> None:

@@ -72,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
     def busy(self, question: str) -> None:
         self.send("{}", 429, retry_after="0.05")
 
+    def busy_for_minutes(self, question: str) -> None:
+        self.send("{}", 429, retry_after="600")
+
     def busy_for_hours(self, question: str) -> None:
         self.send("{}", 429, retry_after="7200")
 

@@ -60,20 +60,22 @@ class Unanswered:
 
 
 Keep = Callable[[Question, Answer | Unanswered], None]
+Step = Callable[[int], None]
 
 
 class ChatModel(Protocol):
     """A model that is ready to answer. `identity` tells it from every other: an address and a name, or the hash of the
     weights. `facts` is what is kept with what it wrote (JSON values).
 
-    `ask` calls `keep` for each question as soon as it has its answer, and then `step`, which may raise to stop it: what
-    is still on its way then is waited for and kept. Raises CannotScore if the model cannot go on.
+    `ask` calls `keep` for each question as soon as it has its answer, then `step(1)`; while it waits, `step(0)`. That
+    may raise to stop it: what is still on its way then is waited for and kept. Raises CannotScore if the model cannot
+    go on.
     """
 
     identity: str
     facts: dict[str, Any]
 
-    def ask(self, questions: Iterable[Question], keep: Keep, step: Callable[[], None]) -> None: ...
+    def ask(self, questions: Iterable[Question], keep: Keep, step: Step) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

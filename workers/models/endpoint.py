@@ -7,7 +7,7 @@ followed, since they could lead the key elsewhere.
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from workers.models.chat import Answer, ChatName, Keep, Question, Unanswered, endpoint_identity, estimated_tokens
+from workers.models.chat import Answer, ChatName, Keep, Question, Step, Unanswered, endpoint_identity, estimated_tokens
 from workers.models.refusals import CannotScore
 
 TRIES = 6  # of one question
@@ -23,7 +23,8 @@ FIRST_WAIT = 1.0  # seconds after the first failure, doubled after each further 
 LONGEST_WAIT = 60.0
 LONGEST_RETRY_AFTER = 900.0  # an endpoint that asks for a longer pause ends the job
 LARGEST = 4 * 2**20  # bytes of an answer
-GIVE_UP = 5  # questions in a row that the endpoint does not answer, before it has answered any
+GIVE_UP = 5  # questions in a row without an answer: with a fault each, or before there has been any answer at all
+IDLE = 1.0  # seconds between two looks whether somebody has cancelled, while no answer comes
 AGAIN = {408, 409, 425, 429}  # and all from 500: worth another try
 KEPT = "Answers received so far are kept: start again to ask only for the rest."
 
@@ -35,6 +36,10 @@ class _Again(Exception):
     def __init__(self, why: str, after: float | None = None, answered: bool = False):
         self.why, self.after, self.answered = why, after, answered
         super().__init__(why)
+
+
+class _Down(Unanswered):
+    """The question is not at fault, as far as we know: the endpoint is."""
 
 
 class Endpoint:
@@ -55,26 +60,38 @@ class Endpoint:
 
     # Several questions at once
 
-    def ask(self, questions: Iterable[Question], keep: Keep, step: Callable[[], None]) -> None:
+    def ask(self, questions: Iterable[Question], keep: Keep, step: Step) -> None:
         """As ChatModel.ask. At most `parallel` answers are not yet kept at any time."""
         rest, underway = iter(questions), dict[Future, Question]()
-        failures, answered = 0, False
+        refused = down = 0
+        answered = False
         with ThreadPoolExecutor(self.name.parallel, thread_name_prefix="endpoint") as pool:
             try:
                 while self._submit(pool, rest, underway):
-                    for future in wait(underway, return_when=FIRST_COMPLETED).done:
+                    done = wait(underway, IDLE, return_when=FIRST_COMPLETED).done
+                    for future in done:
                         found = future.result()
                         keep(underway.pop(future), found)
                         answered = answered or isinstance(found, Answer)
-                        failures += not answered
-                        if failures >= GIVE_UP and isinstance(found, Unanswered):
-                            advice = f"{self.address} answered none of the first {failures} questions: {found.reason}."
-                            raise CannotScore("ENDPOINT_REFUSES", advice)
-                        step()
+                        down = down + 1 if isinstance(found, _Down) else 0
+                        refused = refused + 1 if not answered else 0
+                        self._give_up(found, down, refused)
+                        step(1)
+                    if not done:
+                        step(0)
             finally:
                 self._stopped.set()  # no further tries; what is underway may still answer
                 _keep_rest(underway, keep)
                 self._stopped.clear()
+
+    def _give_up(self, found: Answer | Unanswered, down: int, refused: int) -> None:
+        """Raise CannotScore if the last questions say that the others would go unanswered too."""
+        if isinstance(found, _Down) and down >= GIVE_UP:
+            advice = f"{self.address} did not answer {down} questions in a row ({found.reason}). {KEPT}"
+            raise CannotScore("ENDPOINT_UNAVAILABLE", advice)
+        if isinstance(found, Unanswered) and refused >= GIVE_UP:
+            advice = f"{self.address} answered none of the first {refused} questions: {found.reason}."
+            raise CannotScore("ENDPOINT_REFUSES", advice)
 
     def _submit(self, pool: ThreadPoolExecutor, rest: Iterator[Question], underway: dict[Future, Question]) -> bool:
         while len(underway) < self.name.parallel and (question := next(rest, None)):
@@ -84,8 +101,8 @@ class Endpoint:
     # One question
 
     def answer(self, question: Question) -> Answer | Unanswered:
-        """Raises CannotScore if the endpoint is down, busy for long, or refuses the key, model or address."""
-        again = _Again("")
+        """Raises CannotScore if the endpoint is busy for long, or refuses the key, model or address."""
+        again = _Again("stopped")
         for attempt in range(TRIES):
             if self._pauses():
                 break
@@ -98,8 +115,7 @@ class Endpoint:
             self._wait_after(again, attempt)
         if again.answered:
             return Unanswered(again.why)
-        advice = f"{self.address} did not answer after {TRIES} attempts: {again.why}. {KEPT}"
-        raise CannotScore("ENDPOINT_UNAVAILABLE", advice)
+        return _Down(f"no answer after {TRIES} attempts: {again.why}")
 
     def _pauses(self) -> bool:
         """Wait while the endpoint has asked for a pause, which holds for every question. True: do not ask at all."""

@@ -7,7 +7,7 @@ that happen to be in its batch.
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, LogitsProcessor
 
 from workers.models import device as devices
-from workers.models.chat import Answer, ChatName, Keep, Message, Question, Unanswered
+from workers.models.chat import Answer, ChatName, Keep, Message, Question, Step, Unanswered
 from workers.models.checkpoints import checked
 from workers.models.language import check_predicts
 from workers.models.model_name import versions
@@ -55,14 +55,13 @@ class Writer:
         ends = own if own is not None else tokenizer.eos_token_id
         self.ends: list[int] = ends if isinstance(ends, list) else [ends] * (ends is not None)
 
-    def ask(self, questions: Iterable[Question], keep: Keep, step: Callable[[], None]) -> None:
+    def ask(self, questions: Iterable[Question], keep: Keep, step: Step) -> None:
         """As ChatModel.ask."""
         for _, alike in groupby(questions, key=lambda question: question.settings):
             while batch := list(islice(alike, self.most)):  # which may shrink
                 for question, answer in zip(batch, self.answers(batch), strict=True):
                     keep(question, answer)
-                for _ in batch:
-                    step()
+                step(len(batch))
 
     def answers(self, questions: list[Question]) -> list[Answer | Unanswered]:
         """`questions` have the same settings."""
@@ -149,5 +148,6 @@ class Noise(LogitsProcessor):
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         drawn = [torch.rand(scores.shape[1], generator=one, dtype=torch.float64) for one in self.generators]
-        uniform = torch.stack(drawn).clamp(min=1e-300, max=1 - 1e-16).to(scores.device)
-        return scores.float() / self.temperature - torch.log(-torch.log(uniform)).float()
+        uniform = torch.stack(drawn).clamp(min=1e-300, max=1 - 1e-16)
+        noise = -torch.log(-torch.log(uniform))
+        return scores.float() / self.temperature + noise.float().to(scores.device)

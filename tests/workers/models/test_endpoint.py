@@ -24,7 +24,7 @@ def questions(words=WORDS) -> list[Question]:
     return [Question(word, messages, Settings(0.5, 40, 7)) for word, messages in zip(words, asked, strict=True)]
 
 
-def ask(server: ChatServer, words=WORDS, step=lambda: None, timeout=0.3, parallel=3) -> dict:
+def ask(server: ChatServer, words=WORDS, step=lambda count: None, timeout=0.3, parallel=3) -> dict:
     kept: dict[str, Answer | Unanswered] = {}
 
     def keep(question: Question, answer: Answer | Unanswered) -> None:
@@ -83,7 +83,7 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_all(monkeypatch):
 @pytest.mark.parametrize(
     ("always", "code", "words"),
     [
-        (500, "ENDPOINT_UNAVAILABLE", "after 6 attempts: status 500"),
+        (500, "ENDPOINT_UNAVAILABLE", "5 questions in a row (no answer after 6 attempts: status 500)"),
         ("slow", "ENDPOINT_UNAVAILABLE", "it takes too long"),
         ("half", "ENDPOINT_UNAVAILABLE", "the connection broke off"),
         (401, "ENDPOINT_REFUSES", "WINNOW_LLM_KEY"),
@@ -106,15 +106,31 @@ def test_no_connection_is_a_sentence():
     assert "no connection" in failure(server).advice
 
 
-def test_a_refused_question_leaves_the_others():
-    with chat_server(str.upper, {WORDS[4]: [400], WORDS[5]: ["nonsense"] * 9}) as server:
+def test_a_question_that_the_endpoint_cannot_answer_leaves_the_others():
+    faults = {WORDS[1]: [400], WORDS[2]: ["nonsense"] * 9, WORDS[3]: [500] * 9, WORDS[4]: ["half"] * 9}
+    with chat_server(str.upper, faults) as server:
         kept = ask(server, parallel=1)
-    assert [type(kept[word]) for word in WORDS] == [Answer] * 4 + [Unanswered] * 2
-    assert "refuses the question" in kept[WORDS[4]].reason
+    assert [getattr(kept[word], "reason", "")[:31] for word in WORDS] == [
+        "", "the endpoint refuses the questi", "its answers are not in the form", "no answer after 6 attempts: sta",
+        "no answer after 6 attempts: the", "",
+    ]  # fmt: skip
+
+
+def test_cancelling_does_not_wait_for_a_pause_that_the_endpoint_asks_for(monkeypatch):
+    monkeypatch.setattr(endpoint, "IDLE", 0.01)
+    steps = []
+
+    def stop(count: int) -> None:
+        steps.append(count)
+        raise KeyboardInterrupt
+
+    with chat_server(str.upper, always="busy_for_minutes") as server, pytest.raises(KeyboardInterrupt):
+        ask(server, step=stop)
+    assert steps == [0]
 
 
 def test_what_is_underway_when_one_fails_or_somebody_cancels_is_kept():
-    def stop() -> None:
+    def stop(count: int) -> None:
         raise KeyboardInterrupt
 
     with chat_server(str.upper) as server, pytest.raises(KeyboardInterrupt) as stopped:

@@ -30,7 +30,7 @@ def questions(texts=TEXTS, **settings) -> list[Question]:
 
 def answered(writer, asked: list[Question]) -> dict:
     kept: dict = {}
-    writer.ask(asked, lambda question, answer: kept.setdefault(question.key, answer), lambda: None)
+    writer.ask(asked, lambda question, answer: kept.setdefault(question.key, answer), lambda count: None)
     return kept
 
 
