@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = (  # for the models' worker alone
     "torch", "open_clip", "torchvision", "sentence_transformers", "transformers", "diffusers", "accelerate",
-    "safetensors",
+    "safetensors", "httpx",
 )  # fmt: skip
 BUCKET = ("boto3", "botocore", "storages")
 
