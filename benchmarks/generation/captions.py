@@ -5,6 +5,7 @@ benchmark of its own in one transaction, with the job's report: an item whose ca
 annotators have judged, so existing items stay as they are.
 """
 
+import hashlib
 import math
 import time
 from collections import Counter, defaultdict
@@ -20,6 +21,7 @@ from benchmarks.construction.batch import Dropped
 from benchmarks.construction.prompts import KINDS, NEGATIVE, SECOND_POSITIVE, CaptionKind
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check_records
+from benchmarks.formats.limits import MAX_KEY
 from benchmarks.imports import images as import_images
 from benchmarks.imports import run as imports
 from benchmarks.jobs import jobs
@@ -196,7 +198,11 @@ class Candidate:
 
     @property
     def item_key(self) -> str:
-        return f"{self.source.record.key}-{self.kind.name}"
+        """The new item's key: its source's and the kind; of a long one, the beginning and a hash."""
+        key, room = self.source.record.key, MAX_KEY - len(self.kind.name) - 1
+        if len(key) > room:
+            key = f"{key[: room - 17]}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+        return f"{key}-{self.kind.name}"
 
 
 class Generation:
@@ -216,9 +222,12 @@ class Generation:
         self.classifiers: dict[str, dict[str, str]] = {}
 
     def run(self) -> None:
+        there = Item.objects.filter(benchmark__name=self.order.name)
+        self.there = set(there.values_list("key", flat=True))
         candidates = self.sieve("asked", self.candidates(), self.why_not_asked)
         if not candidates:
-            raise CannotScore("NOTHING_TO_ASK", "None of the benchmark's captions suits what is to be made.")
+            reasons = "; ".join(f"{one['reason']} ({one['count']:,})" for one in self.funnel[0]["dropped"])
+            raise CannotScore("NOTHING_TO_ASK", f"There is nothing to ask: {reasons or 'the benchmark has no items'}.")
         answers = self.asked(candidates, self.messages)
         candidates = self.sieve("answered", candidates, lambda one: self.usage.unanswered.get(one.key, ""))
         candidates = self.sieve("follow the template", candidates, lambda one: self.parsed(one, answers[one.key]))
@@ -275,6 +284,8 @@ class Generation:
     def why_not_asked(self, one: Candidate) -> str:
         if one.kind.role == SECOND_POSITIVE and one.source.record.captions_as(SECOND_POSITIVE):
             return "the item already has a second positive caption"
+        if one.item_key in self.there:
+            return f"“{self.order.name}” already has the new item"
         return one.kind.ineligible(one.source.caption)
 
     def asked(

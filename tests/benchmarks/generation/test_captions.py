@@ -322,8 +322,21 @@ def test_the_command_estimates_and_makes_captions(media, tmp_path, capsys):
         call_command(*common, "--now")
         out = capsys.readouterr().out
         assert "6 asked" in out and "“Bowls”: 6 items" in out
-        with pytest.raises(CommandError, match="already has these 6 items"):
+        with pytest.raises(CommandError, match="already has the new item"):
             call_command(*common, "--now")
+
+
+def test_a_benchmark_can_be_extended_and_has_keys_of_any_source(media, tmp_path):
+    """What is there is not asked for again; the longest key leaves room for the kind."""
+    source = cups(tmp_path)
+    Item.objects.filter(key="i0").update(key="k" * 200)
+    with chat_server(reply) as server:
+        run(source, order(server, kinds=["replace-obj"]))
+        job = run(source, order(server, kinds=["replace-obj", "replace-att"]))
+        assert job.report["funnel"][0]["kinds"] == [0, 6]
+        assert reasons(job, 0) == {"“Bowls” already has the new item": 6}
+    keys = set(Item.objects.filter(benchmark__name="Bowls").values_list("key", flat=True))
+    assert {len(key) for key in keys} == {200, len("i1-replace-obj")} and "i1-replace-obj" in keys
 
 
 def test_answers_that_another_job_has_stored_are_kept(media, tmp_path):
