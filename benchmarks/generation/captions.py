@@ -193,6 +193,7 @@ class Candidate:
     key: str = ""
     parsed: generated.Parsed = field(default_factory=lambda: generated.Parsed("", {}))
     answer: str = ""
+    answered_by: dict[str, Any] = field(default_factory=dict)  # what the endpoint said of its model
     made: dict[str, str] = field(default_factory=dict)  # its answer and key, if another question has checked it
     scores: dict[str, float] = field(default_factory=dict)  # grammar_positive, …
 
@@ -357,7 +358,7 @@ class Generation:
         Job.objects.filter(pk=self.job.pk).update(report=self.report)
 
     def parsed(self, one: Candidate, answer: ModelAnswer) -> str:
-        one.answer = answer.text
+        one.answer, one.answered_by = answer.text, answer.facts
         try:
             one.parsed = generated.parse(one.kind, one.source.caption, answer.text, answer.finish)
         except Dropped as dropped:
@@ -460,6 +461,7 @@ class Generation:
             "role": one.kind.role, "kind": one.kind.name, "benchmark": self.benchmark.name,
             "item": one.source.record.key, **self.model_facts, **asdict(self.order.settings_of(one.kind)),
             "system": prompts.SYSTEM, "prompt": self.order.template_of(one.kind), **(one.made or latest),
+            **({"answered_by": one.answered_by} if one.answered_by else {}),
         }  # fmt: skip
         found |= {"check": {"prompt": prompts.check_template(), **latest}} if one.made else {}
         return found | ({"classifiers": self.classifiers} if self.classifiers else {})

@@ -107,6 +107,7 @@ def test_the_result_is_a_benchmark_whose_items_say_how_they_came_about(media, tm
     }  # fmt: skip
     assert (said["temperature"], said["answer"]) == (1.0, reply("A red cup"))
     assert "{caption}" in said["prompt"]
+    assert said["answered_by"] == {"model": "tiny-1"}
     assert job.report["usage"]["cost"] == pytest.approx((1200 * 2 + 120 * 10) / 1e6)
     assert job.report["estimate"]["questions"] == 12
 
