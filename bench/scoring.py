@@ -2,11 +2,13 @@
 
     python -m bench.scoring                      (ViT-B-32, 200 drawn photographs; some minutes on two cores)
     python -m bench.scoring --model tiny --images 1000 30000      (memory; a small random model and small pictures)
+    python -m bench.scoring --model itm --images 40 --rounds 3     (pairs: a BLIP whose image tower is a ViT-S/16)
 
 Weights are random: numbers mean nothing, work is the same. All loops run in one process, on one machine, with the same
 files and batches, one after the other in `--rounds` rounds, and the middle round counts: `decoded` is open_clip over
 tensors that are made before the clock starts, `bare` is the loop that everybody writes (open, prepare, stack, encode),
-`winnow` is the job from missing images to committed vectors. Prints JSON.
+`winnow` is the job from missing images to committed vectors. For pairs, `bare` opens each pair's image and computes it
+with its caption. Prints JSON.
 """
 
 import argparse
@@ -112,13 +114,58 @@ def speed(benchmark, encoder, prepare, rounds: int) -> dict:
     return told
 
 
-def filled(benchmark, encoder, what: str) -> None:
-    """The job's own step: encode what is missing and keep it."""
+def pairs_speed(benchmark, scorer, rounds: int) -> dict:
+    """Pairs a second of a bare loop over the loaded model and of the job."""
+    import torch
+    from PIL import Image
+
+    from benchmarks.models import Embedding
+    from benchmarks.runs import pairs
+    from benchmarks.scoring import score
+    from benchmarks.storage.files import kept
+
+    work = scoring_work(benchmark)
+    row = score.model_row(scorer, work.model_name, None)
+    Embedding.objects.all().delete()
+    asked = [(kept.contents(pair.path), pair.text) for pair in pairs.missing_pairs(row, work.benchmark, work.wanted)]
+
+    def bare() -> None:
+        size = scorer.halving.most
+        for start in range(0, len(asked), size):
+            images, texts = zip(*asked[start : start + size], strict=True)
+            opened = [Image.open(file).convert("RGB") for file in images]
+            with torch.inference_mode():
+                made = scorer.processor(images=opened, text=list(texts), padding=True, return_tensors="pt")
+                found = scorer.model(**made.to(scorer.device)).itm_score
+                torch.log_softmax(found, dim=-1)[:, 1].cpu().numpy()
+
+    loops = {"bare": bare, "winnow": lambda: work.score_pairs(row, scorer)}
+    taken: dict[str, list[float]] = {name: [] for name in loops}
+    for round_ in range(rounds + 1):
+        for name, loop in loops.items():
+            Embedding.objects.all().delete()
+            seconds = timed(loop)
+            if round_:  # the first one warms up
+                taken[name].append(seconds)
+    rates = {name: len(asked) / statistics.median(found) for name, found in taken.items()}
+    told = {f"pairs {name} a second": round(rate, 2) for name, rate in rates.items()}
+    return told | {"pairs": len(asked), "pairs winnow / bare": round(rates["winnow"] / rates["bare"], 3)}
+
+
+def scoring_work(benchmark):
+    """The work of a new job."""
     from benchmarks.jobs import jobs
     from benchmarks.scoring import score
 
     job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
-    work = score.Scoring(job, jobs.Progress(job))
+    return score.Scoring(job, jobs.Progress(job))
+
+
+def filled(benchmark, encoder, what: str) -> None:
+    """The job's own step: encode what is missing and keep it."""
+    from benchmarks.scoring import score
+
+    work = scoring_work(benchmark)
     work.encoder = encoder
     model = score.model_row(encoder, work.model_name, None)
     missing = work.missing(model)
@@ -166,11 +213,15 @@ def main() -> None:
         import torch
 
         from tests.builders.scored_benchmarks import tiny_clip
+        from tests.builders.tiny_models import tiny_matching
         from workers.models import encoder as encoders
         from workers.models.model_name import parse_model
 
         small = asked.model == "tiny"
-        if small:
+        if pairs := asked.model == "itm":
+            sight = {"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 12, "num_attention_heads": 6}
+            ASKED[:] = [f"itm:{tiny_matching(var / 'models' / 'itm', image_size=224, **sight)}", ""]
+        elif small:
             ASKED[:] = [tiny_clip(var / "models" / "tiny"), ""]
         else:
             torch.manual_seed(0)
@@ -185,7 +236,9 @@ def main() -> None:
             folder.mkdir()
             benchmark = imported(folder, count, SMALL if small else PHOTO)
             found = {"peak before, MiB": round(peak()), **twice(benchmark), "peak after, MiB": round(peak())}
-            if not small and not asked.only_memory:
+            if pairs:
+                found |= pairs_speed(benchmark, encoders.load(parse_model(*ASKED)), asked.rounds)
+            elif not small and not asked.only_memory:
                 encoder = encoders.load(parse_model(*ASKED))
                 _, prepare = open_clip.create_model_from_pretrained(*ASKED)
                 found |= speed(benchmark, encoder, prepare, asked.rounds)

@@ -26,10 +26,10 @@ class ScoringModel(models.Model):
 
 
 class Embedding(models.Model):
-    """A model's encoding of one content: consecutive little-endian float32 numbers."""
+    """A model's encoding of one content, or its score of a pair: consecutive little-endian float32 numbers."""
 
     model = models.ForeignKey(ScoringModel, on_delete=models.CASCADE, related_name="embeddings")
-    content = models.CharField(max_length=64)  # SHA-256 of the image's original bytes, or of the caption in UTF-8
+    content = models.CharField(max_length=64)  # SHA-256 of an image's original bytes, a caption, or both (runs.pairs)
     vector = models.BinaryField()
 
     class Meta:

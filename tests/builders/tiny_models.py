@@ -48,22 +48,20 @@ def tiny_answering(folder: Path) -> Path:
     return folder
 
 
-def tiny_matching(folder: Path) -> Path:
-    """A BLIP of one layer a part with a head for image-text matching."""
-
+def tiny_matching(folder: Path, image_size: int = 32, **sight: int) -> Path:
+    """A BLIP of one layer a part with a head for image-text matching. `sight`: sizes of a larger image tower."""
     tokenizer = tiny_tokenizer()
     small = {"hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     torch.manual_seed(0)
     read = transformers.BlipTextConfig(
-        vocab_size=len(tokenizer), encoder_hidden_size=8, projection_dim=8, max_position_embeddings=64,
-        initializer_range=1.0, **small,
+        vocab_size=len(tokenizer), encoder_hidden_size=(small | sight)["hidden_size"], projection_dim=8,
+        max_position_embeddings=64, initializer_range=1.0, **small,
     )  # fmt: skip
-    seen = transformers.BlipVisionConfig(image_size=32, patch_size=16, **small)
+    seen = transformers.BlipVisionConfig(image_size=image_size, patch_size=16, **small | sight)
     config = transformers.BlipConfig(text_config=read.to_dict(), vision_config=seen.to_dict(), image_text_hidden_size=8)
     transformers.BlipForImageTextRetrieval(config).save_pretrained(folder)
-    transformers.BlipProcessor(
-        transformers.BlipImageProcessor(size={"height": 32, "width": 32}), tokenizer
-    ).save_pretrained(folder)
+    images = transformers.BlipImageProcessor(size={"height": image_size, "width": image_size})
+    transformers.BlipProcessor(images, tokenizer).save_pretrained(folder)
     return folder
 
 

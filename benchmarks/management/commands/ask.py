@@ -61,7 +61,7 @@ class Command(BaseCommand):
         alike = f"{outcomes['agreed']:,} answered alike in both orders, {outcomes['order']:,} differently"
         failed = f"{outcomes['refused']:,} refused, {outcomes['unparsable']:,} named no option"
         self.stdout.write(f"{alike}, {failed}, {report['unanswered']:,} not answered.")
-        self.stdout.write(f"The option shown first was picked {report['first']:,} times of {report['named']:,}.")
+        self.stdout.write(f"The option shown first was chosen {report['first']:,} of {report['named']:,} times.")
         usage = report["usage"]
         tokens = f"{usage['prompt_tokens']:,} tokens sent, {usage['completion_tokens']:,} received"
         self.stdout.write(f"{tokens}, cost {usage['cost']:,.2f}.")
