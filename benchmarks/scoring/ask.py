@@ -225,10 +225,10 @@ class Asking:
         data = base64.b64encode(_jpeg(path)).decode()
         return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}}
 
-    def stepped(self) -> None:
+    def stepped(self, count: int) -> None:
         if time.monotonic() - self.shown >= USAGE_EVERY:
             self.show_usage()
-        self.progress.step()
+        self.progress.step(count)
 
     def show_usage(self) -> None:
         """Write what has been used so far to the job's row, for its page."""
