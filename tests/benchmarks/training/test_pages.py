@@ -9,6 +9,13 @@ from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
 CURVE = {"steps": 4, "losses": [[1, 2.5], [2, 1.5]], "accuracies": [[2, 0.75]]}
+REPORT = {
+    "trained": 1, "name": "mine", "model": "local-dir:trained/mine-ab",
+    "preset": "negclip", "accuracy": 0.875, "epoch": 2, "curve": CURVE, "device": "cpu", "precision": "float32",
+    "weights": "ab" * 32,
+    "notes": ["Memory ran out."], "accuracies": {}, "seconds": 3.5, "train": 12, "validation": 3,
+    "lacking": {"negative caption": 2},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -65,14 +72,7 @@ def test_a_trained_model_is_offered_for_scoring(client, benchmark):
 
 def test_the_jobs_page_says_what_was_trained(client, benchmark):
     post(client, benchmark)
-    report = {
-        "benchmark": benchmark.pk, "trained": 1, "name": "mine", "model": "local-dir:trained/mine-ab",
-        "preset": "negclip", "accuracy": 0.875, "epoch": 2, "curve": CURVE, "device": "cpu", "precision": "float32",
-        "weights": "ab" * 32,
-        "notes": ["Memory ran out."], "accuracies": {}, "seconds": 3.5, "train": 12, "validation": 3,
-        "lacking": {"negative caption": 2},
-    }  # fmt: skip
-    Job.objects.update(state="done", report=report, finished_at="2026-11-21T12:00Z")
+    Job.objects.update(state="done", report=REPORT | {"benchmark": benchmark.pk}, finished_at="2026-11-21T12:00Z")
     page = client.get(reverse("job-detail", args=[Job.objects.get().pk])).text
     for words in ("Trained", "0.875", "Memory ran out.", "2 items lack a negative caption", "Score with this model"):
         assert words in page
