@@ -33,24 +33,52 @@ AGAIN = "nothing new: this model stands"
 
 
 def queue_train(
-    *, benchmark: Benchmark, preset: str, model: str, pretrained: str, device: str, name: str, release: str = "",
-    by: str, created_by=None, foreground: bool = False, **changes: float | None,
-) -> Job:  # fmt: skip
-    """Create a training job. `release`: a title, to train on its training side. `changes`: of the preset's settings
-    (`CHANGES`). Raises Refused for invalid requests; the worker reports further problems."""
+    *, benchmark: Benchmark, by: str, created_by=None, foreground: bool = False, **asked: str | float | None
+) -> Job:
+    """Create a training job; `asked` are the arguments of `params_of`. Raises Refused for invalid requests; the worker
+    reports further problems."""
+    params = params_of(benchmark, user=created_by, **asked)  # type: ignore[arg-type]
+    title = f"Train {params['name']} on {params['release'] or benchmark.name}"
+    params |= {"foreground": foreground, "by": by}
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def params_of(
+    benchmark: Benchmark, *, preset: str, model: str, pretrained: str, device: str, name: str, release: str = "",
+    user=None, **changes: float | None,
+) -> dict:  # fmt: skip
+    """A training as a job has it. `release`: a title, to train on its training side. `changes`: of the preset's
+    settings (`CHANGES`). Raises Refused."""
     with refused():
         chosen = settings_of(preset, **changes)
         check_base(parse_model(model, pretrained, settings.MODELS))
         check_device(device)
         check_name(name)
         if release:
-            release_of(benchmark, release, created_by)
-    params = {
+            release_of(benchmark, release, user)
+    return {
         "benchmark": benchmark.pk, "settings": chosen.as_json(), "model": model, "pretrained": pretrained,
-        "device": device, "name": name, "release": release, "foreground": foreground, "by": by,
+        "device": device, "name": name, "release": release,
     }  # fmt: skip
-    title = f"Train {name} on {release or benchmark.name}"
-    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def follow(params: dict) -> None:
+    """The part of each further process that `torchrun` starts: it computes rows of every batch and stores nothing."""
+    with refused():
+        training = Training(Job(params=params), None)
+        trainer = load(training.task())
+        if not training.preset.detects and not TrainedModel.objects.filter(key=trainer.key).exists():
+            trainer.run(Unwatched())
+
+
+class Unwatched:
+    """A Watch of a process whose training another one reports."""
+
+    def begin(self, phase: str, left: int | None) -> None: ...
+
+    def step(self, curve: Curve) -> None: ...
+
+    def say(self, note: str) -> None: ...
 
 
 def check_base(model_name: ModelName) -> None:
@@ -91,8 +119,9 @@ def train(job: Job, progress: jobs.Progress) -> None:
 class Training:
     """One job's work; also the `Watch` of the trainer."""
 
-    def __init__(self, job: Job, progress: jobs.Progress):
-        self.job, self.progress, self.began = job, progress, time.monotonic()
+    def __init__(self, job: Job, progress: jobs.Progress | None):
+        self.job, self.began = job, time.monotonic()
+        self.progress = progress or jobs.Progress(job)
         benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
         if benchmark is None:
             raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")

@@ -1,6 +1,8 @@
 """Run by a test as a process of its own: `BASE FOLDER STEPS` trains, and dies by kill -9 after that many steps (0:
-never). Prints the hash of the weights."""
+never). Prints the hash of the weights
+and the curve."""
 
+import json
 import os
 import signal
 import sys
@@ -27,4 +29,6 @@ class Watch(trainings.Silent):
 
 
 task = trainings.task(base, folder, "negclip", batch=4, epochs=3, rate=2e-3, warmup=2)
-print(training_task.load(task).run(Watch()).weights)
+trained = training_task.load(task).run(Watch())
+if int(os.environ.get("RANK", 0)) == 0:
+    print(json.dumps([trained.weights, trained.curve.as_json()]))

@@ -14,7 +14,6 @@ import pytest
 from tests.builders import trainings
 from tests.lazy import LazyModule
 from workers.models import training_task
-from workers.models.model_name import parse_model
 from workers.models.presets import PRESETS, settings_of
 from workers.models.refusals import CannotScore
 from workers.models.training_task import Task
@@ -78,21 +77,18 @@ def test_hard_negatives_tell_swaps_apart_better_than_plain_infonce(base, tmp_pat
     """After as many steps on the same scenes, by the share of images that prefer their caption to the swapped one."""
     shares = {}
     for preset in ("clip_coco", "negclip", "trohn_text", "trohn_img", "hard_positive"):
-        task = trainings.task(base, tmp_path / preset, preset, 64, batch=16, rate=2e-3, epochs=40, warmup=10)
+        task = trainings.task(base, tmp_path, preset, 64, batch=16, rate=1e-3, epochs=90, warmup=20)
         trainer, _ = trainings.trained(task)
-        trainer.export(tmp_path / f"{preset}-model")
-        shares[preset] = prefers_own(tmp_path / f"{preset}-model")
+        shares[preset] = prefers_own(trainer.clip, task)
+    print(shares)
     assert all(share > shares["clip_coco"] for preset, share in shares.items() if preset != "clip_coco"), shares
 
 
-def prefers_own(folder: Path) -> float:
-    examples, files = trainings.scenes(64)
-    model = clip.load(parse_model(f"local-dir:{folder}"), "cpu")
-    model.most = len(examples)
-    images = next(model.images(trainings.Bytes(files[one.image]) for one in examples))
-    own, swapped = (
-        next(model.texts(texts)) for texts in zip(*((one.text, one.negatives[0]) for one in examples), strict=True)
-    )
+def prefers_own(model: "clip.Clip", task: Task) -> float:
+    model.most = len(task.train)
+    images = next(model.images(task.open_image(one.image) for one in task.train))
+    sides = [[one.text for one in task.train], [one.negatives[0] for one in task.train]]
+    own, swapped = (next(model.texts(texts)) for texts in sides)
     return float(((images * own).sum(1) > (images * swapped).sum(1)).mean())
 
 
@@ -159,6 +155,21 @@ def test_a_training_that_was_killed_gives_the_same_weights(base, tmp_path):
     ]
     assert [one.returncode for one in done] == [-signal.SIGKILL, -signal.SIGKILL, 0, 0], done[-1].stderr
     assert done[2].stdout == done[3].stdout != ""
+
+
+@pytest.mark.nightly
+def test_two_processes_learn_what_one_learns(base, tmp_path):
+    """As `torchrun` starts them for several GPUs: the loss is of the whole batch, whoever computes its rows."""
+    script = ["tests.workers.killed_training", base]
+    one, two = ([str(tmp_path / name), "0"] for name in ("one", "two"))
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = [
+        subprocess.run([sys.executable, *command], capture_output=True, text=True)
+        for command in (["-m", *script, *one], [*torchrun, "-m", *script, *two])
+    ]
+    assert [one.returncode for one in done] == [0, 0], done[1].stderr
+    alone, shared = (json.loads(one.stdout.splitlines()[-1])[1] for one in done)
+    assert shared["losses"] == [[step, pytest.approx(loss, abs=1e-4)] for step, loss in alone["losses"]]
 
 
 # What goes wrong

@@ -13,7 +13,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ import open_clip
 import torch
 from open_clip.factory import _get_hf_config
 from safetensors.torch import load_file, save_file
+from torch.distributed.nn.functional import all_gather
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint as recomputed
 
@@ -243,7 +244,8 @@ class EncoderTrainer:
 
     def __init__(self, task: Task):
         self.task, self.settings, self.preset = task, task.settings, PRESETS[task.settings.preset]
-        self.clip = clip.load(task.model, task.device)
+        place, own = os.environ.get("LOCAL_RANK"), task.device in {"auto", "cuda"} and torch.cuda.is_available()
+        self.clip = clip.load(task.model, f"cuda:{place}" if place and own else task.device)
         self.key = task.key(self.clip.loaded.fingerprint)
         self.checkpoints = Checkpoints(task.folder / self.key)
         self.model, self.device = self.clip.model, self.clip.device
@@ -276,8 +278,10 @@ class EncoderTrainer:
     # The loop
 
     def run(self, watch: Watch) -> Trained:
-        with self.checkpoints.locked(), reproducible(self.device, self.settings.seed):
+        main = self.accelerator.is_main_process
+        with self.checkpoints.locked() if main else nullcontext(), reproducible(self.device, self.settings.seed):
             self._resume()
+            self.accelerator.wait_for_everyone()  # before the main one writes
             curve, rows = self.plot.curve, math.ceil(len(self.task.train) / self.settings.batch)
             if self.epoch < self.settings.epochs:
                 watch.begin("training", curve.steps - self.epoch * rows - self.step)
@@ -285,12 +289,13 @@ class EncoderTrainer:
                 self._train_epoch(watch)
                 self._end_epoch()
                 watch.step(curve)
+        self.accelerator.wait_for_everyone()
         accuracy, epoch = self.best
         facts = {
-            "device": str(self.device), "precision": self.clip.loaded.precision, "versions": versions(),
-            "base": self.clip.loaded.fingerprint,
+            "processes": self.accelerator.num_processes, "device": str(self.device),
+            "precision": self.clip.loaded.precision, "versions": versions(), "base": self.clip.loaded.fingerprint,
         }  # fmt: skip
-        return Trained(sha256(self._best_file(epoch)), accuracy, epoch, curve, facts)
+        return Trained(sha256(self._best_file(epoch)) if main else "", accuracy, epoch, curve, facts)
 
     def _train_epoch(self, watch: Watch) -> None:
         self.towers.train()
@@ -311,9 +316,10 @@ class EncoderTrainer:
         self.plot.curve.accuracies.append([self.epoch * self.plot.curve.steps // self.settings.epochs, accuracy])
         if accuracy > self.best[0]:
             self.best = accuracy, self.epoch
-            write(self._best_file(self.epoch), lambda path: save_file(plain(self.model.state_dict()), path))
+            if self.accelerator.is_main_process:
+                write(self._best_file(self.epoch), lambda path: save_file(plain(self.model.state_dict()), path))
         self._save()
-        for old in self.checkpoints.folder.glob("best-*.safetensors"):
+        for old in self.checkpoints.folder.glob("best-*.safetensors") if self.accelerator.is_main_process else ():
             if old != self._best_file(self.best[1]):
                 old.unlink()
 
@@ -337,15 +343,30 @@ class EncoderTrainer:
 
     def _gradients(self, batch: Batch) -> float:
         with self.accelerator.autocast():
-            images, texts, scale = self.towers(batch.pixels.to(self.device), batch.tokens.to(self.device))
+            images, texts, scale = self.towers(self._own(batch.pixels), self._own(batch.tokens))
+        images, texts = self._gathered(images, len(batch.pixels)), self._gathered(texts, len(batch.tokens))
         loss = self._loss(batch.count, images, texts, scale)
         self.accelerator.backward(loss)
         return loss.item()
 
+    def _own(self, rows: torch.Tensor) -> torch.Tensor:
+        """The rows that this process computes, on its device: as many as any other, so the last may repeat a row."""
+        among, each = self.accelerator.num_processes, math.ceil(len(rows) / self.accelerator.num_processes)
+        if among > 1:
+            first = self.accelerator.process_index * each
+            rows = rows[torch.arange(first, first + each).clamp(max=len(rows) - 1)]
+        return rows.to(self.device)
+
+    def _gathered(self, vectors: torch.Tensor, count: int) -> torch.Tensor:
+        """The vectors of all processes, in order: each process has the loss of the whole batch."""
+        if self.accelerator.num_processes == 1:
+            return vectors
+        return torch.cat(all_gather(vectors))[:count]
+
     def _halve(self, batch: Batch, watch: Watch, error: Exception) -> None:
         """The batch and its loss stay the same; fewer rows are computed at once."""
         towers = self.accelerator.unwrap_model(self.towers)
-        if towers.part == 1:
+        if towers.part == 1 or self.accelerator.num_processes > 1:  # the others would wait for this one
             raise no_memory() from error
         towers.part = max(1, min(towers.part, len(batch.pixels)) // 2)
         if self.device.type == "cuda":
@@ -431,6 +452,8 @@ class EncoderTrainer:
         return self.checkpoints.folder / f"best-{epoch}.safetensors"
 
     def _save(self) -> None:
+        if not self.accelerator.is_main_process:
+            return
         scaler, cuda = self.accelerator.scaler, self.device.type == "cuda"
         self.checkpoints.save(
             {

@@ -1,5 +1,7 @@
 """`manage.py train BENCHMARK --preset NAME --model … --name …`: train a model, here or by a worker."""
 
+import os
+
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import tasks
@@ -37,6 +39,8 @@ class Command(BaseCommand):
         names = ("preset", "name", "model", "pretrained", "release", "device", *train.CHANGES)
         asked = {name: given[name] for name in names}
         try:
+            if os.environ.get("RANK", "0") != "0":  # one of several processes of torchrun; the first one reports
+                return train.follow(train.params_of(benchmark_named(benchmark), **asked))
             job = train.queue_train(benchmark=benchmark_named(benchmark), **asked, by=BY, foreground=now)
         except Refused as refusal:
             raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
