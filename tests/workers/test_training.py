@@ -72,15 +72,24 @@ def test_each_preset_learns_sixty_four_scenes_by_heart(base, tmp_path, preset):
     assert all(accuracy >= 0.95 for accuracy in found.facts.get("accuracies", {}).values())
 
 
-@pytest.mark.nightly
-def test_hard_negatives_tell_swaps_apart_better_than_plain_infonce(base, tmp_path):
+@pytest.mark.parametrize(
+    ("presets", "count", "changes"),
+    [
+        (("negclip", "hard_positive"), 16, {"batch": 8, "rate": 3e-3, "epochs": 10, "warmup": 10}),
+        pytest.param(
+            ("negclip", "trohn_text", "trohn_img", "hard_positive"), 64,
+            {"batch": 16, "rate": 1e-3, "epochs": 90, "warmup": 20},
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)  # fmt: skip
+def test_hard_negatives_tell_swaps_apart_better_than_plain_infonce(base, tmp_path, presets, count, changes):
     """After as many steps on the same scenes, by the share of images that prefer their caption to the swapped one."""
     shares = {}
-    for preset in ("clip_coco", "negclip", "trohn_text", "trohn_img", "hard_positive"):
-        task = trainings.task(base, tmp_path, preset, 64, batch=16, rate=1e-3, epochs=90, warmup=20)
+    for preset in ("clip_coco", *presets):
+        task = trainings.task(base, tmp_path, preset, count, **changes)
         trainer, _ = trainings.trained(task)
         shares[preset] = prefers_own(trainer.clip, task)
-    print(shares)
     assert all(share > shares["clip_coco"] for preset, share in shares.items() if preset != "clip_coco"), shares
 
 
