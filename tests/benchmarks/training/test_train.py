@@ -251,6 +251,14 @@ def test_the_command_trains_and_says_what_to_score_with(scenes, base, capsys):
     assert "Trained mine on 12 items" in said and "--model local-dir:trained/mine-" in said
 
 
+def test_a_further_process_of_torchrun_stores_nothing(scenes, base, monkeypatch, settings):
+    monkeypatch.setenv("RANK", "1")
+    asked = {"preset": "negclip", "model": base, "name": "mine", "device": "cpu", "now": True, **QUICK}
+    call_command("train", "Scenes", **asked)
+    assert not TrainedModel.objects.exists() and not Job.objects.filter(kind="train").exists()
+    assert not (settings.MODELS / "trained").exists()
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
