@@ -4,11 +4,14 @@ import io
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
-from diffusers import AutoPipelineForText2Image, UNet2DConditionModel
+import transformers
+from diffusers import AutoPipelineForText2Image, DiffusionPipeline, UNet2DConditionModel
 
 from workers.models import device as devices
+from workers.models.checkpoints import checked
 from workers.models.halving import Halving
 from workers.models.model_name import PipelineName, installed, versions
 from workers.models.prefetch import batches
@@ -23,9 +26,23 @@ def load(pipeline: PipelineName, device: str) -> "Diffusion":
     with devices.explained(pipeline.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kind = torch.float16 if devices.precision(where) == "float16" else torch.float32
-        parts = {"unet": _unet(pipeline.unet, kind)} if pipeline.unet else {}
+        parts = _readers(pipeline, kind)
+        if pipeline.unet:
+            parts["unet"] = _unet(pipeline.unet, kind)
         made = AutoPipelineForText2Image.from_pretrained(pipeline.name, torch_dtype=kind, **SAFE, **parts)
         return Diffusion(made, where)
+
+
+def _readers(pipeline: PipelineName, kind: torch.dtype) -> dict[str, Any]:
+    """The parts that transformers loads, with all of their weights; left to itself, it draws missing ones at random."""
+    listed = DiffusionPipeline.load_config(pipeline.name).items()
+    named = {part: facts[1] for part, facts in listed if isinstance(facts, list) and facts[0] == "transformers"}
+    classes = {part: getattr(transformers, name, None) for part, name in named.items()}
+    return {
+        part: checked(found, pipeline.name, pipeline.title, kind, subfolder=part, use_safetensors=True)
+        for part, found in classes.items()
+        if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel)
+    }
 
 
 def _unet(name: str, kind: torch.dtype) -> UNet2DConditionModel:

@@ -216,16 +216,22 @@ def of_no_pipeline(folder: Path) -> None:
     (folder / "model_index.json").unlink()
 
 
-def without_a_weight(folder: Path) -> None:
+def without_a_weight(folder: Path, name: str = "unet/diffusion_pytorch_model.safetensors") -> None:
     from safetensors.torch import load_file, save_file
 
-    file = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    file = folder / name
     weights = load_file(file)
     weights.pop(sorted(weights)[0])
     save_file(weights, file, metadata={"format": "pt"})
 
 
-@pytest.mark.parametrize("change", [as_pickle, damaged, of_no_pipeline, without_a_weight])
+def whose_text_encoder_lacks_a_weight(folder: Path) -> None:
+    without_a_weight(folder, "text_encoder/model.safetensors")
+
+
+@pytest.mark.parametrize(
+    "change", [whose_text_encoder_lacks_a_weight, as_pickle, damaged, of_no_pipeline, without_a_weight]
+)
 def test_a_pipeline_that_cannot_be_loaded_is_one_sentence(tmp_path, tiny, change):
     folder = tmp_path / "model"
     shutil.copytree(tiny, folder)
