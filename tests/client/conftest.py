@@ -1,11 +1,13 @@
 """A server and a client of it."""
 
-import datasets
 import pytest
 from django.contrib.auth.models import User
 
 import winnow
 from benchmarks.accounts import tokens
+from tests.lazy import LazyModule
+
+datasets = LazyModule("datasets")
 
 
 @pytest.fixture

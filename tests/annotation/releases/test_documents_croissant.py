@@ -2,7 +2,6 @@
 
 import logging
 
-import mlcroissant
 import pytest
 
 from annotation.exports.export import export_split
@@ -11,6 +10,9 @@ from annotation.releases.build import build
 from annotation.releases.plan import FORMS, Plan
 from tests.builders.documented_release import release
 from tests.builders.pipelines import pipeline
+from tests.lazy import LazyModule
+
+mlcroissant = LazyModule("mlcroissant")
 
 WORDS = {"summary": 'Cats; "é" 🐈 <b>.', "licence": "MIT", "authors": "A; B", "biases": "Only cats.", "language": "en"}
 NOT_STATED = "is recommended, but does not exist"
