@@ -92,7 +92,9 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
     """
     mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
     has = mine.filter(live=True).count()
-    if stage.strategy in POOLED:
+    if not stage.check_rate:
+        screens = 0
+    elif stage.strategy in POOLED:
         screens = stage.tasks.filter(kind=Kind.JUDGE, live=True).count()
     else:
         ordinary = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.JUDGE, task__live=True)

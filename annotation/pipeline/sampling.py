@@ -14,11 +14,11 @@ def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
     If stratified, each type and subtype has its share, by largest remainders. With `each`, that many of every type, or
     all of a smaller type.
     """
+    if taker.sample is None:
+        return list(items)
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
     drawn = sorted(rows, key=lambda row: (row[0] not in there, task_creation.random_rank("sample", taker.seed, row[1])))
-    if taker.sample is None:
-        return [row[0] for row in drawn]
     types = sorted({row[2] for row in drawn}) if taker.sample_each else [None]
     groups = [[row for row in drawn if type in (None, row[2])] for type in types]
     chosen = {pk for group in groups for pk in _first(group, taker.sample, taker.stratify)}

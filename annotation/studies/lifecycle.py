@@ -70,8 +70,10 @@ def create_study(
         created_by=created_by, language=language,
     )  # fmt: skip
     seed = secrets.randbits(31) if seed is None else seed
-    _check(study, exclude=["created_by"])
-    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)  # an import commits before or after this
+    _check(study, exclude=["created_by", "benchmark", "invite"])
+    # An import commits before or after this
+    if Benchmark.objects.select_for_update(no_key=True).filter(pk=benchmark.pk).first() is None:
+        raise CannotCreate(f"The benchmark {benchmark} has been deleted.")
     study.save()
     if created_by is not None:
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
@@ -114,7 +116,7 @@ def _create_stage(
             f"Stage {name} is kept apart from {', '.join(sorted(unknown))}, which is not an earlier stage."
         )
     stage.apart_from = sorted(positions[other] for other in apart)
-    _check(stage, exclude=["study"])
+    _check(stage, exclude=["study", "invite"])
     stage.save()
     _first_instructions(stage, plan, protocol)
     return stage

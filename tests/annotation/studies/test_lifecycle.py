@@ -5,6 +5,7 @@ import pytest
 from annotation.assignment import seats
 from annotation.models import Slot, Study, StudyState
 from annotation.studies import lifecycle as study_lifecycle
+from benchmarks.models import Benchmark
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,13 @@ def test_items_that_do_not_suit_are_named_and_nothing_is_made():
 def test_an_empty_benchmark_makes_no_study():
     with pytest.raises(study_lifecycle.CannotCreate, match="no items"):
         studies.study(items=0)
+
+
+def test_a_benchmark_deleted_in_the_meantime_is_refused_by_name():
+    benchmark = studies.benchmark(0, name="Cups")
+    Benchmark.objects.all().delete()
+    with pytest.raises(study_lifecycle.CannotCreate, match="Cups has been deleted"):
+        studies.study(benchmark=benchmark)
 
 
 @pytest.mark.parametrize(
