@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from annotation.assignment import seats
 from annotation.checks import attention_checks
 from annotation.models import Annotator, Seat, Slot, Stage, Task
 from tests.builders import crowds, studies
@@ -70,7 +69,7 @@ def study(who: Sequence[str] = TWELVE, judgments: int = 100, overlap: int = 3, s
     )
     known = {item: [dice.choice(["candidate-0", "candidate-1", NONE])] for item in crowds.benchmark(CHECKS).items.all()}
     attention_checks.set_checks(stage=stage, answers=known, by="test")
-    people = [seats.join(study=stage.study, by="test", simulated=True) for _ in who]
+    people = studies.people(stage.study, len(who), ready=False, simulated=True)
     read = stage.instructions.latest("version")
     Seat.objects.filter(stage=stage).update(read=read, ready_at=crowds.START)
     attention_checks.top_up(stage=stage)

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection
 
-from annotation.assignment import seats
 from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Slot, Stage, Study, Task
 from annotation.pipeline import outcomes
 from annotation.protocols.registry import PROTOCOLS
@@ -65,7 +64,7 @@ def work(study: Study, people: int = 4, seed: int = 1, undone: float = 0.1, clos
     `close` closes each stage after its work, which promotes what waits for that.
     """
     dice = random.Random(seed)
-    crowd = [seats.join(study=study, by="test", simulated=True) for _ in range(people)]
+    crowd = studies.people(study, people, ready=False, simulated=True)
     clock = START
     for stage in study.stages.order_by("position"):
         clock = work_in(stage, crowd, dice, undone, clock)
@@ -78,8 +77,7 @@ def work_in(stage: Stage, crowd: list[Annotator], dice: random.Random, undone: f
     """Sit down, judge what is there, take the next batch where there are batches; returns when they were done."""
     read, left, fits = stage.instructions.latest("version"), set(), {}
     while True:
-        for person in crowd:
-            seats.sit(annotator=person, stage=stage)
+        studies.seat(stage, crowd)
         Seat.objects.filter(stage=stage).update(read=read, ready_at=START)
         busy = Shift(dice, crowd, read, fits, clock)
         free = Slot.objects.filter(stage=stage, judgment=None, live=True, task__kind="judge").exclude(pk__in=left)

@@ -7,7 +7,6 @@ from itertools import groupby
 from random import Random
 
 from annotation.adjudication import decisions
-from annotation.assignment import seats
 from annotation.designs import presets
 from annotation.models import LeaseState, Stage, Study, Task
 from annotation.pipeline import outcomes
@@ -150,7 +149,7 @@ def asked(name: str, items: int = 2) -> Study:
 
 def judge(stage: Stage, people: int, said: Callable[[Task, int], str]) -> Stage:
     """Everybody's counted judgments in bulk: `said(task, who)` is a label, "" for no judgment; people count from 0."""
-    crowd = [seats.join(study=stage.study, by="test", simulated=True) for _ in range(people)]
+    crowd = studies.people(stage.study, people, ready=False, simulated=True)
     shift = crowds.Shift(Random(1), crowd, stage.instructions.latest("version"), {}, crowds.START)
     slots = stage.slots.select_related("task__item", "stage").order_by("task__item__position", "task_id", "number")
     for _, of_task in groupby(slots, key=lambda slot: slot.task_id):

@@ -4,7 +4,6 @@ import hashlib
 import uuid
 from itertools import count
 
-from django.db.models import Exists, Max, OuterRef, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -12,11 +11,13 @@ from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Annotator, Judgment, Kind, Release, Seat, Stage, Study, Task, Webhook
+from annotation.models import Annotator, Judgment, Kind, Release, Seat, Stage, Study
 from annotation.models.choices import POOLED
 from annotation.releases.plan import Plan
 from annotation.screens import read_answer
+from annotation.sql import columns, fetch, instances
 from annotation.studies import lifecycle as study_lifecycle
+from benchmarks import audit
 from benchmarks.models import Benchmark, Caption, Event, Image, Item, ItemImage
 
 serial = count(1)
@@ -84,44 +85,83 @@ def stage(**settings) -> Stage:
 
 def annotator(study: Study, ready: bool = True, **who) -> Annotator:
     """Joined and, unless told otherwise, past the instructions."""
-    if ready and who.keys() <= {"name", "language", "simulated"} and (plain := _plain_pool(study)):
-        return _seated(study, plain, **who)
-    made = seats.join(study=study, by="test", **who)
-    if ready:
-        read(made, made.stage)
+    return people(study, 1, ready, **who)[0]
+
+
+def people(study: Study, count: int, ready: bool = True, **who) -> list[Annotator]:
+    """So many, in a few statements for all of them where nothing but the instructions comes before the work."""
+    if who.keys() <= {"name", "language", "simulated"} and (stage := _plain_stage(study, ready)):
+        return _seated(study, stage, count, ready, **who)
+    made = [seats.join(study=study, by="test", **who) for _ in range(count)]
+    for one in made if ready else ():
+        read(one, one.stage)
     return made
 
 
-def _plain_pool(study: Study) -> Stage | None:
-    """The study's only stage, if that is a pool with nothing before the first screen and no webhook listens."""
-    people = Annotator.objects.filter(study=study).order_by("-number")
-    stages = list(
-        Stage.objects.filter(study=study)
-        .select_related("study", "source")
-        .annotate(
-            last=Subquery(people.values("number")[:1]),
-            newest=Max("instructions"),
-            more=Exists(Task.objects.filter(stage=OuterRef("pk")).exclude(kind=Kind.JUDGE))
-            | Exists(Webhook.objects.all()),
-        )
-    )
-    plain = len(stages) == 1 and stages[0].strategy in POOLED and not stages[0].comprehension and not stages[0].more
-    return stages[0] if plain else None
+FIRST_STAGES = f"""
+SELECT {columns(Stage, "stage")}, (SELECT max(number) FROM annotation_annotator WHERE study_id = stage.study_id),
+  (SELECT max(id) FROM annotation_instructions WHERE stage_id = stage.id), EXISTS (SELECT FROM annotation_webhook),
+  EXISTS (SELECT FROM annotation_task WHERE stage_id = stage.id AND kind = 'training'),
+  EXISTS (SELECT FROM annotation_task WHERE stage_id = stage.id AND kind = 'check'),
+  EXISTS (SELECT FROM annotation_slot
+          WHERE stage_id = stage.id AND live AND annotator_id IS NULL AND reserved_id IS NULL)
+FROM annotation_stage stage WHERE study_id = %(study)s ORDER BY position LIMIT 2
+"""
 
 
-def _seated(study: Study, stage: Stage, **who) -> Annotator:
-    """The rows that joining and accepting the instructions write, in a tenth of the statements."""
-    made = Annotator.objects.create(study=study, stage=stage, number=(stage.last or 0) + 1, **who)
-    Seat.objects.create(annotator=made, stage=stage, read_id=stage.newest, ready_at=timezone.now())
-    own = f"annotator:{made.pk}"
-    Event.objects.bulk_create(
-        [
-            Event(by="test", verb="joined", subject=f"study:{study.pk}", data={"annotator": made.pk}),
-            Event(by=own, verb="sat down", subject=f"stage:{stage.pk}", data={"batch": None, "place": None}),
-            Event(by=own, verb="accepted instructions", subject=f"instructions:{stage.newest}"),
-        ]
-    )
+def _plain_stage(study: Study, ready: bool) -> Stage | None:
+    """Where everybody new begins: the only stage, or the first one, if it is a pool with work. None if a webhook
+    listens, or if the seat would not be `ready` after the instructions.
+    """
+    row, *others = fetch(FIRST_STAGES, study=study.pk)
+    [first] = instances(row, Stage)
+    first.study = study
+    first.last, first.newest, heard, trained, first.checked, free = row[-6:]
+    begins = not others or (first.strategy in POOLED and free)
+    waits = ready and (first.comprehension or trained)
+    return first if begins and not waits and not heard else None
+
+
+def _seated(study: Study, stage: Stage, count: int, ready: bool, **who) -> list[Annotator]:
+    """The rows that joining and accepting the instructions write. A seat in batches or with checks is the verb's."""
+    numbers = range((stage.last or 0) + 1, (stage.last or 0) + 1 + count)
+    made = Annotator.objects.bulk_create(Annotator(study=study, stage=stage, number=one, **who) for one in numbers)
+    joined = {"by": "test", "verb": "joined", "subject": audit.named(study)}
+    accepted = {"verb": "accepted instructions", "subject": f"instructions:{stage.newest}"}
+    read = [Event(by=audit.named(one), **accepted) for one in made] if ready else []
+    reading = {"read_id": stage.newest, "ready_at": timezone.now()} if ready else {}
+    events = [Event(data={"annotator": one.pk}, **joined) for one in made]
+    if stage.strategy in POOLED and not stage.checked:
+        Seat.objects.bulk_create(Seat(annotator=one, stage=stage, **reading) for one in made)
+        Event.objects.bulk_create([*events, *(_sat(one, stage) for one in made), *read])
+    else:
+        Event.objects.bulk_create(events)
+        for one in made:
+            seats.sit(annotator=one, stage=stage)
+        if ready:
+            Seat.objects.filter(stage=stage, annotator__in=made).update(**reading)
+            Event.objects.bulk_create(read)
     return made
+
+
+def _sat(person: Annotator, stage: Stage) -> Event:
+    where = {"batch": None, "place": None}
+    return Event(by=audit.named(person), verb="sat down", subject=audit.named(stage), data=where)
+
+
+def seat(stage: Stage, people: list[Annotator]) -> None:
+    """They sit down in the stage, one after another."""
+    if stage.strategy not in POOLED or stage.tasks.filter(kind=Kind.CHECK).exists():
+        for one in people:
+            seats.sit(annotator=one, stage=stage)
+        return
+    there = set(stage.seats.values_list("annotator", flat=True))
+    new = [one for one in people if one.pk not in there]
+    Seat.objects.bulk_create(Seat(annotator=one, stage=stage) for one in new)
+    Event.objects.bulk_create(_sat(one, stage) for one in new)
+    Annotator.objects.filter(pk__in=[one.pk for one in people]).update(stage=stage)
+    for one in people:
+        one.stage = stage
 
 
 def release(study: Study, version: str = "1.0", **fields) -> Release:

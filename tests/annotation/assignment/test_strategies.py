@@ -345,26 +345,50 @@ def test_what_comes_later_is_kept_for_nobody_who_met_it_in_a_stage_kept_apart():
     assert studies.judgment(third, again) and not Slot.objects.filter(judgment=None).exists()
 
 
-def rows_of(person: Annotator) -> list[dict]:
-    """Everything that joining and accepting the instructions wrote, but for keys, numbers, tokens and times."""
-    own, by = (
-        ("id", "token", "joined_at", "created_at", "at", "ready_at", "annotator_id", "number", "_state"),
-        f"annotator:{person.pk}",
-    )
-    seat = Seat.objects.get(annotator=person)
+def rows_of(person: Annotator) -> list:
+    """Everything that joining and accepting the instructions wrote, but for keys, numbers, tokens, times and places."""
+    own = ("id", "token", "joined_at", "created_at", "at", "ready_at", "annotator_id", "number", "place", "_state")
+    by, seats_of = f"annotator:{person.pk}", Seat.objects.filter(annotator=person)
     events = Event.objects.filter(Q(by=by) | Q(data__annotator=person.pk)).order_by("pk")
-    rows = [Annotator.objects.get(pk=person.pk), seat, *events]
+    rows = [Annotator.objects.get(pk=person.pk), *seats_of, *events]
     found = [{name: value for name, value in vars(row).items() if name not in own} for row in rows]
-    for row in found[2:]:
-        row |= {"by": row["by"].replace(by, "them"), "data": row["data"] | ({"annotator": 0} if row["data"] else {})}
-    return [*found, {"ready": seat.ready_at is not None}]
+    for row in found[1 + len(seats_of) :]:
+        told = {name: value and name != "annotator" and value for name, value in row["data"].items() if name != "place"}
+        row |= {"by": row["by"].replace(by, "them"), "data": told}
+    slots = Slot.objects.filter(reserved=person).values_list("task__item__key", "task__kind", "live")
+    return [*found, [seat.ready_at is not None for seat in seats_of], sorted(slots)]
 
 
-@pytest.mark.parametrize("who", [{}, {"name": "Ana", "simulated": True}])
-def test_the_builder_makes_the_annotator_who_would_have_joined(who):
-    study = studies.study()
+@pytest.mark.parametrize(
+    ("who", "how"),
+    [
+        ({}, {}),
+        ({"name": "Ana", "simulated": True}, {}),
+        ({}, {"check_rate": 0.5}),
+        ({}, {"strategy": "everyone"}),
+        ({}, {"strategy": "batches", "batch_size": 3, "check_rate": 0.25}),
+        ({}, {"stages": [StagePlan("bivlc-choose", "one"), StagePlan("bivlc-choose", "two", source="one")]}),
+    ],
+)
+def test_the_builder_makes_the_annotator_who_would_have_joined(who, how):
+    study = studies.study(items=4, **({} if "stages" in how else {"overlap": 2}), **how)
+    if "check_rate" in how:
+        checked = Task.objects.filter(stage__study=study, item__position=0)
+        checked.update(kind="check", gold=["none"])
+        Slot.objects.filter(task__in=checked).delete()
     built = studies.annotator(study, **who)
     joined = seats.join(study=study, by="test", **who)
     studies.read(joined, joined.stage)
     assert rows_of(built) == rows_of(joined)
     assert (built.number, joined.number) == (1, 2)
+
+
+def test_the_builder_seats_people_as_they_sit_down():
+    plans = [StagePlan("bivlc-choose", "one"), StagePlan("bivlc-choose", "two", apart_from=[])]
+    study = studies.study(stages=plans)
+    two, people = study.stages.get(name="two"), studies.people(study, 2, ready=False)
+    assert rows_of(people[0]) == rows_of(seats.join(study=study, by="test"))
+    studies.seat(two, people[:1])
+    seats.sit(annotator=people[1], stage=two)
+    assert people[0].stage == people[1].stage == two
+    assert rows_of(people[0]) == rows_of(people[1])
