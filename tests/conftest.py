@@ -24,6 +24,7 @@ from django.test import Client, TransactionTestCase
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from annotation.protocols import registry
+from tests import savepoints
 from tests.builders import object_storage
 from tests.collapsed import collapsed
 from workers.celery import app as celery
@@ -94,6 +95,7 @@ def pytest_configure(config):
     django_settings.CACHES["default"]["OPTIONS"]["db"] = int(worker[2:]) % 15 + 1  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
+    savepoints.install()
     WSGIRequestHandler.disable_nagle_algorithm = True  # or half of the site's answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
