@@ -17,7 +17,7 @@ from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.protocols.registry import protocol_named
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
-from tests.builders import crowds, studies
+from tests.builders import copies, crowds, studies
 
 SEVERAL = 4  # members of a role that may have any number
 MIXED = """\
@@ -84,8 +84,10 @@ def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
     say of each attribute the place that they have: `model-0`.
     """
     made = Benchmark.objects.create(name=f"Benchmark {next(studies.serial)}", source="jsonl")
+    rows, captions, used = [], [], []
     for number in range(items):
-        item = Item.objects.create(benchmark=made, key=f"item-{number}", position=number, type="swap", subtype="att")
+        item = Item(benchmark=made, key=f"item-{number}", position=number, type="swap", subtype="att")
+        rows.append(item)
         for reference, count in file.roles.items():
             kind, _, role = reference.partition(".")
             least, most = bounds(count)
@@ -93,19 +95,24 @@ def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
                 if kind == "images":
                     name = f"{item.key}_{role}_{place}.jpg"
                     said = {one: f"{one}-{place}" for one in file.item.attributes if one != "parents"}
-                    ItemImage.objects.create(
-                        item=item, image=studies.image(), role=role, position=place, source_name=name, attributes=said
-                    )
+                    used.append(ItemImage(item=item, role=role, position=place, source_name=name, attributes=said))
                 else:
                     text = f"{number} red cups and {place} blue plates stand on the {len(role)} tables."
-                    Caption.objects.create(item=item, role=role, position=place, text=text)
+                    captions.append(Caption(item=item, role=role, position=place, text=text))
+    studies.store(rows, captions, used)
     return made
 
 
 def study(name: str, items: int = 2, **settings) -> Study:
     """A study with one stage that asks the protocol of the library, as its file says."""
-    stages = [one.with_settings(**settings) for one in presets.single_stage(published(name)).stages]
-    return studies.study(benchmark=benchmark(library.shipped(name), items), stages=stages)
+    protocol = published(name)
+    stages = [one.with_settings(**settings) for one in presets.single_stage(protocol).stages]
+
+    def make() -> Study:
+        return studies.study(benchmark=benchmark(library.shipped(name), items), stages=stages)
+
+    names = {kind: f"{kind.__name__} {next(studies.serial)}" for kind in (Benchmark, Study)}
+    return copies.again(("library", items, repr(stages)), make, names)
 
 
 def of_file(data: dict, items: int = 2, **settings) -> Stage:

@@ -28,8 +28,7 @@ def comparing(items: int | Sequence[Words] = 3, **settings) -> Annotator:
 
 def _somebody(protocol: str, items: Sequence[Words], settings: dict) -> Annotator:
     benchmark = studies.benchmark(0)
-    for words in items:
-        text_items.item(benchmark, words, type="replace", subtype="rel")
+    text_items.several(benchmark, items, type="replace", subtype="rel")
     study = studies.study(benchmark=benchmark, protocol=protocol, **settings)
     return studies.annotator(pictures.paint(study, [pictures.draw(number, 640, 427) for number in range(len(items))]))
 

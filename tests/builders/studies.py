@@ -13,14 +13,17 @@ from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Kind, Release, Seat, Stage, Study
 from annotation.models.choices import POOLED
+from annotation.protocols.registry import PROTOCOLS
 from annotation.releases.plan import Plan
 from annotation.screens import read_answer
 from annotation.sql import columns, fetch, instances
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import audit
 from benchmarks.models import Benchmark, Caption, Event, Image, Item, ItemImage
+from tests.builders import copies
 
 serial = count(1)
+SHIPPED = {**PROTOCOLS}
 
 
 def _unsaved_image(text: str = "") -> Image:
@@ -42,41 +45,62 @@ def item(benchmark: Benchmark, candidates: int = 4, **fields) -> Item:
 
 
 def _items(given: list[dict], candidates: int) -> list[Item]:
-    """In a statement for each table, however many there are."""
     defaults = {"type": "swap", "subtype": "att"}
-    made = Item.objects.bulk_create(Item(**{"key": f"item-{one['position']}", **defaults, **one}) for one in given)
-    Caption.objects.bulk_create(
+    made = [Item(**{"key": f"item-{one['position']}", **defaults, **one}) for one in given]
+    captions = [
         Caption(item=one, role=role, text=f"A {colours[0]} cup and a {colours[1]} plate, {one.position}.")
         for one in made
         for role, colours in (("positive", ("red", "blue")), ("negative", ("blue", "red")))
-    )
+    ]
     places = [("positive", 0), *(("candidate", number) for number in range(candidates))]
-    shown = [(one, role, number) for one in made for role, number in places]
-    images = Image.objects.bulk_create(_unsaved_image() for _ in shown)
-    ItemImage.objects.bulk_create(
-        ItemImage(item=one, image=image, role=role, position=number, source_name=f"{one.key}_{role}_{number}.jpg")
-        for (one, role, number), image in zip(shown, images, strict=True)
-    )
+    used = [
+        ItemImage(item=one, role=role, position=number, source_name=f"{one.key}_{role}_{number}.jpg")
+        for one in made
+        for role, number in places
+    ]
+    store(made, captions, used)
     return made
+
+
+def store(items: list[Item], captions: list[Caption], used: list[ItemImage]) -> None:
+    """In a statement for each table, however many there are; every use is of an image of its own."""
+    Item.objects.bulk_create(items)
+    Caption.objects.bulk_create(captions)
+    for one, image in zip(used, Image.objects.bulk_create(_unsaved_image() for _ in used), strict=True):
+        one.image = image
+    ItemImage.objects.bulk_create(used)
 
 
 def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
-    made = Benchmark.objects.create(**{"name": f"Benchmark {next(serial)}", "source": "jsonl", **fields})
-    _items([{"benchmark": made, "position": position} for position in range(items)], candidates)
-    return made
+    name = fields.pop("name", None) or f"Benchmark {next(serial)}"
+
+    def make() -> Benchmark:
+        made = Benchmark.objects.create(**{"name": name, "source": "jsonl", **fields})
+        _items([{"benchmark": made, "position": position} for position in range(items)], candidates)
+        return made
+
+    return make() if fields else copies.again((items, candidates), make, {Benchmark: name})
 
 
-OF_STUDY = ("name", "by", "created_by", "pay_per_hour", "currency", "consent", "language", "seed", "state")
+OF_STUDY = ("by", "created_by", "pay_per_hour", "currency", "consent", "language", "seed", "state")
 
 
 def study(items: int = 1, candidates: int = 4, stages: list[StagePlan] | None = None, **settings) -> Study:
     """One stage of bivlc-choose with these settings, or the `stages` given."""
-    source = settings.pop("benchmark", None) or benchmark(items, candidates)
-    defaults = {"name": f"Study {next(serial)}", "by": "test", "seed": 1}
-    of_study = {name: settings.pop(name) for name in OF_STUDY if name in settings}
+    given, name = settings.pop("benchmark", None), settings.pop("name", f"Study {next(serial)}")
+    of_study = {"by": "test", "seed": 1} | {name: settings.pop(name) for name in OF_STUDY if name in settings}
     protocol, words = settings.pop("protocol", "bivlc-choose"), settings.pop("instructions", "")
     stages = stages or [StagePlan(protocol, instructions=words, settings=settings)]
-    return study_lifecycle.create_study(benchmark=source, stages=stages, **{**defaults, **of_study})
+
+    def make() -> Study:
+        source = given or benchmark(items, candidates)
+        return study_lifecycle.create_study(name=name, benchmark=source, stages=stages, **of_study)
+
+    own = {PROTOCOLS.get(plan.protocol) is not SHIPPED.get(plan.protocol, "none") for plan in stages}
+    if given or not name or any(own) or of_study.get("created_by"):
+        return make()
+    kind = (items, candidates, repr(stages), repr(sorted(of_study.items())))
+    return copies.again(kind, make, {Benchmark: f"Benchmark {next(serial)}", Study: name})
 
 
 def stage(**settings) -> Stage:

@@ -1,6 +1,7 @@
 """Builders for protocols whose answer is more than a pick: items of sentences, and people who fill in fields."""
 
 import uuid
+from collections.abc import Mapping, Sequence
 
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
@@ -20,21 +21,27 @@ TEXTS = {
 
 
 def item(benchmark: Benchmark, texts=TEXTS, **fields) -> Item:
-    position = benchmark.items.count()
-    made = Item.objects.create(benchmark=benchmark, key=f"item-{position}", position=position, **fields)
-    for role, sentences in texts.items():
-        for place, text in enumerate(sentences):
-            Caption.objects.create(item=made, role=role, position=place, text=text)
-    ItemImage.objects.create(
-        item=made, image=studies.image(), role="positive", position=0, source_name=f"{made.key}.jpg"
-    )
+    return several(benchmark, [texts], **fields)[0]
+
+
+def several(benchmark: Benchmark, of_items: Sequence[Mapping[str, Sequence[str]]], **fields) -> list[Item]:
+    """An item with an image for each of these captions by role, in a statement for each table."""
+    numbers = range(first := benchmark.items.count(), first + len(of_items))
+    made = [Item(benchmark=benchmark, key=f"item-{number}", position=number, **fields) for number in numbers]
+    captions = [
+        Caption(item=one, role=role, position=place, text=text)
+        for one, texts in zip(made, of_items, strict=True)
+        for role, sentences in texts.items()
+        for place, text in enumerate(sentences)
+    ]
+    used = [ItemImage(item=one, role="positive", source_name=f"{one.key}.jpg") for one in made]
+    studies.store(made, captions, used)
     return made
 
 
 def study(*stages: StagePlan | str, items: int = 1, texts=TEXTS, **of_study) -> Study:
     source = studies.benchmark(0)
-    for _ in range(items):
-        item(source, texts)
+    several(source, [texts] * items)
     plans = [StagePlan(plan) if isinstance(plan, str) else plan for plan in stages]
     return studies.study(benchmark=source, stages=plans, **of_study)
 

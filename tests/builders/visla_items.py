@@ -18,8 +18,8 @@ CAT = {
 def study(protocol: str, items: int | Iterable[dict[str, Sequence[str]]] = 1, **settings) -> Study:
     """Of so many cats in baskets, or of these captions."""
     benchmark = studies.benchmark(0)
-    for captions in [CAT] * items if isinstance(items, int) else items:
-        text_items.item(benchmark, captions, type="replace", subtype="rel")
+    captions = [CAT] * items if isinstance(items, int) else [*items]
+    text_items.several(benchmark, captions, type="replace", subtype="rel")
     return studies.study(benchmark=benchmark, protocol=protocol, **settings)
 
 
