@@ -10,10 +10,17 @@ from annotation import permissions
 from annotation.assignment import leases, seats
 from annotation.judging import next_step, submissions
 from annotation.models import Annotator, Lease, Stage, Study, Task
+from annotation.models.choices import POOLED
 from annotation.screens import read_answer
+from annotation.sql import fetch
 from benchmarks.models import Benchmark, ItemImage
 from tests.builders import crowds, studies
 
+SITS = """
+SELECT FROM annotation_seat seat JOIN annotation_annotator annotator ON annotator.id = seat.annotator_id
+WHERE annotator.id = %(annotator)s AND annotator.stage_id = %(stage)s AND seat.stage_id = %(stage)s
+  AND seat.read_id = (SELECT max(id) FROM annotation_instructions WHERE stage_id = %(stage)s)
+"""  # having read what is newest
 Answer = Callable[[random.Random, Task, str], str]  # dice, task, the stage's protocol -> an option's identity
 
 
@@ -98,6 +105,7 @@ def benchmark_of_pairs(items: int) -> Benchmark:
 
 def held(annotator: Annotator, stage: Stage, wanted: int = 50) -> list[Lease]:
     """Every screen that the annotator can have in the stage at once."""
-    seats.sit(annotator=annotator, stage=stage)
-    studies.read(annotator, stage)
+    if stage.strategy not in POOLED or not fetch(SITS, annotator=annotator.pk, stage=stage.pk):
+        seats.sit(annotator=annotator, stage=stage)
+        studies.read(annotator, stage)
     return leases.hold(annotator=annotator, stage=stage, wanted=wanted)
