@@ -15,12 +15,18 @@ import hypothesis
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings as django_settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import update_last_login
+from django.contrib.sessions.backends.base import VALID_KEY_CHARS
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.servers.basehttp import WSGIRequestHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections
 from django.db.models import Q, Subquery
+from django.http import HttpRequest
 from django.test import Client, TransactionTestCase
+from django.utils.crypto import get_random_string
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from annotation.protocols import registry
@@ -148,6 +154,22 @@ def pytest_collection_modifyitems(items):
 
 class Reader(Client):
     """Django's client; a page comes without the whitespace that no browser shows."""
+
+    def force_login(self, user, backend=None):
+        """Two statements where nobody is logged in: a session made at once as Django's is after its key has changed."""
+        if backend or django_settings.SESSION_COOKIE_NAME in self.cookies:
+            return super().force_login(user, backend)
+        user.backend, request = self._get_backend(), HttpRequest()
+        request.session = SessionStore(get_random_string(32, VALID_KEY_CHARS))
+        request.session._session_cache = {
+            SESSION_KEY: user._meta.pk.value_to_string(user),
+            BACKEND_SESSION_KEY: user.backend,
+            HASH_SESSION_KEY: user.get_session_auth_hash(),
+        }
+        row = request.session.create_model_instance(request.session._session_cache)
+        request.session.model.objects.bulk_create([row])
+        update_last_login(None, user)
+        self._set_login_cookies(request)
 
     def request(self, **environ):
         response = super().request(**environ)

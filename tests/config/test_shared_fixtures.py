@@ -2,6 +2,8 @@
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 
 from tests.conftest import clear_page
 
@@ -33,6 +35,21 @@ def test_a_page_collects_its_errors(page):
     with page.expect_event("pageerror"):
         page.evaluate("setTimeout(() => { throw new Error('planted') })")
     assert any("planted" in error for error in page.errors)
+
+
+@pytest.mark.django_db
+def test_the_client_is_logged_in_as_djangos_is(client):
+    found = []
+    for reader in (Client(), client):
+        user = User.objects.create_user("ana", password="x")
+        reader.force_login(user)
+        session = reader.session
+        user.refresh_from_db()
+        assert user.last_login and len(session.session_key) == 32 and session["_auth_user_id"] == str(user.pk)
+        assert session["_auth_user_hash"] == user.get_session_auth_hash()
+        found.append((sorted(session.keys()), {**reader.cookies["sessionid"], "expires": ""}))
+        user.delete()
+    assert found[0] == found[1]
 
 
 def test_files_go_to_a_place_of_their_own(tmp_path):
