@@ -181,7 +181,7 @@ def test_checks_set_half_way_stand_among_what_is_left():
 
 
 def test_a_pool_gives_one_check_in_each_block_and_begins_anywhere():
-    stage, _ = with_checks(check_rate=0.2, items=60, known=15, overlap=5)
+    stage, _ = with_checks(check_rate=0.2, items=30, known=8, overlap=5)
     first = []
     for _ in range(5):
         kinds = work_through(studies.annotator(stage.study), stage)
