@@ -63,7 +63,7 @@ def bradley_terry(compared: Sequence[Compared]) -> list[Strength]:
     np.add.at(scores, (item, first), score - chance)
     np.add.at(scores, (item, second), chance - score)
     bread = np.linalg.pinv(_information(wins + wins.T, strengths))
-    error = np.sqrt(np.diag(bread @ (scores.T @ scores) @ bread))
+    error = np.linalg.norm(scores @ bread, axis=0)  # of the sandwich's diagonal the root, never of less than zero
     n = (wins + wins.T).sum(axis=1).round().astype(int)
     found = [
         Strength(name, float(value), float(value - _NORMAL * width), float(value + _NORMAL * width), int(count))

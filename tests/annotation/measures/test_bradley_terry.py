@@ -36,6 +36,13 @@ def test_strengths_are_those_of_choix(seed, ties):
     assert [ours[f"m{number}"] for number in range(size)] == pytest.approx(list(theirs), abs=1e-6)
 
 
+def test_an_interval_without_width_is_a_number_too():
+    """One item says the opposite of the other: what rounding leaves of the variance may be less than zero."""
+    pairs = (("a", "b"), ("a", "c"), ("b", "c"))
+    found = bradley_terry([Compared(item, *pair, score) for item, score in enumerate((0, 1)) for pair in pairs])
+    assert np.isfinite([(one.low, one.high) for one in found]).all()
+
+
 def test_strongest_first_and_each_comparison_counts_for_both():
     found = bradley_terry([Compared(n, "a", "b", score) for n, score in enumerate([1, 1, 1, 0, 0.5])])
     assert [(one.name, one.n) for one in found] == [("a", 5), ("b", 5)]
