@@ -28,7 +28,7 @@ from annotation.protocol_files.publish import publish
 from annotation.protocols.declared import library
 from annotation.studies import members
 from benchmarks.jobs import jobs
-from benchmarks.models import JobState
+from benchmarks.models import JobState, TrainedModel
 from benchmarks.runs import figures as run_figures
 from tests.annotation.api.reading import adjudicate
 from tests.annotation.dashboard.test_human_baseline_page import answered
@@ -236,6 +236,8 @@ def world(rows: int) -> dict[str, Study]:
     for number in range(rows):
         setup = {"study": {"pay_per_hour": "12"}, "stages": [{"protocol": "verify"}]}
         StudyTemplate.objects.create(name=f"Ours {number}", setup=setup)
+        own = dict.fromkeys(("name", "key", "path"), f"model-{number}")
+        TrainedModel.objects.create(**own, preset="negclip", accuracy=0.9, epoch=1, seconds=60)
     questions(rows)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages, audited)}}
 

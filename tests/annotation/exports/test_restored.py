@@ -62,6 +62,7 @@ def test_a_release_is_there_again_and_the_next_one_says_the_same(tmp_path, setti
         "README.md",
         "croissant.json",
         "data_statement.md",
+        "lmms_eval/test.yaml",
         "manifest.json",
         "release.json",
     }  # they name the version
