@@ -36,7 +36,6 @@ from workers.models.refusals import CannotScore
 KIND = "generate"
 EXAMPLES = 3  # per reason in the report
 SHOWN = 10  # new captions in the report
-USAGE_EVERY = 0.5  # seconds between two writings of the tokens used
 LONGEST_PROMPT = 20_000  # characters
 MODELS = ("grammar", "plausibility")
 
@@ -127,17 +126,7 @@ def queue_captions(*, benchmark: Benchmark, order: CaptionOrder, by: str, create
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What asking will take, roughly: four characters of English count as a token."""
-
-    questions: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float
-
-
-def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> Estimate:
+def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> model_answers.Estimate:
     """`asked`: the kind and the caption of each question."""
     count = prompt = 0
     completion = 0.0
@@ -148,10 +137,10 @@ def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> 
         prompt += overheads[kind.name] + _tokens(caption)
         completion += answers[kind.name]
     usage = model_answers.Usage(prompt_tokens=prompt, completion_tokens=round(completion))
-    return Estimate(count, prompt, usage.completion_tokens, usage.cost(order.prices))
+    return model_answers.estimate_of(count, usage, order.prices)
 
 
-def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> Estimate:
+def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> model_answers.Estimate:
     """The estimate before anything is asked, as if nothing had been answered yet. Reads only captions."""
     captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
     texts = captions.values_list("text", flat=True).distinct()
@@ -216,8 +205,8 @@ class Generation:
             raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
         self.benchmark, self.order = benchmark, CaptionOrder(**job.params["order"])
         self.funnel: list[dict[str, Any]] = []
-        self.usage = model_answers.usage_of(job)
         self.report: dict[str, Any] = {"from": benchmark.pk, "from_name": benchmark.name, "known": 0}
+        self.asker = model_answers.Asker(job, self.report, self.order.prices, progress)
         self.model: chat.ChatModel | None = None
         self.model_facts: dict[str, Any] = {}
         self.classifiers: dict[str, dict[str, str]] = {}
@@ -230,7 +219,7 @@ class Generation:
             reasons = "; ".join(f"{one['reason']} ({one['count']:,})" for one in self.funnel[0]["dropped"])
             raise CannotScore("NOTHING_TO_ASK", f"There is nothing to ask: {reasons or 'the benchmark has no items'}.")
         answers = self.asked(candidates, self.messages)
-        candidates = self.sieve("answered", candidates, lambda one: self.usage.unanswered.get(one.key, ""))
+        candidates = self.sieve("answered", candidates, lambda one: self.asker.usage.unanswered.get(one.key, ""))
         candidates = self.sieve("follow the template", candidates, lambda one: self.parsed(one, answers[one.key]))
         candidates = self.checked(candidates)
         cleaner = generated.Cleaner()
@@ -304,13 +293,10 @@ class Generation:
         first = [questions[key] for key in missing]
         estimate = estimated(self.order, ((one.kind, one.source.caption) for one in first))
         self.report |= {"estimate": asdict(estimate), "known": self.report["known"] + len(questions) - len(missing)}
-        self.show_usage()
+        self.asker.show_usage()
         self.progress.begin("asking the model", len(missing))
-        try:
-            asking = (chat.Question(one.key, messages(one), self.order.settings_of(one.kind)) for one in first)
-            model_answers.ask(model, self.order.model, asking, self.job, self.usage, self.stepped)
-        finally:
-            self.show_usage()
+        asking = (chat.Question(one.key, messages(one), self.order.settings_of(one.kind)) for one in first)
+        self.asker.ask(model, self.order.model, asking)
         self.model_facts = model.facts
         return model_answers.answers(questions)
 
@@ -326,7 +312,7 @@ class Generation:
         def why_not(one: Candidate) -> str:
             if one.kind.role != SECOND_POSITIVE:
                 return ""
-            if reason := self.usage.unanswered.get(one.key, ""):
+            if reason := self.asker.usage.unanswered.get(one.key, ""):
                 return reason
             found = answers[one.key]
             one.answer = found.text
@@ -341,21 +327,6 @@ class Generation:
 
     def messages(self, one: Candidate) -> list[prompts.Message]:
         return prompts.messages(self.order.template_of(one.kind), one.source.caption)
-
-    def stepped(self, count: int) -> None:
-        if time.monotonic() - self.shown >= USAGE_EVERY:
-            self.show_usage()
-        self.progress.step(count)
-
-    def show_usage(self) -> None:
-        """Write what has been used so far to the job's row, for its page."""
-        self.shown = time.monotonic()
-        usage = self.usage
-        self.report["usage"] = {
-            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.order.prices),
-        }  # fmt: skip
-        Job.objects.filter(pk=self.job.pk).update(report=self.report)
 
     def parsed(self, one: Candidate, answer: ModelAnswer) -> str:
         one.answer, one.answered_by = answer.text, answer.facts

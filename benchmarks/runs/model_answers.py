@@ -4,15 +4,17 @@ A question is known by the hash of model, messages and settings (workers.models.
 as soon as it comes, so a killed worker loses only the questions that are underway.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Count, Sum
 from django.db.models.functions import Coalesce
 
+from benchmarks.jobs import jobs
 from benchmarks.models import Job, ModelAnswer
-from workers.models.chat import Answer, ChatModel, Question, Step, Unanswered
+from workers.models.chat import Answer, ChatModel, Question, Unanswered
 
 AT_ONCE = 1_000  # keys per query
 Thing = TypeVar("Thing")
@@ -30,6 +32,21 @@ class Usage:
     def cost(self, prices: Sequence[float]) -> float:
         """By the prices of a million tokens in prompts and in answers."""
         return (self.prompt_tokens * prices[0] + self.completion_tokens * prices[1]) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What asking will take, roughly: four characters of English count as a token."""
+
+    questions: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float
+
+
+def estimate_of(questions: int, usage: Usage, prices: Sequence[float]) -> Estimate:
+    """The estimate of that many questions that will use so much."""
+    return Estimate(questions, usage.prompt_tokens, usage.completion_tokens, usage.cost(prices))
 
 
 def usage_of(job: Job) -> Usage:
@@ -54,26 +71,49 @@ def missing(keys: Iterable[str]) -> list[str]:
     return list(wanted)
 
 
-def ask(model: ChatModel, name: str, questions: Iterable[Question], job: Job, usage: Usage, step: Step) -> None:
-    """Ask the questions, which `missing` has named, and keep each answer under its key, adding it to `usage`.
+class Asker:
+    """Asks for a job. What it uses stands in `usage`, and from time to time in the job's `report` and row, for its
+    page."""
 
-    `step` counts them, and may raise to stop. What another job has stored in the meantime is kept.
-    """
+    def __init__(self, job: Job, report: dict[str, Any], prices: Sequence[float], progress: jobs.Progress):
+        self.job, self.report, self.prices, self.progress = job, report, prices, progress
+        self.usage, self.shown = usage_of(job), 0.0
 
-    def keep(question: Question, answer: Answer | Unanswered) -> None:
-        if isinstance(answer, Unanswered):
-            usage.unanswered[question.key] = answer.reason
-            return
-        row = ModelAnswer(
-            key=question.key, model=name[:300], text=answer.text, finish=answer.finish, job=job,
-            prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, facts=answer.facts,
-        )  # fmt: skip
-        ModelAnswer.objects.bulk_create([row], ignore_conflicts=True)
-        usage.answered += 1
-        usage.prompt_tokens += answer.prompt_tokens
-        usage.completion_tokens += answer.completion_tokens
+    def ask(self, model: ChatModel, name: str, questions: Iterable[Question]) -> None:
+        """Ask the questions, which `missing` has named, and keep each answer under its key. What another job has stored
+        in the meantime is kept. Raises Cancelled."""
 
-    model.ask(questions, keep, step)
+        def keep(question: Question, answer: Answer | Unanswered) -> None:
+            if isinstance(answer, Unanswered):
+                self.usage.unanswered[question.key] = answer.reason
+                return
+            row = ModelAnswer(
+                key=question.key, model=name[:300], text=answer.text, finish=answer.finish, job=self.job,
+                prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens, facts=answer.facts,
+            )  # fmt: skip
+            ModelAnswer.objects.bulk_create([row], ignore_conflicts=True)
+            self.usage.answered += 1
+            self.usage.prompt_tokens += answer.prompt_tokens
+            self.usage.completion_tokens += answer.completion_tokens
+
+        try:
+            model.ask(questions, keep, self._step)
+        finally:
+            self.show_usage()
+
+    def show_usage(self) -> None:
+        self.shown = time.monotonic()
+        usage = self.usage
+        self.report["usage"] = {
+            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.prices),
+        }  # fmt: skip
+        Job.objects.filter(pk=self.job.pk).update(report=self.report)
+
+    def _step(self, count: int) -> None:
+        if time.monotonic() - self.shown >= jobs.WRITE_EVERY:
+            self.show_usage()
+        self.progress.step(count)
 
 
 def _chunks(things: Iterable[Thing]) -> Iterator[list[Thing]]:

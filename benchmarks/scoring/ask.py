@@ -35,7 +35,6 @@ KIND = "ask"
 SIDE = 1024  # pixels of the long side of an image that is sent, at most
 TOKENS = 16  # of an answer
 REFUSED = {"refusal", "content_filter"}
-USAGE_EVERY = 0.5  # seconds between two writings of the tokens used
 
 
 @dataclass(frozen=True)
@@ -133,26 +132,17 @@ def puts(benchmark: Benchmark, kind: str) -> Iterator[Put]:
                     yield Put(one.item, choice, order, captions, one.images)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Roughly: four characters of English count as a token, and an image as a thousand."""
-
-    questions: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float
-
-
-def estimated(order: AskOrder, asked: Iterator[Put]) -> Estimate:
+def estimated(order: AskOrder, asked: Iterator[Put]) -> model_answers.Estimate:
+    """An image counts as a thousand tokens."""
     usage, count = model_answers.Usage(), 0
     for put in asked:
         count += 1
         usage.prompt_tokens += chat.estimated_tokens(put.parts())
         usage.completion_tokens += 1
-    return Estimate(count, usage.prompt_tokens, usage.completion_tokens, usage.cost(order.prices))
+    return model_answers.estimate_of(count, usage, order.prices)
 
 
-def estimate_for(benchmark: Benchmark, order: AskOrder) -> Estimate:
+def estimate_for(benchmark: Benchmark, order: AskOrder) -> model_answers.Estimate:
     """The estimate of what is not answered yet, before anything is asked."""
     check_order(order)
     return estimated(order, _unanswered(order, puts(benchmark, material.kind(benchmark))))
@@ -174,8 +164,8 @@ class Asking:
             raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
         self.benchmark, self.order = benchmark, AskOrder(**job.params["order"])
         self.kind = material.kind(benchmark)
-        self.usage, self.shown = model_answers.usage_of(job), 0.0
         self.report: dict[str, Any] = {"benchmark": benchmark.pk, "kind": self.kind, "model": self.order.model.strip()}
+        self.asker = model_answers.Asker(job, self.report, self.order.prices, progress)
 
     def run(self) -> None:
         self.progress.begin("reading items")
@@ -190,7 +180,7 @@ class Asking:
         answers = model_answers.answers(keys)
         verdicts = list(self.verdicts(asked, keys, answers))
         if not verdicts:
-            reasons = Counter(self.usage.unanswered.values()).most_common(1)
+            reasons = Counter(self.asker.usage.unanswered.values()).most_common(1)
             why = reasons[0][0] if reasons else "no answer"
             raise CannotScore("NOTHING_ANSWERED", f"The endpoint answered no question: {why}.")
         self.store(digest, verdicts, len(asked) // 2)
@@ -204,16 +194,13 @@ class Asking:
         missing = model_answers.missing(by_key)
         estimate = estimated(self.order, (by_key[key] for key in missing))
         self.report |= {"estimate": asdict(estimate), "known": len(by_key) - len(missing)}
-        self.show_usage()
+        self.asker.show_usage()
         if not missing:
             return
         model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
         self.progress.begin("asking the model", len(missing))
         questions = (chat.Question(key, self.messages(by_key[key]), self.order.settings) for key in missing)
-        try:
-            model_answers.ask(model, self.order.model.strip(), questions, self.job, self.usage, self.stepped)
-        finally:
-            self.show_usage()
+        self.asker.ask(model, self.order.model.strip(), questions)
 
     def messages(self, put: Put) -> list[chat.Message]:
         return [{"role": "user", "content": [self.sent(part) for part in put.parts()]}]
@@ -224,21 +211,6 @@ class Asking:
         path = Image(sha256=part["image"]).original_path
         data = base64.b64encode(_jpeg(path)).decode()
         return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}}
-
-    def stepped(self, count: int) -> None:
-        if time.monotonic() - self.shown >= USAGE_EVERY:
-            self.show_usage()
-        self.progress.step(count)
-
-    def show_usage(self) -> None:
-        """Write what has been used so far to the job's row, for its page."""
-        self.shown = time.monotonic()
-        usage = self.usage
-        self.report["usage"] = {
-            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.order.prices),
-        }  # fmt: skip
-        Job.objects.filter(pk=self.job.pk).update(report=self.report)
 
     def verdicts(self, asked: list[Put], keys: list[str], answers: dict) -> Iterator[tuple[int, str, Verdict]]:
         """Item, question and verdict of each question that was answered in both orders."""
@@ -267,7 +239,7 @@ class Asking:
             outcomes = Counter(one.outcome for _, _, one in verdicts)
             facts = {
                 "questions": questions, "outcomes": {name: outcomes[name] for name in OUTCOMES},
-                "unanswered": questions - len(verdicts), "reasons": Counter(self.usage.unanswered.values()),
+                "unanswered": questions - len(verdicts), "reasons": Counter(self.asker.usage.unanswered.values()),
                 "first": self.first[True], "named": self.first.total(), "items": self.benchmark.items.count(),
             }  # fmt: skip
             run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()

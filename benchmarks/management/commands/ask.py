@@ -7,6 +7,7 @@ from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
+from benchmarks.runs import model_answers
 from benchmarks.scoring import ask
 
 BY = "command"
@@ -67,5 +68,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{tokens}, cost {usage['cost']:,.2f}.")
 
 
-def _estimate(found: ask.Estimate) -> str:
+def _estimate(found: model_answers.Estimate) -> str:
     return f"To ask: {found.questions:,} times, about {found.prompt_tokens:,} tokens, cost about {found.cost:,.2f}."

@@ -11,6 +11,7 @@ from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
+from benchmarks.runs import model_answers
 
 BY = "command"
 USUAL = captions.CaptionOrder("", (), "")
@@ -98,7 +99,7 @@ def text_of(path: Path) -> str:
         raise CommandError(f"{path} cannot be read: {error}.") from error
 
 
-def estimate_line(found: captions.Estimate) -> str:
+def estimate_line(found: model_answers.Estimate) -> str:
     tokens = f"about {found.prompt_tokens:,} tokens in prompts and {found.completion_tokens:,} in answers"
     return f"{found.questions:,} questions, {tokens}; cost about {found.cost:,.2f}."
 

@@ -87,7 +87,6 @@ def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, medi
             if phase == "asking the model":
                 shown.append(client.get(url).text)
 
-        monkeypatch.setattr(captions, "USAGE_EVERY", 0)
         monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
         job = jobs.run(job_id=job.pk, by="test", work=captions.generate, tell=tell)
         assert server.keys == {"Bearer sk-very-secret"}

@@ -105,7 +105,7 @@ class Killed(BaseException):
 
 def test_a_worker_goes_on_where_a_dead_one_was(asking, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(ask.Asking, "stepped", lambda self, count: (_ for _ in ()).throw(Killed()))
+        patch.setattr(ask.model_answers.Asker, "_step", lambda self, count: (_ for _ in ()).throw(Killed()))
         asking(lambda text: "A")
     there = ModelAnswer.objects.count()
     assert 0 < there < 16
