@@ -8,7 +8,7 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.generation import images
 from benchmarks.jobs.forms import DescribedForm
-from benchmarks.jobs.views import order_page
+from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring.views import refuse_paths
@@ -43,8 +43,9 @@ class ImagesForm(DescribedForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def images_new(request: StaffRequest, pk: int) -> HttpResponse:
-    benchmark, form = permissions.benchmark_for(request.user, pk), ImagesForm(request.POST or None)
-    user = request.user
+    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    asked = asked_before(request, images.KIND)
+    form = ImagesForm(request.POST or None, initial=asked | {"keys": "\n".join(asked.get("keys", ()))})
 
     def queue() -> Job:
         return images.queue_images(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)

@@ -14,7 +14,7 @@ from benchmarks.audit import named
 from benchmarks.construction.prompts import KINDS
 from benchmarks.generation import captions
 from benchmarks.jobs.forms import DescribedForm
-from benchmarks.jobs.views import order_page
+from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Refused
@@ -75,14 +75,11 @@ class CaptionForm(DescribedForm):
 
 
 def _initial(request: StaffRequest, benchmark: str) -> dict[str, Any]:
-    """The fields of an earlier job (`?again=`), so that its answers can be used again."""
-    again = request.GET.get("again", "")
-    if again.isascii() and again.isdecimal() and len(again) < 10:
-        job = permissions.job_for(request.user, int(again))
-        if job.kind == captions.KIND:
-            order = captions.CaptionOrder(**job.params["order"])
-            found = {name: getattr(order, name) for name in AS_ORDERED} | {"percent": 100 * order.share}
-            return found | dict(zip(("input_price", "output_price"), order.prices, strict=True))
+    """The fields of an earlier job, so that its answers can be used again."""
+    if asked := asked_before(request, captions.KIND):
+        order = captions.CaptionOrder(**asked["order"])
+        found = {name: getattr(order, name) for name in AS_ORDERED} | {"percent": 100 * order.share}
+        return found | dict(zip(("input_price", "output_price"), order.prices, strict=True))
     return {"name": f"{benchmark[:100]}, generated"}
 
 

@@ -1,10 +1,12 @@
 """A page with a form that starts a job, and the page of the job."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks import permissions
@@ -12,6 +14,7 @@ from benchmarks.audit import named
 from benchmarks.formats.examples import right_example
 from benchmarks.formats.registry import FORMATS
 from benchmarks.jobs import jobs, kept_uploads, uploads
+from benchmarks.jobs.kinds import KINDS, OTHER, KindOfJob
 from benchmarks.models import Job, JobState
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Problem, ProblemKinds, Refused
@@ -39,6 +42,16 @@ def order_page(
     return render(request, template, context, status=422 if form.errors else 200)
 
 
+def asked_before(request: StaffRequest, *kinds: str) -> dict[str, Any]:
+    """The params of the earlier job that the address names (`?again=`), for a form to start from; empty without one of
+    these kinds."""
+    again = request.GET.get("again", "")
+    if not (again.isascii() and again.isdecimal() and len(again) < 10):
+        return {}
+    job = permissions.job_for(request.user, int(again))
+    return {**job.params} if job.kind in kinds else {}
+
+
 @require_safe
 @permissions.staff_only
 def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
@@ -46,11 +59,19 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
     job = permissions.job_for(request.user, pk)
     template = "jobs/_job.html" if request.htmx else "jobs/detail.html"
     may_cancel = permissions.may_change(request.user, job)
+    kind = KINDS.get(job.kind, OTHER)
     context = {
-        "section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel,
+        "section": "benchmarks", "job": job, "pace": jobs.pace(job), "may_cancel": may_cancel, "kind_of_job": kind,
+        "again": _again(job, kind),
         "kinds": (kinds := _problem_kinds(job)), "in_files": any(kind["in_files"] for kind in kinds),
     }  # fmt: skip
     return render(request, template, context)
+
+
+def _again(job: Job, kind: KindOfJob) -> str:
+    """Where the form is that starts from what this job was asked for; empty if there is none."""
+    of = [job.params["benchmark"]] if "benchmark" in job.params else []
+    return f"{reverse(kind.form, args=of)}?again={job.pk}" if kind.form else ""
 
 
 def _problem_kinds(job: Job) -> list[dict]:

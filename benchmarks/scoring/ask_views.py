@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.jobs.forms import DescribedForm
-from benchmarks.jobs.views import order_page
+from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Refused
@@ -44,7 +44,9 @@ class AskForm(DescribedForm):
 @permissions.staff_only
 def ask_new(request: StaffRequest, pk: int) -> HttpResponse:
     """The form; with `estimate`, what asking would take and cost."""
-    benchmark, form = permissions.benchmark_for(request.user, pk), AskForm(request.POST or None)
+    benchmark, asked = permissions.benchmark_for(request.user, pk), asked_before(request, ask.KIND).get("order", {})
+    asked |= dict(zip(("prompt_price", "answer_price"), asked.get("prices", ()), strict=False))
+    form = AskForm(request.POST or None, initial=asked)
     user, template = request.user, "scoring/ask.html"
     if "estimate" in request.POST and form.is_valid():
         try:

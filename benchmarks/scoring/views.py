@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.jobs.forms import DescribedForm
-from benchmarks.jobs.views import order_page
+from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job, TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring import score
@@ -49,7 +49,9 @@ def refuse_paths(form: forms.Form, *names: str) -> None:
 @permissions.staff_only
 def score_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark, user = permissions.benchmark_for(request.user, pk), request.user
-    form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")})
+    asked = asked_before(request, score.KIND, score.RETRIEVAL)
+    asked |= {"retrieval": "seeds" in asked}
+    form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")} | asked)
 
     def queue() -> Job:
         return score.queue_score(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)

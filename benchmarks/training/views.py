@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.jobs.forms import DescribedForm
-from benchmarks.jobs.views import order_page
+from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Benchmark, Job, TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.scoring.views import refuse_paths
@@ -53,7 +53,9 @@ class TrainForm(DescribedForm):
 @permissions.staff_only
 def train_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark, user = permissions.benchmark_for(request.user, pk), request.user
-    form = TrainForm(request.POST or None, releases=[one.title for one in to_train_on(benchmark, user)])
+    asked = asked_before(request, train.KIND)
+    asked |= asked.get("settings", {})
+    form = TrainForm(request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, user)])
 
     def queue() -> Job:
         return train.queue_train(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)

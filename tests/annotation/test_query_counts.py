@@ -237,7 +237,8 @@ def world(rows: int) -> dict[str, Study]:
         setup = {"study": {"pay_per_hour": "12"}, "stages": [{"protocol": "verify"}]}
         StudyTemplate.objects.create(name=f"Ours {number}", setup=setup)
         own = dict.fromkeys(("name", "key", "path"), f"model-{number}")
-        TrainedModel.objects.create(**own, preset="negclip", accuracy=0.9, epoch=1, seconds=60)
+        facts = {"hyperparameters": {"epochs": 1, "image_epochs": 0}, "counts": {"train": 12}, "seconds": 60}
+        TrainedModel.objects.create(**own, **facts, preset="negclip", accuracy=0.9, epoch=1)
     questions(rows)
     return {"asked": asked, **{makes.__name__: makes(rows) for makes in (judged, batches, named, stages, audited)}}
 

@@ -227,7 +227,7 @@ def account(name: str, **rights) -> User:
 @pytest.fixture(scope="module")
 def world(module_world) -> World:
     people = {name: account(name, is_staff=name != "annotator") for name in PEOPLE[:-1]}
-    study = studies.study(items=2, created_by=people["owner"])
+    study = studies.study(items=2, name="Seen by members", created_by=people["owner"])
     for role in (Role.MANAGER, Role.VIEWER):
         members.add(study=study, user=people[role], role=role, by="test")
     studies.study(created_by=people["other"])
