@@ -8,7 +8,8 @@ from dataclasses import dataclass
 class KindOfJob:
     """`report`: the template of what a finished job reports. `nothing` and `kept`: what a job that failed or was
     cancelled did not store, and what it left for the next one. `again`: the button below, which leads to the view
-    `form`. `models`: only workers with the packages for models run it."""
+    `form`. `models`: only workers with the packages for models run it. `page` and `codes`: the help page that explains
+    its problems' codes, and where on it."""
 
     report: str = ""
     nothing: str = "Nothing was stored"
@@ -16,9 +17,15 @@ class KindOfJob:
     again: str = ""
     form: str = ""
     models: bool = False
+    page: str = "reference/formats"
+    codes: str = "codes"
 
 
-SCORES = "No scores were stored", "Finished encodings are kept for the next run.", "Score again", "score-new", True
+WRONG = "what-can-go-wrong"
+SCORES = (
+    "No scores were stored", "Finished encodings are kept for the next run.", "Score again", "score-new", True,
+    "guide/scoring", WRONG,
+)  # fmt: skip
 KINDS: Mapping[str, KindOfJob] = {
     "import": KindOfJob("imports/_report.html", again="Import again", form="import-new"),
     "predictions": KindOfJob("runs/_predicted.html", again="Import again", form="predictions-new"),
@@ -27,18 +34,21 @@ KINDS: Mapping[str, KindOfJob] = {
     "ask": KindOfJob(
         "scoring/_asked.html", "No choices were stored",
         "Answers received so far are kept, and are not asked for again.", "Ask again", "ask-new", True,
+        "guide/scoring", "asking-an-endpoint",
     ),
     "generate": KindOfJob(
         "generation/_generated.html", "No captions were generated",
         "Answers received so far are kept, and are not asked for again.", "Generate again", "captions-new", True,
+        "guide/generating", WRONG,
     ),
     "images": KindOfJob(
         "imports/_report.html", "No images were added", "Finished images are kept for the next run.",
-        "Generate again", "images-new", True,
+        "Generate again", "images-new", True, "guide/generating-images", WRONG,
     ),
     "train": KindOfJob(
         "training/_trained.html", "No model was stored",
         "If it wrote a checkpoint, training the same again continues from it.", "Train again", "train-new", True,
+        "guide/training", WRONG,
     ),
     "release": KindOfJob("releases/_ready.html"),
 }  # fmt: skip

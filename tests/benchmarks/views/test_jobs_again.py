@@ -46,3 +46,9 @@ def test_another_kind_of_job_fills_no_form(client):
     client.post(reverse("images-new", args=[benchmark.pk]), ASKED["images-new"])
     form = client.get(reverse("train-new", args=[benchmark.pk]), {"again": Job.objects.get().pk}).context["form"]
     assert form["model"].value() == "ViT-B-32-quickgelu"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_codes_of_each_kind_are_explained_where_its_page_links_to(client, kind):
+    client.force_login(User.objects.create_superuser("ana"))
+    assert f'id="{KINDS[kind].codes}"' in client.get(reverse("help-page", args=[KINDS[kind].page])).text
