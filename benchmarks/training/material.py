@@ -93,7 +93,10 @@ def sides(benchmark: Benchmark, release: ReleasedSplit | None, preset: Preset, s
     if len(usable) < LEAST:
         why = "".join(f", {count:,} lack a {what}" for what, count in lacking.items())
         advice = f"{preset.title} needs at least {LEAST} items with everything it trains on; here are {len(usable):,}"
-        raise CannotScore("TOO_FEW_ITEMS", f"{advice}{why}. Import more, or choose another preset.")
+        remedy = "Import more, or choose another preset."
+        if IMAGE in lacking and not release:
+            remedy = "Train on a release, which has the images that people chose, or choose another preset."
+        raise CannotScore("TOO_FEW_ITEMS", f"{advice}{why}. {remedy}")
     _check_disjoint(benchmark, usable)
     if not release or "validation" not in release.splits:
         units = [Unit(one.key, one.kind, one.every_image) for one in usable]

@@ -149,6 +149,8 @@ def test_from_positive_captions_to_the_figures_of_a_trained_model(
     with pytest.raises(CommandError) as refused:
         manage(*train, "trohn_text")
     assert re.search(rf"IN_A_TEST_SPLIT .* {len(test)} items .* test split of scenes 1.0", str(refused.value))
+    with pytest.raises(CommandError, match=r"TOO_FEW_ITEMS .* lack a negative image. Train on a release"):
+        manage(*train, "trohn_img")  # nobody chose among these candidates except in the release
     said = manage(*train, "trohn_img", "--release", "scenes 1.0")
     assert f"on {sum(item['split'] == 'train' for item in items)} items" in said
     [model] = re.findall("--model (.+)", said)
