@@ -95,6 +95,7 @@ class ImportBody(Body):
     images: serializers.ListField = UploadsField(help_text="One archive, or image files: ids of uploads.")
     first_origin = serializers.CharField(required=False, max_length=ORIGIN)
     second_origin = serializers.CharField(required=False, max_length=ORIGIN)
+    split = serializers.CharField(required=False, max_length=200, help_text="The only split of a release to import.")
     format_captions = serializers.BooleanField(default=False, help_text="Give all captions of an item one form.")
     text_only = serializers.BooleanField(default=False, help_text="Ignore images.")
     new_candidates = serializers.BooleanField(default=False, help_text="The rows add candidates to existing items.")

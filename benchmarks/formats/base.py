@@ -159,6 +159,7 @@ class Format:
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
     first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # the items' format, from what was read
+    splits: bool = False  # its items are in named splits, of which one can be read alone
     candidates: bool = False  # can add new candidate images to existing items
     images: Callable[[Path], Source] | None = None  # the images inside a file that was read without a problem
     shape: Shape | None = None  # by which its files are recognised, where they can be
@@ -166,7 +167,8 @@ class Format:
 
     def read(self, path: Path, log: ProblemLog, **given: Any) -> Iterator[ItemRecord]:
         """The records of a file (or folder, if `accepts` says so), in its order. `given` may hold the path of the
-        `second` side of a format with sides, and the names `origins` of a format with origins.
+        `second` side of a format with sides, the names `origins` of a format with origins, and the name of the only
+        `split` to read of a format with splits.
 
         Never raises on bad input: problems go to the log, and readable rows are still yielded so that the checks can
         list their problems too. Nothing may be imported once `log.count` is above 0.

@@ -38,7 +38,7 @@ POSITIVE, NEGATIVE = "positive-0", "negative_image"  # an image of an item, a co
 CANNOT = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # what a writer may raise of others' items
 
 
-def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
+def read_items(path: Path, log: ProblemLog, split: str = "") -> Iterator[ItemRecord]:
     folder = folder_of(path)
     items = folder / ITEMS
     if not items.is_file():
@@ -46,7 +46,7 @@ def read_items(path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         return
     source_format(folder, log)
     shard_contents = release_shards.read_shards(folder, log)
-    yield from Lines(shard_contents, log).read(items)
+    yield from Lines(shard_contents, log, split).read(items)
 
 
 def folder_of(path: Path) -> Path:
@@ -55,10 +55,10 @@ def folder_of(path: Path) -> Path:
 
 
 class Lines:
-    """Reads items.jsonl."""
+    """Reads items.jsonl. `split`: the only one to read; empty for all."""
 
-    def __init__(self, shard_contents: ShardContents, log: ProblemLog):
-        self.shards, self.log = shard_contents, log
+    def __init__(self, shard_contents: ShardContents, log: ProblemLog, split: str):
+        self.shards, self.log, self.split = shard_contents, log, split
         self.lines: Counter[str] = Counter()  # of each split
         self.absent = 0  # images that the release lists but does not contain
 
@@ -67,9 +67,14 @@ class Lines:
         for value, origin in jsonl.objects(items, self.log):
             if well_formed(value, origin, self.log):
                 self.lines[value["split"]] += 1
-                yield self.record(value, origin)
+                if self.split in ("", value["split"]):
+                    yield self.record(value, origin)
         if self.log.count == before and self.shards.sound:
             self.compare(items.name)
+        if self.split and self.split not in self.lines:
+            there = ", ".join(sorted(self.lines)) or "none"
+            advice = f"There is no split “{self.split[:80]}”. This release has: {there[:200]}."
+            self.log.error("UNKNOWN_SPLIT", items.name, None, "split", advice)
         if self.absent:
             advice = f"The release lists {self.absent:,} images without containing them, such as candidates not chosen."
             self.log.note("IMAGE_ABSENT", items.name, None, "images", f"{advice} The items are imported without them.")
@@ -193,6 +198,7 @@ FORMAT = Format(
     images=lambda path: release_shards.images(folder_of(path)),
     keeps_same=True,
     first_format=first_format,
+    splits=True,
     shape=Shape(JSON_LINES, (("id", "captions", "images", "split"),), (MANIFEST,)),
     example=f"""{MANIFEST}
 {ITEMS}

@@ -25,6 +25,7 @@ class ImportForm(DescribedForm):
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
+    split = forms.CharField(required=False, max_length=200)
     images = FilesField(required=False, allow_empty_file=True)
     name = forms.CharField(max_length=Benchmark._meta.get_field("name").max_length)
     format_captions = forms.BooleanField(required=False)
@@ -79,6 +80,8 @@ class ImportForm(DescribedForm):
             self.check_sides(format, *format.sides)
         elif given.get("second"):
             self.add_error("second", f"{format.title} has no second side.")
+        if given.get("split") and not format.splits:
+            self.add_error("split", f"{format.title} has no splits.")
         if format.images and given.get("images"):
             self.add_error("images", HOLDS_IMAGES)
         if given.get("new_candidates"):

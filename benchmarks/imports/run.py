@@ -38,7 +38,8 @@ class Options:
 
     `new_candidates`: the rows are existing items and add another round of candidate images. `skip_incomplete`:
     incomplete rows are skipped and listed in the report, instead of rejecting the import. `skip_missing_images`: so are
-    rows that name an image which was not given, and the benchmark's page names them for good.
+    rows that name an image which was not given, and the benchmark's page names them for good. `split`: the only one to
+    import of a format with splits.
     """
 
     format_captions: bool = False
@@ -46,6 +47,7 @@ class Options:
     new_candidates: bool = False
     skip_incomplete: bool = False
     skip_missing_images: bool = False
+    split: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     progress.begin("reading rows")
     given: dict[str, object] = {"second": Path(params["second"])} if "second" in params else {}
     given |= {"origins": tuple(params["origins"])} if "origins" in params else {}
+    given |= {"split": order.options.split} if order.options.split else {}
     rows = _counted(format.read(Path(params["path"]), log, **given), progress)
     records = check_records(prepared(rows, order.options), log, format.keeps_same)
     if log.count:

@@ -165,8 +165,7 @@ def test_from_positive_captions_to_the_figures_of_a_trained_model(
     assert f"on {sum(item['split'] == 'train' for item in items)} items" in said
     [model] = re.findall("--model (.+)", said)
 
-    [shard] = release.glob("data/test-*.parquet")
-    manage("import_benchmark", "bivlc-parquet", shard, "--name", "Scenes, test")
+    manage("import_benchmark", "release", release, "--split", "test", "--name", "Scenes, test")
     assert f"on {len(test)} items" in manage("score", "Scenes, test", "--model", model, "--now")
     run = Run.objects.get()
     inside = figures.compute(run)["measures"]

@@ -23,6 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, help="the file, or the folder if the format has several files")
         parser.add_argument("--second", type=Path, help="the second side's file or folder, for formats with two sides")
         parser.add_argument("--origins", nargs=2, metavar="NAME", help="names of the two sides")
+        parser.add_argument("--split", default="", help="the only split of a release to import")
         parser.add_argument("--images", type=Path, help="a folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; an existing one is extended")
         parser.add_argument(
@@ -46,7 +47,7 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *, format, path, images, name, **rest):
-        asked = {field.name: rest.get(field.name, False) for field in fields(run_import.Options)}
+        asked = {field.name: rest.get(field.name, field.default) for field in fields(run_import.Options)}
         self.refuse(FORMATS[format], name, path, rest)
         if images and FORMATS[format].images:
             raise CommandError(HOLDS_IMAGES)
@@ -74,6 +75,8 @@ class Command(BaseCommand):
             raise CommandError(f"New candidates are images, in one of the formats {carry}.")
         if rest.get("second") and not format.sides:
             raise CommandError(f"{format.name} has no second side.")
+        if rest.get("split") and not format.splits:
+            raise CommandError(f"{format.name} has no splits.")
         if rest.get("origins"):
             if not format.origins:
                 raise CommandError(f"{format.name} does not take names of its sides.")

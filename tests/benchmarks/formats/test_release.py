@@ -71,6 +71,15 @@ def test_items_of_several_splits_stand_in_the_order_of_their_lines(tmp_path):
     write_lines(tmp_path, [line(1, split="train"), line(2), line(3, split="train")])
     items, log = read(tmp_path)
     assert ([item.key for item in items], log.problems) == (["item-1", "item-2", "item-3"], [])
+    log = ProblemLog()
+    assert [item.key for item in RELEASE.read(tmp_path, log, split="train")] == [
+        "item-1",
+        "item-3",
+    ] and not log.problems
+    assert list(RELEASE.read(tmp_path, log, split="dev")) == []
+    assert [(one.code, one.advice) for one in log.problems] == [
+        ("UNKNOWN_SPLIT", "There is no split “dev”. This release has: test, train.")
+    ]
 
 
 def test_a_crop_is_told_of_and_not_cut_again(tmp_path):
@@ -218,8 +227,10 @@ def test_its_files_together_on_the_page(tmp_path, media, client, eager_tasks, dj
     files = [SimpleUploadedFile(file.name, file.read_bytes()) for file in sorted(path.iterdir())]
     client.force_login(User.objects.create_superuser("ana"))
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("import-new"), {"name": "Cups", "format": "release", "data": files})
-    assert Job.objects.get().problems == []
+        refused = client.post(reverse("import-new"), {"name": "Cups", "format": "jsonl", "split": "test"})
+        client.post(reverse("import-new"), {"name": "Cups", "format": "release", "split": "test", "data": files})
+    assert "has no splits" in refused.text
+    assert (Job.objects.get().problems, Job.objects.get().params["options"]["split"]) == ([], "test")
     assert (Benchmark.objects.get().source, ItemImage.objects.get().source_name) == ("sugarcrepe", "1.jpg")
 
 
