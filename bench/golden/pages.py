@@ -12,7 +12,7 @@ INLINE |= {"sub", "sup", "time", "tspan", "u", "var"}
 MOST = 4  # pages of one kind in a study: of one path with the same names in the query
 STATE = {"seen"}  # names in a query that say what a page knows already
 PASSING = {*STATE, "csrfmiddlewaretoken"}  # fields whose values no two runs share
-NEVER = re.compile(r"/(logout|join|judge|static|i|t)/")
+NEVER = re.compile(r"/(logout|join|judge|static|i|t)/|.*/try/")  # a rehearsal (try) draws a seed of its own each time
 
 
 class Page(HTMLParser):
