@@ -178,6 +178,7 @@ def look_for_lost_jobs() -> None:
                 swept = time.monotonic()
                 uploads.sweep()
                 idempotency.sweep()
+                generated_images.sweep()
         except (Error, Unavailable) as error:  # the database or the storage is down, and will come back
             log.warning("Could not look for lost jobs: %s", error)
         except Exception:

@@ -38,6 +38,7 @@ EXAMPLES = 3  # per reason in the report
 SHOWN = 10  # new captions in the report
 LONGEST_PROMPT = 20_000  # characters
 MODELS = ("grammar", "plausibility")
+SCORES = {f"{model}_{role}" for model in MODELS for role in ("positive", "negative")}  # in an item's meta
 
 
 @dataclass(frozen=True)
@@ -291,8 +292,10 @@ class Generation:
             questions.setdefault(one.key, one)
         missing = model_answers.missing(questions)
         first = [questions[key] for key in missing]
-        estimate = estimated(self.order, ((one.kind, one.source.caption) for one in first))
-        self.report |= {"estimate": asdict(estimate), "known": self.report["known"] + len(questions) - len(missing)}
+        again = [one for one in candidates if self.order.check and one.kind.role == SECOND_POSITIVE]
+        estimate = estimated(self.order, ((one.kind, one.source.caption) for one in [*first, *again]))
+        self.report.setdefault("estimate", asdict(estimate))  # of both rounds, if second positives are checked
+        self.report["known"] += len(questions) - len(missing)
         self.asker.show_usage()
         self.progress.begin("asking the model", len(missing))
         asking = (chat.Question(one.key, messages(one), self.order.settings_of(one.kind)) for one in first)
@@ -415,13 +418,16 @@ class Generation:
         """The new item: a negative takes the place of earlier negatives, a second positive joins the captions."""
         old, kind = one.source.record, one.kind
         captions, images, truth = list(old.captions), old.images, old.truth
+        meta, earlier = {**old.meta}, _earlier(old)
         if kind.role == NEGATIVE:
             captions = [caption for caption in captions if caption.role not in (NEGATIVE, "candidate")]
             images, truth = tuple(old.images_as("positive")), {}
+            meta = {name: value for name, value in meta.items() if name not in SCORES}  # of the negative that goes
+            earlier = [made for made in earlier if not (isinstance(made, dict) and made.get("role") == NEGATIVE)]
         captions.append(CaptionRecord(kind.role, one.parsed.text))
         return ItemRecord(
             one.item_key, kind.type or old.type, kind.subtype or old.subtype, tuple(captions), images,
-            meta={**old.meta, **one.scores, "generated": [*_earlier(old), self.provenance(one)]}, truth=truth,
+            meta={**meta, **one.scores, "generated": [*earlier, self.provenance(one)]}, truth=truth,
             origin=Origin(self.benchmark.name, one.source.record.origin.row if one.source.record.origin else 0),
         )  # fmt: skip
 

@@ -172,7 +172,10 @@ class Generating:
         sizes = {file.name: file.size for file in kept.below(FOLDER)}
         images: dict[str, list[ImageRecord]] = {}
         for one in wanted:
-            if sizes.get(paths[one.name]):
+            if paths[one.name] not in sizes:
+                advice = "Drawn images have been removed in the meantime. Start again: only these are drawn anew."
+                raise CannotScore("IMAGE_MISSING", advice)
+            if sizes[paths[one.name]]:
                 drawn = ImageRecord(Role.CANDIDATE, one.name, attributes=self.provenance(painter, one))
                 images.setdefault(one.item.key, []).append(drawn)
             else:

@@ -99,7 +99,9 @@ def fail_job(
 ) -> Job:
     """`count`: of all problems, if not all are given; `kinds`: of all of them. The report has the kinds."""
     shown, count = [problem.as_json() for problem in problems[:100]], len(problems) if count is None else count
-    report = {"kinds": (kinds or ProblemKinds(problems)).as_json()}
+    known = Job.objects.values_list("report", flat=True).get(pk=job.pk)
+    report = {name: known[name] for name in ("usage", "estimate") if name in known}  # what it has spent
+    report["kinds"] = (kinds or ProblemKinds(problems)).as_json()
     return _move(
         job, JobState.FAILED, by, problems=shown, problem_count=count, report=report, finished_at=Now()
     )  # fmt: skip

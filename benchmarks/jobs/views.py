@@ -71,7 +71,8 @@ def job_detail(request: StaffRequest, pk: int) -> HttpResponse:
 def _again(job: Job, kind: KindOfJob) -> str:
     """Where the form is that starts from what this job was asked for; empty if there is none."""
     of = [job.params["benchmark"]] if "benchmark" in job.params else []
-    return f"{reverse(kind.form, args=of)}?again={job.pk}" if kind.form else ""
+    gone = any(problem["code"] == "BENCHMARK_GONE" for problem in job.problems)
+    return f"{reverse(kind.form, args=of)}?again={job.pk}" if kind.form and not gone else ""
 
 
 def _problem_kinds(job: Job) -> list[dict]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.metrics.base import Typed
-from benchmarks.predictions.kinds import ARO, RETRIEVAL, SUGARCREPE, Kind
+from benchmarks.predictions.kinds import ARO, SUGARCREPE, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,10 @@ class ItemFigure:
 OF_SUGARCREPE = {
     "overall": ItemFigure("accuracy"),
     "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True),
-    **{name: ItemFigure("accuracy", name.partition("_")[0], name.partition("_")[2]) for name in sugarcrepe.SUBSETS},
+    **{
+        name: ItemFigure("accuracy", name.partition("_")[0], name.partition("_")[2], all_typed=True)
+        for name in sugarcrepe.SUBSETS
+    },
 }
 OF_ARO = {
     "relation": ItemFigure("caption", aro.RELATION, mean=True),
@@ -49,7 +52,7 @@ OF_ARO = {
     "attribution_overall": ItemFigure("caption", aro.ATTRIBUTION),
     "order": ItemFigure("order", aro.ORDER),
 }
-OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE, ARO.name: OF_ARO, RETRIEVAL.name: {}}
+OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE, ARO.name: OF_ARO}
 
 
 def figures_of(kind: Kind) -> Mapping[str, ItemFigure]:

@@ -67,7 +67,7 @@ def follow(params: dict) -> None:
     with refused():
         training = Training(Job(params=params), None)
         trainer = load(training.task())
-        if not training.preset.detects and not TrainedModel.objects.filter(key=trainer.key).exists():
+        if not training.preset.detects and not stored(trainer.key):
             trainer.run(Unwatched())
 
 
@@ -131,13 +131,15 @@ class Training:
         self.notes: list[str] = []
         self.counts: dict = {}
         self.shown = 0.0
+        self.steps = 0  # of this attempt; a resumed one has fewer than the training
 
     def run(self) -> None:
         self.progress.begin("reading items")
         task = self.task()
         self.progress.begin("loading the model")
         trainer = load(task)
-        if same := TrainedModel.objects.filter(key=trainer.key).first():
+        if same := stored(trainer.key):
+            trainer.forget()  # of a job that was killed when it had just stored the row
             return self.finish(same, note=AGAIN)
         check_name(self.job.params["name"])
         self.store(trainer, trainer.run(self))
@@ -161,6 +163,7 @@ class Training:
         if time.monotonic() - self.shown >= jobs.WRITE_EVERY:
             self.shown = time.monotonic()
             Job.objects.filter(pk=self.job.pk).update(report={"curve": curve.as_json(), **self.counts})
+        self.steps += 1
         self.progress.step()
 
     def say(self, note: str) -> None:
@@ -175,20 +178,27 @@ class Training:
         path = f"{TRAINED}/{name}-{trained.weights[:12]}"
         self.export(trainer, settings.MODELS / path)
         facts = trained.facts | {"notes": self.notes}
+        spent = time.monotonic() - self.began
+        whole = trained.curve.steps + self.settings.epochs + self.settings.image_epochs  # as `step` counts
+        seconds = round(spent * whole / self.steps if self.steps else spent, 1)
         try:
             with transaction.atomic():
+                if not stored(trainer.key):
+                    TrainedModel.objects.filter(key=trainer.key).delete()  # its files are gone
                 model = TrainedModel.objects.create(
                     name=name, key=trainer.key, preset=self.preset.name, base=self.job.params["model"],
                     base_weights=self.job.params["pretrained"], hyperparameters=self.settings.as_json(),
                     benchmark=Benchmark.objects.filter(pk=self.benchmark.pk).first(),
                     source=self.job.params["release"] or self.benchmark.name, counts=self.counts,
                     accuracy=trained.accuracy, epoch=trained.epoch, curve=trained.curve.as_json(), facts=facts,
-                    weights=trained.weights, path=path, seconds=round(time.monotonic() - self.began, 1), job=self.job,
+                    weights=trained.weights, path=path, seconds=seconds, job=self.job,
                     created_by_id=self.job.created_by_id,
                 )  # fmt: skip
                 audit.record(by=self.job.params["by"], verb="trained", subject=self.benchmark, model=model.name)
                 self.finish(model)
         except IntegrityError:
+            if not TrainedModel.objects.filter(path=path).exists():
+                shutil.rmtree(settings.MODELS / path, ignore_errors=True)
             raise CannotScore("NAME_TAKEN", f"There is already a trained model {name}. Choose another name.") from None
         trainer.forget()
 
@@ -213,6 +223,12 @@ class Training:
             "seconds": round(time.monotonic() - self.began, 1), **model.counts, **({"note": note} if note else {}),
         }  # fmt: skip
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+
+
+def stored(key: str) -> TrainedModel | None:
+    """The model of that training, if its files are there: a backup does not contain them."""
+    found = TrainedModel.objects.filter(key=key).first()
+    return found if found and (settings.MODELS / found.path).is_dir() else None
 
 
 def image(content: str) -> Contents:

@@ -54,7 +54,7 @@ class TrainForm(DescribedForm):
 def train_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark, user = permissions.benchmark_for(request.user, pk), request.user
     asked = asked_before(request, train.KIND)
-    asked |= asked.get("settings", {})
+    asked |= _changes(asked["settings"]) if asked else {}
     form = TrainForm(request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, user)])
 
     def queue() -> Job:
@@ -62,6 +62,14 @@ def train_new(request: StaffRequest, pk: int) -> HttpResponse:
 
     context = {"presets": presets_for(benchmark), "trained": TrainedModel.objects.all()[:SHOWN]}
     return order_page(request, "training/new.html", form, queue, benchmark=benchmark, **context)
+
+
+def _changes(settings: dict) -> dict:
+    """A job's preset and the settings that differ from it, since empty fields are the preset's."""
+    usual = PRESETS[settings["preset"]].settings.as_json()
+    other = {name for name in train.CHANGES if settings[name] != usual[name]}
+    other |= {"epochs"} if settings["image_epochs"] != usual["image_epochs"] else set()
+    return {name: settings[name] for name in ("preset", *other)}
 
 
 def presets_for(benchmark: Benchmark) -> list[dict]:

@@ -97,10 +97,14 @@ def checked_name(name: ChatName) -> ChatName:
     if not name.model.strip() or len(name.model) > LONGEST or not name.model.isprintable():
         raise CannotScore("MODEL_UNCLEAR", "Give the name of the model that writes.")
     if name.address:
-        parts = urlsplit(name.address)
+        advice = "Give the endpoint's address up to the version, for example https://api.example.org/v1."
+        try:
+            parts = urlsplit(name.address)
+            _ = parts.port  # a ValueError too, if it is none
+        except ValueError as error:
+            raise CannotScore("ENDPOINT_UNCLEAR", advice) from error
         plain = len(name.address) <= LONGEST_ADDRESS and name.address.isprintable() and " " not in name.address
         if not plain or parts.scheme not in ("http", "https") or not parts.hostname:
-            advice = "Give the endpoint's address up to the version, for example https://api.example.org/v1."
             raise CannotScore("ENDPOINT_UNCLEAR", advice)
         if parts.username or parts.password or parts.query or parts.fragment:
             advice = "Give the endpoint's address without a password or a query. Set its key as WINNOW_LLM_KEY."

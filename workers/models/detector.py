@@ -128,14 +128,17 @@ class DetectorTrainer:
     def _train(self, side: str, watch: Watch) -> None:
         watch.begin(f"encoding {side}s", None)
         learn, check = self._features(side, self.task.train), self._features(side, self.task.validation)
+        generator = torch.get_rng_state()
         one = torch.nn.Linear(learn[0].shape[1], 1)
         adam = torch.optim.Adam(
             one.parameters(), lr=self.settings.rate, betas=self.settings.betas, eps=self.settings.epsilon
         )
         if self.state[side]:
+            torch.set_rng_state(generator)  # the checkpoint's generator had already drawn this neuron
             one.load_state_dict(self.state[side]["neuron"])
             adam.load_state_dict(self.state[side]["optimizer"])
-        watch.begin(f"training the neuron for {side}s", (self.epochs[side] - self.epoch[side]) * self.batches)
+        left = (self.epochs[side] - self.epoch[side]) * (self.batches + 1)  # the end of an epoch is a step too
+        watch.begin(f"training the neuron for {side}s", left)
         while self.epoch[side] < self.epochs[side]:
             done = self.epoch["text"] + self.epoch["image"]
             for number, places in enumerate(self._batches(side, len(learn[0])), 1):

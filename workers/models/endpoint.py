@@ -110,7 +110,7 @@ class Endpoint:
                 return self._answer(question)
             except _Again as reason:
                 again = reason
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 again = _Again(_transport(error))
             self._wait_after(again, attempt)
         if again.answered:
@@ -133,13 +133,14 @@ class Endpoint:
             self._stopped.wait(min(FIRST_WAIT * 2**attempt, LONGEST_WAIT))
 
     def _answer(self, question: Question) -> Answer | Unanswered:
-        status, headers, body = self._post(question)
+        payload = self._payload(question)
+        status, headers, body = self._post(payload)
         if status in AGAIN or status >= 500:
             raise _Again(f"status {status}", _retry_after(headers.get("retry-after", "")))
         if status == 200:
             return self._read(question, body)
         message, parameter = _error(body)
-        if status == 400 and self._adapt(parameter):
+        if status == 400 and self._adapt(parameter, payload):
             return self._answer(question)
         said = f"status {status}" + f", “{self._clean(message)}”" * bool(message)
         if status in (400, 413, 422):
@@ -151,10 +152,10 @@ class Endpoint:
         }.get(status, "refuses to answer")
         raise CannotScore("ENDPOINT_REFUSES", f"{self.address} {advice} ({said}). {KEPT}")
 
-    def _post(self, question: Question) -> tuple[int, httpx.Headers, bytes]:
+    def _post(self, payload: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         """Status, headers and body. The whole answer must come within the timeout, not just each piece of it."""
         until, body = time.monotonic() + self.name.timeout, bytearray()
-        with self._client.stream("POST", f"{self.address}/chat/completions", json=self._payload(question)) as response:
+        with self._client.stream("POST", f"{self.address}/chat/completions", json=payload) as response:
             for piece in response.iter_bytes():
                 body += piece
                 if time.monotonic() > until:
@@ -169,12 +170,15 @@ class Endpoint:
         more = {name: value for name, value in more.items() if name not in self._left_out}
         return {"model": self.name.model, "messages": list(question.messages), **more}
 
-    def _adapt(self, parameter: str) -> bool:
-        """Whether the endpoint refuses a setting that we can do without, or write otherwise."""
-        if parameter == "max_tokens" and self._limit == "max_tokens":
+    def _adapt(self, parameter: str, sent: dict[str, Any]) -> bool:
+        """Whether the endpoint refuses a setting that was sent and that we can do without, or write otherwise. Another
+        question may have found that out while this one was underway."""
+        if parameter not in sent:
+            return False
+        if parameter == "max_tokens":
             self._limit = "max_completion_tokens"  # newer models of OpenAI take only this name
             return True
-        if parameter in ("temperature", "seed") and parameter not in self._left_out:
+        if parameter in ("temperature", "seed"):
             self._left_out.add(parameter)
             return True
         return False
@@ -239,9 +243,11 @@ def _error(body: bytes) -> tuple[str, str]:
         return "", ""
 
 
-def _transport(error: httpx.TransportError) -> str:
+def _transport(error: httpx.RequestError) -> str:
     if isinstance(error, httpx.TimeoutException):
         return "it takes too long"
     if isinstance(error, httpx.ConnectError):
         return "no connection"
+    if isinstance(error, httpx.DecodingError):
+        return "its answer cannot be decompressed"
     return "the connection broke off"

@@ -284,7 +284,8 @@ class EncoderTrainer:
             self.accelerator.wait_for_everyone()  # before the main one writes
             curve, rows = self.plot.curve, math.ceil(len(self.task.train) / self.settings.batch)
             if self.epoch < self.settings.epochs:
-                watch.begin("training", curve.steps - self.epoch * rows - self.step)
+                ends = self.settings.epochs - self.epoch  # the end of an epoch, with its validation, is a step too
+                watch.begin("training", curve.steps - self.epoch * rows - self.step + ends)
             while self.epoch < self.settings.epochs:
                 self._train_epoch(watch)
                 self._end_epoch()

@@ -72,7 +72,9 @@ class Asked(Pairs):
     def inputs(self, images: list[Image], texts: list[str]) -> dict:
         nested = [[image] for image in images]  # one list per question: also right for models that take several
         prompts = [self.prompt(text) for text in texts]
-        return dict(self.processor(images=nested, text=prompts, padding=True, return_tensors="pt"))
+        begin = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
+        there = {"add_special_tokens": False} if begin and prompts[0].startswith(begin) else {}  # not a second one
+        return dict(self.processor(images=nested, text=prompts, padding=True, return_tensors="pt", **there))
 
     def prompt(self, caption: str) -> str:
         """In the model's own form of a conversation, if it has one."""

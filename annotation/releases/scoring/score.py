@@ -35,6 +35,16 @@ Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
 ROW_GROUPS = 4  # of a parquet file, kept in memory
 NONE, RIGHT, WRONG = "none", "right", "wrong"  # choices beside a question's options
 LISTED = 10
+ORIENTATION = 0x0112  # of EXIF; what turns an image upright
+TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
 
 
 class Unusable(Exception):
@@ -219,14 +229,16 @@ class Transformers:
         self.processor = transformers.AutoProcessor.from_pretrained(name)
         if not hasattr(self.model, "get_image_features"):
             raise Unusable(f"{name} has no get_image_features. Write its functions into a file and give --functions.")
-        # SigLIP was trained on captions that are padded to their full length.
-        self.padding = "max_length" if "siglip" in self.model.config.model_type else True
+        self.padding = {"padding": True}
+        if "siglip" in self.model.config.model_type:  # trained on captions that are padded to their full length
+            length = self.model.config.text_config.max_position_embeddings  # tokenizers of SigLIP 2 do not name it
+            self.padding = {"padding": "max_length", "max_length": length}
 
     def embed_images(self, images):
         return self._vectors(self.model.get_image_features, images=images)
 
     def embed_texts(self, texts):
-        return self._vectors(self.model.get_text_features, text=texts, padding=self.padding, truncation=True)
+        return self._vectors(self.model.get_text_features, text=texts, truncation=True, **self.padding)
 
     def _vectors(self, encode, **given):
         batch = self.processor(return_tensors="pt", **given).to(self.device)
@@ -284,6 +296,7 @@ def fill(vectors, things, embed, size, load):
     for start in range(0, len(things), size):
         batch = things[start : start + size]
         found = checked(embed([load(one) for one in batch]), (len(batch), None))
+        found = found.astype(np.promote_types(found.dtype, np.float32), copy=False)  # float16 overflows, and ties
         found = found / np.linalg.norm(found, axis=1, keepdims=True)
         vectors.update(zip(batch, checked(found, found.shape), strict=True))
 
@@ -300,8 +313,26 @@ def checked(found, shape):
 
 
 def decode(content):
-    with importlib.import_module("PIL.Image").open(io.BytesIO(content)) as image:
-        return image.convert("RGB")
+    """Upright and in RGB: the pixels that Winnow gives to models."""
+    pillow = importlib.import_module("PIL.Image")
+    with pillow.open(io.BytesIO(content)) as image:
+        try:
+            turn = TURNS.get(image.getexif().get(ORIENTATION))
+        except Exception:  # EXIF may contain anything
+            turn = None
+        found = in_rgb(image)
+    return found.transpose(pillow.Transpose[turn]) if turn else found
+
+
+def in_rgb(image):
+    """Transparency on white; of 16 bits the upper 8."""
+    if image.mode in ("I", "F") or image.mode.startswith("I;"):
+        image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
+    elif "transparency" in image.info or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
+        white = importlib.import_module("PIL.Image").new("RGBA", image.size, "white")
+        white.alpha_composite(image.convert("RGBA"))
+        image = white
+    return image.convert("RGB")
 
 
 # Answers
@@ -317,7 +348,9 @@ def read_predictions(release, path):
             try:
                 answer = json.loads(line)
                 item, question, score, choice = (answer.get(key) for key in ("item", "question", "score", "choice"))
-            except (ValueError, AttributeError):
+                hash(question)
+                score = float(score) if type(score) is int else score
+            except (ValueError, AttributeError, TypeError, OverflowError):
                 raise Unusable(f"{path}, line {number}: not a JSON object.") from None
             if not isinstance(item, str) or item not in places:
                 raise Unusable(f"{path}, line {number}: the split {release.split} has no item {item!r}.")
@@ -374,7 +407,8 @@ def check_complete(release, answers, skip):
             f"{len(lacking):,} of {len(release.items):,} items lack answers: {named}. A model that answers only the "
             "easy items would look better than it is. Answer all, or give --skip-incomplete."
         )
-    return [place for place in range(len(answers)) if place not in set(lacking)]
+    left_out = set(lacking)
+    return [place for place in range(len(answers)) if place not in left_out]
 
 
 TEXTS = ("s(p1,p2)", "s(p1,n)", "s(p2,n)")
@@ -446,6 +480,8 @@ def figure(how, rows, name):
     """A figure of the kind over rows of (item, answers)."""
     wanted = how["figures"][name]
     measure, only = how["measures"][wanted["measure"]], wanted.get("subtypes")
+    if wanted.get("all_typed") and not all(item["type"] and item["subtype"] for item, _ in rows):
+        rows = []
     rows = [
         (item, own)
         for item, own in rows
@@ -455,8 +491,6 @@ def figure(how, rows, name):
     ]
     if not wanted.get("mean"):
         return share_of([own for _, own in rows], measure)
-    if wanted.get("all_typed") and not all(item["type"] and item["subtype"] for item, _ in rows):
-        rows = []
     return mean_of([share_of(part, measure) for part in by_subtype(rows).values()], measure["chance"])
 
 
@@ -518,6 +552,8 @@ def loaded(asked):
         return makers[name](getattr(asked, name))
     except ImportError as error:
         raise Unusable(f"{error.name or error} is not installed here.") from None
+    except (RuntimeError, ValueError) as error:
+        raise Unusable(f"{name} cannot load this model: {error}") from None
 
 
 def run(asked):
@@ -561,9 +597,11 @@ def main(given=None):
     parser.add_argument("--out", metavar="FILE.jsonl", help="write the scores as Winnow's predictions")
     parser.add_argument("--json", action="store_true", help="print everything, not rounded")
     asked = parser.parse_args(given)
+    if asked.batch_size < 1:
+        parser.error("--batch-size must be 1 or more.")
     try:
         found = run(asked)
-    except (Unusable, OSError) as error:
+    except (Unusable, OSError, UnicodeDecodeError) as error:
         sys.exit(f"score.py: {error}")
     print(json.dumps(found, ensure_ascii=False, indent=1) if asked.json else "\n".join(table(found)))
 

@@ -103,7 +103,7 @@ def process_test(dataset):
 
 
 def doc_to_visual(doc):
-    return [doc[column].convert("RGB") for column in doc["winnow_images"]]
+    return [score.in_rgb(doc[column]) for column in doc["winnow_images"]]
 
 
 def doc_to_text(doc, lmms_eval_specific_kwargs=None):

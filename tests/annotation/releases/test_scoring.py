@@ -1,6 +1,7 @@
 """The score.py and the task for lmms-eval that a release brings give the figures that Winnow gives."""
 
 import importlib.util
+import io
 import json
 import math
 import random
@@ -10,17 +11,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+import PIL.Image
 import pytest
 import yaml
 from django.core.management import call_command
 
 from annotation.releases.build import MANIFEST
-from annotation.releases.scoring import evaluation
+from annotation.releases.scoring import evaluation, score
 from annotation.releases.verification.verifying import verify
 from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS, RETRIEVAL, Kind
 from tests.annotation.releases.released import change_json, mend
+from workers.images import pixels_of
 
 STUDIES = ("stages", "written")
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
@@ -305,3 +309,36 @@ def test_the_script_is_part_of_what_is_verified(released):
     change_json(folder / MANIFEST, lambda found: found.update(evaluation=None))
     mend(folder)
     assert "lmms_eval/utils.py: it belongs to no format" in "\n".join(verify(folder).problems)
+
+
+def picture(mode: str, colour, **saved) -> bytes:
+    made = io.BytesIO()
+    image = PIL.Image.new(mode, (8, 4), colour)
+    image.putpixel((1, 2), 0 if isinstance(colour, int) else tuple(reversed(colour)))
+    image.save(made, **saved)
+    return made.getvalue()
+
+
+def turned(orientation: int) -> bytes:
+    exif = PIL.Image.Exif()
+    exif[0x0112] = orientation
+    return picture("RGB", (200, 30, 60), format="PNG", exif=exif)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        picture("RGB", (200, 30, 60), format="PNG"), picture("RGBA", (200, 30, 60, 90), format="PNG"),
+        picture("LA", (200, 90), format="PNG"), picture("I;16", 40_000, format="PNG"),
+        picture("P", 5, format="PNG", transparency=5), *map(turned, range(2, 9)),
+    ],
+)  # fmt: skip
+def test_models_see_the_same_pixels_as_in_winnow(content):
+    assert score.decode(content).tobytes() == pixels_of(content).tobytes()
+
+
+def test_vectors_of_half_precision_neither_overflow_nor_tie():
+    vectors: dict = {}
+    rows = np.random.default_rng(0).normal(0, 30, (2, 768)).astype(np.float16)
+    score.fill(vectors, ["a", "b"], lambda batch: rows, 2, str)
+    assert vectors["a"].dtype == np.float32 and vectors["a"] @ vectors["a"] == pytest.approx(1)

@@ -140,6 +140,26 @@ def test_what_is_underway_when_one_fails_or_somebody_cancels_is_kept():
         assert set(failure(server).kept) == set(server.answered)
 
 
+def test_questions_that_leave_together_all_learn_which_settings_the_endpoint_takes():
+    def answer(request: httpx.Request) -> httpx.Response:
+        sent = json.loads(request.content)
+        for name in ("max_tokens", "temperature"):
+            if name in sent:
+                return httpx.Response(400, json={"error": {"message": "Unsupported.", "param": name}})
+        return httpx.Response(200, json={"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]})
+
+    kept: dict = {}
+    model = endpoint.Endpoint(ChatName("m", "http://x/v1", parallel=4), transport=httpx.MockTransport(answer))
+    model.ask(questions(WORDS), lambda question, found: kept.update({question.key: found}), lambda count: None)
+    assert [getattr(found, "text", found) for found in kept.values()] == ["A"] * len(WORDS)
+
+
+@pytest.mark.parametrize("address", ["http://host:abc/v1", "http://[::1/v1"])
+def test_an_address_that_is_none_is_said_in_a_sentence(address):
+    with pytest.raises(CannotScore, match="ENDPOINT_UNCLEAR"):
+        chat.checked_name(ChatName("m", address))
+
+
 def test_settings_that_an_endpoint_does_not_take_are_left_out_and_named():
     with chat_server(str.upper, {WORDS[0]: ["no_temperature", "other_limit"]}) as server:
         kept = ask(server, parallel=1)
