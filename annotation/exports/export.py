@@ -25,6 +25,7 @@ from benchmarks import audit
 from benchmarks.caption_only import warning
 from benchmarks.exports import source_layout
 from benchmarks.records import ItemRecord
+from benchmarks.runs import material
 
 MADE_BY = "Winnow"
 Step = Callable[[int, int], None]  # items done, items in all
@@ -126,6 +127,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "stages": settings_of_stages,
         "columns": columns,
         "source_format": item_table.source_format(study.benchmark),
+        "evaluation_kind": material.kind(study.benchmark),  # which a release describes under `evaluation`
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
         "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),

@@ -100,7 +100,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
         "columns": there["columns"],
-        evaluation.KEY: evaluation.evaluation_of(there["source_format"], source.lines(ITEMS)),
+        evaluation.KEY: evaluation.evaluation_of(there["evaluation_kind"], source.lines(ITEMS)),
         "source_format": there["source_format"] if "source" in plan.forms else "",
         "no_source": there["no_source"] if "source" in plan.forms else "",
         "warnings": there["warnings"],

@@ -134,8 +134,8 @@ def _embedded(export: ExportReader) -> dict[str, set[str]]:
 
 
 def settings(manifest: Mapping, public: Collection[str]) -> dict:
-    """The export's manifest as far as it is public, without its files."""
-    found = {name: part for name, part in manifest.items() if name != "files"}
+    """The export's manifest as far as it is public, without its files and what the release says in its own way."""
+    found = {name: part for name, part in manifest.items() if name not in ("files", "evaluation_kind")}
     if GOLD not in public:
         found["stages"] = [{**stage, "comprehension": _without_answers(stage)} for stage in manifest["stages"]]
     if TIMES not in public:

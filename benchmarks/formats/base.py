@@ -11,6 +11,7 @@ from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused
 from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
+KindOf = Callable[[str, Iterable[str], Iterable[str]], str]  # (format, roles of captions, of images) → of evaluation
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
 
 
@@ -158,7 +159,8 @@ class Format:
     keeps_same: bool = False  # its published files have negatives equal to a positive: noted, not rejected
     split: Mapping[str, str] = field(default_factory=lambda: SPLIT)  # the columns of a released split
     writer: Callable[[Iterable[ItemRecord]], Iterator[tuple[str, bytes]]] | None = None  # (file name, content)
-    first_format: Callable[[Path, Sequence[ItemRecord]], str] | None = None  # the items' format, from what was read
+    # The items' format, from what was read: (path, records, predictions.plan.kind_of)
+    first_format: Callable[[Path, Sequence[ItemRecord], KindOf], str] | None = None
     splits: bool = False  # its items are in named splits, of which one can be read alone
     candidates: bool = False  # can add new candidate images to existing items
     images: Callable[[Path], Source] | None = None  # the images inside a file that was read without a problem

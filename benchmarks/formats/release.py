@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.formats import jsonfiles, jsonl, jsontext, parquet, release_shards
-from benchmarks.formats.base import JSON_LINES, Format, ProblemLog, Shape
+from benchmarks.formats.base import JSON_LINES, Format, KindOf, ProblemLog, Shape
 from benchmarks.formats.release_shards import ShardContents
 from benchmarks.records import NAME, ROLES, CaptionRecord, ImageRecord, ItemRecord, Origin, is_own
 
@@ -149,33 +149,42 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
 
 
-def source_format(folder: Path, log: ProblemLog) -> str:
-    """The source's format according to the manifest, if any; empty if it cannot be written."""
+def source_format(folder: Path, log: ProblemLog) -> tuple[str, str]:
+    """The source's format according to the manifest, if any, empty if it cannot be written; and the kind of evaluation,
+    empty if the manifest has none.
+    """
     manifest = folder / MANIFEST
     if not manifest.is_file():
-        return ""
+        return "", ""
     value = jsonfiles.value(jsonfiles.content(manifest), MANIFEST, log)
     name: object = value.get("source_format", "") if isinstance(value, dict) else None
-    if isinstance(name, str):
-        return name
+    if isinstance(value, dict) and isinstance(name, str):
+        evaluation = value.get("evaluation")
+        return name, str(evaluation.get("kind", "")) if isinstance(evaluation, dict) else ""
     if value is not None:
         log.error("WRONG_VALUE", MANIFEST, None, "source_format", "Give the release's own manifest, or none.")
-    return ""
+    return "", ""
 
 
-def first_format(path: Path, records: Sequence[ItemRecord]) -> str:
+def first_format(path: Path, records: Sequence[ItemRecord], kind_of: KindOf) -> str:
     """The format in which the items were first imported: it decides a further release's columns and measures.
 
-    The one in the manifest, if these items can be written in it; otherwise a format with these columns.
+    The one in the manifest, if these items can be written in it; otherwise one of the release's kind of evaluation, if
+    it names one, and with these columns.
     """
     folder = folder_of(path)
-    source, columns = source_format(folder, ProblemLog()), release_shards.columns(folder, own=False)
+    (source, kind), columns = source_format(folder, ProblemLog()), release_shards.columns(folder, own=False)
     for one in parquet.WRITTEN:
         if one.name == source and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name
-    others = [FORMAT, *parquet.FORMATS]
-    found = (one.name for wanted in (columns, columns - {NEGATIVE}) for one in others if {*one.split} == wanted)
-    return next(found, FORMAT.name)
+    captions = {caption.role for one in records for caption in one.captions}
+    images = {image.role for one in records for image in one.images}
+
+    def likeness(one: Format) -> tuple[bool, ...]:
+        of_kind = bool(kind) and kind_of(one.name, captions, images) == kind
+        return of_kind, {*one.split} == columns, {*one.split, NEGATIVE} == columns
+
+    return max([FORMAT, *parquet.FORMATS], key=likeness).name  # the first of equals
 
 
 def can_write(format: Format, records: Sequence[ItemRecord]) -> bool:

@@ -22,6 +22,7 @@ from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState
+from benchmarks.predictions.plan import kind_of
 from benchmarks.records import ItemRecord, Origin, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
@@ -116,7 +117,7 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     if log.count:
         recognition.replace_by_other_format(Path(params["path"]), format, FORMATS.values(), log)
     elif format.first_format:
-        order = replace(order, source=format.first_format(Path(params["path"]), records))
+        order = replace(order, source=format.first_format(Path(params["path"]), records, kind_of))
     with images_of(format, params, order.options, log) as source:
         import_records(job, progress, order, records, source, log)
 

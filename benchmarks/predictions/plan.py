@@ -49,10 +49,12 @@ ORDER = _of_images(aro.ORDER_SCORES, (C0, *NEGATIVES))  # for an item with this 
 
 
 def kind_of(source: str, captions: Iterable[str], images: Iterable[str]) -> str:
-    """The kind of evaluation for a benchmark: by its format; of any other by the roles that its items have."""
-    named = {kind.format: name for name, kind in KINDS.items()}
-    if source in named and named[source] in WANTED:
-        return named[source]
+    """The kind of evaluation for a benchmark: by the format of its first import, with “-parquet” or without;
+    for any other format by the roles that its items have.
+    """
+    named = {kind.format: name for name, kind in KINDS.items() if name in WANTED}
+    if found := named.get(source.removesuffix("-parquet")):
+        return found
     if "second_positive" in set(captions):
         return VISLA.name
     return BIVLC.name if {*images} & {"negative", "candidate"} else SUGARCREPE.name

@@ -17,19 +17,14 @@ HERE = Path(__file__).parent
 RULES = {all: "all", base.exactly_one: "exactly one"}
 
 
-def evaluation_of(source_format: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
+def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
     """How to evaluate the items in these lines of items.jsonl; None if no item has the captions of a question.
-    `source_format`: of the benchmark, or "".
+    `kind`: the benchmark's kind of evaluation.
     """
-    captions, images, most = set(), set(), Counter[str]()
+    most = Counter[str]()
     for line in lines:
-        roles = Counter(caption["role"] for caption in line["captions"])
-        captions |= {*roles}
-        most |= roles
-        images |= {image["key"].rpartition("-")[0] for image in line["images"]}
-        images |= {"negative"} if line["negative_image"] else set()
-    kind = KINDS[plan.kind_of(source_format, captions, images)]
-    found = describe(kind)
+        most |= Counter(caption["role"] for caption in line["captions"])
+    found = describe(KINDS[kind])
     places = [score["captions"] for one in found["scores"] for score in one["names"].values()]
     return found if any(all(most[role] > place for role, place in of) for of in places) else None
 

@@ -73,7 +73,7 @@ def settings_are_without_right_answers_pay_and_hour(planted):
     assert (least["study"]["pay_per_hour"], whole["study"]["pay_per_hour"]) == (None, 12)
     assert least["last_judgment_at"] == whole["last_judgment_at"][:10]
     assert "CANARYGOLD" not in json.dumps(least)
-    assert {**whole, "files": manifest["files"]} == manifest
+    assert {**whole, "files": manifest["files"], "evaluation_kind": manifest["evaluation_kind"]} == manifest
 
 
 def test_the_words_of_a_rejection_are_a_comment(tmp_path):

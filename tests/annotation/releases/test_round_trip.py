@@ -20,6 +20,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, ItemImage, Job
 from benchmarks.records import ItemRecord
+from benchmarks.runs import material as scoring_material
 from tests.annotation.exports import test_imported_again as formats
 from tests.builders import crowds, imports, own_roles, studies, text_annotators
 from tests.builders.real_material import material
@@ -100,7 +101,12 @@ def same_again(release: Path, folder: Path, **plan) -> Benchmark:
     other = released(holds(benchmark), folder / "again", splits, **plan)
     assert below(other / "data") == below(release / "data")
     assert below(other / "source") == below(release / "source")
+    assert evaluation_of(other) == scoring_material.kind(benchmark)
     return benchmark
+
+
+def evaluation_of(release: Path) -> str:
+    return json.loads((release / "manifest.json").read_text())["evaluation"]["kind"]
 
 
 @pytest.mark.real
@@ -187,10 +193,23 @@ def images_of(benchmark: Benchmark) -> list[tuple[str, str]]:
     return [(use.key, use.image.sha256) for use in uses.select_related("image")]
 
 
-def test_without_the_source_its_columns_come_back(tmp_path):
+@pytest.mark.parametrize(("made", "format"), [(formats.hard, "hard-positives-parquet"), (formats.aro, "aro-parquet")])
+def test_without_the_source_its_columns_and_its_evaluation_come_back(tmp_path, made, format):
     (tmp_path / "in").mkdir()
-    release = released(holds(formats.hard(tmp_path / "in")), tmp_path, forms=["jsonl"])
-    assert same_again(release, tmp_path, forms=["jsonl"]).source == "hard-positives-parquet"
+    release = released(holds(made(tmp_path / "in")), tmp_path, forms=["jsonl"])
+    benchmark = same_again(release, tmp_path, forms=["jsonl"])
+    assert (benchmark.source, scoring_material.kind(benchmark)) == (format, evaluation_of(release))
+
+
+def test_items_of_several_formats_are_evaluated_as_the_first(tmp_path):
+    (tmp_path / "in").mkdir()
+    benchmark = formats.aro(tmp_path / "in")
+    data, images = imports.small(tmp_path / "more")
+    job = imports.imported(data, images, name=benchmark.name, format="jsonl")
+    assert job.state == "done", job.problems
+    release = released(holds(benchmark), tmp_path)
+    assert not (release / "source").exists()
+    assert evaluation_of(release) == scoring_material.kind(benchmark) == scoring_material.kind(again(release)) == "aro"
 
 
 def test_by_command(tmp_path):

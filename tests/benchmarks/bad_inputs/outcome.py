@@ -10,6 +10,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
+from benchmarks.predictions.plan import kind_of
 from benchmarks.records import Crop, ItemRecord
 from tests.benchmarks.bad_inputs.case import ImportFiles
 from workers.archives.archive import ArchiveRefused, Source, open_archive
@@ -26,7 +27,7 @@ def checked(files: ImportFiles, *, text_only: bool, skip_incomplete: bool) -> tu
     read = format.read(files.path, log)
     records = check_records(map(without_images, read) if text_only else read, log, format.keeps_same)
     if format.first_format and not log.count:
-        format.first_format(files.path, records)
+        format.first_format(files.path, records, kind_of)
     if format.images and not log.count and not text_only:
         check_images(format.images(files.path), records, log)
     elif files.images is not None:

@@ -13,6 +13,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Image, ItemImage, Job
+from benchmarks.predictions.plan import kind_of
 from tests.benchmarks.bad_inputs.case import picture
 from tests.builders import imports
 from tests.builders.parquet_files import stored, table
@@ -176,11 +177,12 @@ def test_the_line_of_the_page_is_one(tmp_path):
 # What the items first came as
 
 
-def came(folder, told: str | None, rows: list[dict], lines: list[dict]) -> str:
+def came(folder, told: str | None, evaluated: str | None, rows: list[dict], lines: list[dict]) -> str:
     path = release(folder, lines, rows)
     if told is not None:
-        (path / "manifest.json").write_text(json.dumps({"source_format": told}))
-    return RELEASE.first_format(path, read(path)[0])
+        evaluation = {"kind": evaluated} if evaluated else None
+        (path / "manifest.json").write_text(json.dumps({"source_format": told, "evaluation": evaluation}))
+    return RELEASE.first_format(path, read(path)[0], kind_of)
 
 
 def crepe(number: int) -> dict:
@@ -188,20 +190,22 @@ def crepe(number: int) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "made", "expected"),
+    ("told", "evaluated", "kind", "made", "expected"),
     [
-        (None, "swap", row, "release"),
-        (None, "swap", crepe, "sugarcrepe-parquet"),
-        ("sugarcrepe", "swap", crepe, "sugarcrepe"),
-        ("sugarcrepe", "swap", row, "sugarcrepe"),  # images were made for its captions
-        ("sugarcrepe", "unknown", crepe, "sugarcrepe-parquet"),  # there is no such file
-        ("visla", "swap", crepe, "sugarcrepe-parquet"),  # its columns are others
-        ("gone", "swap", row, "release"),
+        (None, None, "swap", row, "release"),
+        (None, None, "swap", crepe, "sugarcrepe-parquet"),
+        ("sugarcrepe", "sugarcrepe", "swap", crepe, "sugarcrepe"),
+        ("sugarcrepe", "bivlc", "swap", row, "sugarcrepe"),  # images were made for its captions
+        ("sugarcrepe", "sugarcrepe", "unknown", crepe, "sugarcrepe-parquet"),  # there is no such file
+        ("visla", "sugarcrepe", "swap", crepe, "sugarcrepe-parquet"),  # its columns are others
+        ("", "aro", "swap", crepe, "aro-parquet"),  # of several formats, evaluated as the first of them
+        ("", None, "swap", crepe, "sugarcrepe-parquet"),
+        ("gone", None, "swap", row, "release"),
     ],
 )
-def test_which_format_the_items_first_came_in(tmp_path, told, kind, made, expected):
+def test_which_format_the_items_first_came_in(tmp_path, told, evaluated, kind, made, expected):
     lines = [line(1, type=kind, images=line(1)["images"][2:])]
-    assert came(tmp_path, told, [made(1)], lines) == expected
+    assert came(tmp_path, told, evaluated, [made(1)], lines) == expected
 
 
 # All the way
