@@ -1,12 +1,15 @@
-"""Formatting of figures on pages."""
+"""Formatting of figures on pages, and fields of forms."""
 
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from django import template
+from django.forms import BoundField
+from django.template.loader import render_to_string
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from benchmarks.records import Attributes, is_own, role_name, role_order
@@ -62,3 +65,10 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_plain, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@register.simple_block_tag
+def labelled(content: SafeString, field: BoundField, label: str) -> SafeString:
+    """`{% labelled form.model "Model" %}Its name at the endpoint.{% endlabelled %}`: a field with its label, its errors
+    and, if the block has text, a hint."""
+    return render_to_string("components/_labelled.html", {"field": field, "label": label, "hint": content})
