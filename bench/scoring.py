@@ -130,7 +130,7 @@ def pairs_speed(benchmark, scorer, rounds: int) -> dict:
     asked = [(kept.contents(pair.path), pair.text) for pair in pairs.missing_pairs(row, work.benchmark, work.wanted)]
 
     def bare() -> None:
-        size = scorer.halving.most
+        size = scorer.most
         for start in range(0, len(asked), size):
             images, texts = zip(*asked[start : start + size], strict=True)
             opened = [Image.open(file).convert("RGB") for file in images]

@@ -15,6 +15,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTok
 from workers.contents import Contents
 from workers.models import device as devices
 from workers.models.checkpoints import checked
+from workers.models.halving import Halving
 from workers.models.model_name import ModelName
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -44,13 +45,13 @@ def load(model_name: ModelName, device: str) -> "Classifier":
         )
 
 
-class Classifier:
+class Classifier(Halving):
     """A loaded model (workers.models.encoder.Encoder): vectors of one dimension. It sees no images."""
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
+        super().__init__(BATCH[device.type])
         self.loaded = devices.describe(model.eval(), device, tokens=tokenizer(SAMPLE)["input_ids"], score="probability")
-        self.model, self.tokenizer, self.device, self.most = model.to(device), tokenizer, device, BATCH[device.type]
-        self.reduced_to: int | None = None
+        self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")
@@ -58,21 +59,15 @@ class Classifier:
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
         for batch in batches(texts, self.most):
             with devices.explained("these captions"):
-                yield self.scores(batch)
+                yield np.concatenate(self.parts(batch, self.scores, "one caption at a time"))
 
     def scores(self, texts: list[str]) -> np.ndarray:
-        """Shape (len(texts), 1), from 0 to 1. A batch that does not fit into the memory is halved."""
+        """Shape (len(texts), 1), from 0 to 1."""
         rows = self.tokenizer(texts, truncation=True, max_length=LONGEST)["input_ids"]
         width, padding = max(map(len, rows)), self.tokenizer.pad_token_id or 0
         ids = torch.tensor([row + [padding] * (width - len(row)) for row in rows], device=self.device)
         there = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=self.device)
-        try:
-            return devices.computed(self.device, lambda: self.probabilities(ids, there))
-        except Exception as error:
-            if len(texts) == 1 or not any(map(devices.out_of_memory, devices.chain(error))):
-                raise
-        self.most = self.reduced_to = half = len(texts) // 2
-        return np.concatenate([self.scores(texts[:half]), self.scores(texts[half:])])
+        return devices.computed(self.device, lambda: self.probabilities(ids, there))
 
     def probabilities(self, ids: torch.Tensor, there: torch.Tensor) -> np.ndarray:
         if isinstance(self.model, T5EncoderModel):

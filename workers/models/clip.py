@@ -17,6 +17,7 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.contents import Contents
 from workers.models import device as devices
+from workers.models.halving import Halving
 from workers.models.model_name import ModelName
 from workers.models.pictures import picture
 from workers.models.prefetch import prefetched
@@ -93,17 +94,17 @@ def _is_torchscript(path: Path) -> bool:
     return False
 
 
-class Clip:
+class Clip(Halving):
     """A loaded model (workers.models.encoder.Encoder)."""
 
     def __init__(self, model: open_clip.CLIP, prepare: Compose, tokenizer: Callable, device: torch.device):
+        super().__init__(BATCH[device.type])
         self.shrink, self.finish = _halves(prepare, device)
         config = json.dumps(open_clip.get_model_preprocess_cfg(model), sort_keys=True)
         tokens = tokenizer(SAMPLE).tolist()
         self.loaded = devices.describe(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
-        self.most, self.depth = BATCH[device.type], DEPTH[device.type]
-        self.reduced_to: int | None = None
+        self.depth = DEPTH[device.type]
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
@@ -133,17 +134,8 @@ class Clip:
 
     def forward(self, batch: torch.Tensor, encode: Callable) -> torch.Tensor:
         """Shape (len(batch), dimensions), on the device. In smaller parts from the first time that memory runs out."""
-        while True:
-            try:
-                with devices.computing(self.device):
-                    return torch.cat([self.part(part, encode) for part in batch.split(self.most)])
-            except RuntimeError as error:
-                if not devices.out_of_memory(error):
-                    raise
-                if self.most == 1:
-                    raise devices.no_memory("one item at a time") from error
-                self.most = self.reduced_to = max(1, min(self.most, len(batch)) // 2)
-                torch.cuda.empty_cache()
+        with devices.computing(self.device):
+            return torch.cat(self.parts(batch, lambda part: self.part(part, encode), "one item at a time"))
 
     def part(self, part: torch.Tensor, encode: Callable) -> torch.Tensor:
         return functional.normalize(encode(part.to(self.device)).float(), dim=-1)

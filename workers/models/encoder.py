@@ -55,9 +55,7 @@ class PairScorer(Protocol):
     given: how well they fit, as a log probability. `reduced_to`: pairs per batch, if memory ran out before."""
 
     loaded: Loaded
-
-    @property
-    def reduced_to(self) -> int | None: ...
+    reduced_to: int | None
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]: ...
 
@@ -68,9 +66,7 @@ class Painter(Protocol):
 
     loaded: Loaded
     settings: dict[str, str]
-
-    @property
-    def reduced_to(self) -> int | None: ...
+    reduced_to: int | None
 
     def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
         """PNGs of prompts with their seeds, batch by batch in their order; None if the pipeline's own safety checker

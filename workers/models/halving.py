@@ -1,29 +1,28 @@
 """Batches that get smaller when memory runs out."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from workers.models import device as devices
-from workers.models.prefetch import batches
 
-Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
 class Halving:
-    """`most`: items at once; `reduced_to`: the same, once it had to be reduced."""
+    """A model that computes in batches. `most`: items at once; `reduced_to`: the same, once it had to be reduced."""
 
     def __init__(self, most: int):
         self.most = most
         self.reduced_to: int | None = None
 
-    def parts(self, batch: list[Item], compute: Callable[[list[Item]], Made], one: str) -> list[Made]:
-        """`compute` of each part of the batch, in order. CannotScore: OUT_OF_MEMORY, with the name of `one` item."""
+    def parts(self, batch: Any, compute: Callable[[Any], Made], one: str) -> list[Made]:
+        """`compute` of each part of the batch, a list or a tensor, in order. CannotScore: OUT_OF_MEMORY, with the name
+        of `one` item."""
         while True:
             try:
-                return [compute(part) for part in batches(batch, self.most)]
+                return [compute(batch[start : start + self.most]) for start in range(0, len(batch), self.most)]
             except (RuntimeError, MemoryError) as error:
                 if not devices.out_of_memory(error):
                     raise

@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from workers.contents import Contents
 from workers.models import device as devices
 from workers.models.checkpoints import checked
+from workers.models.halving import Halving
 from workers.models.model_name import ModelName
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -40,24 +41,24 @@ def check_predicts(name: str, title: str) -> None:
         raise CannotScore("WEIGHTS_WRONG", f"“{title}” does not predict the next token: {advice}")
 
 
-class Language:
+class Language(Halving):
     """A loaded model (workers.models.encoder.Encoder): vectors of one dimension. It sees no images."""
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
+        super().__init__(BATCH[device.type])
         ends = (tokenizer.bos_token_id, tokenizer.eos_token_id)
         self.first = next((token for token in ends if token is not None), None)
         tokens = tokenizer(SAMPLE, add_special_tokens=False)["input_ids"]
         self.loaded = devices.describe(model, device, tokens=tokens, first=self.first)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
-        self.reduced_to = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         raise CannotScore("TEXT_ALONE", "This model reads only captions.")
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
-        for batch in batches(texts, BATCH[self.device.type]):
+        for batch in batches(texts, self.most):
             with devices.explained("these captions"):
-                yield self.scores(batch)
+                yield np.concatenate(self.parts(batch, self.scores, "one caption at a time"))
 
     def scores(self, texts: list[str]) -> np.ndarray:
         """Shape (len(texts), 1)."""

@@ -58,10 +58,11 @@ def _unet(name: str, kind: torch.dtype) -> UNet2DConditionModel:
     return model
 
 
-class Diffusion:
+class Diffusion(Halving):
     """A loaded pipeline (workers.models.encoder.Painter)."""
 
     def __init__(self, pipeline, device: torch.device):
+        super().__init__(BATCH[device.type])
         parts = {name: part for name, part in pipeline.components.items() if isinstance(part, torch.nn.Module)}
         diffusers, scheduler = installed("diffusers"), pipeline.scheduler
         settings = {"scheduler": type(scheduler).__name__, **dict(sorted(scheduler.config.items()))}
@@ -69,11 +70,7 @@ class Diffusion:
         self.settings = {"scheduler": type(scheduler).__name__, "precision": self.loaded.precision}
         self.settings["versions"] = _named_versions()
         pipeline.set_progress_bar_config(disable=True)
-        self.pipeline, self.halving = pipeline.to(device), Halving(BATCH[device.type])
-
-    @property
-    def reduced_to(self) -> int | None:
-        return self.halving.reduced_to
+        self.pipeline = pipeline.to(device)
 
     def images(self, prompts: Iterable[tuple[str, int]], steps: int, guidance: float) -> Iterator[list[bytes | None]]:
         """Seeds on the CPU, one for each image: the noise is the same whatever the device and the batch."""
@@ -86,9 +83,9 @@ class Diffusion:
             withheld = getattr(drawn, "nsfw_content_detected", None) or [False] * len(part)
             return [None if bad else _png(image) for image, bad in zip(drawn.images, withheld, strict=True)]
 
-        for batch in batches(prompts, self.halving.most):
+        for batch in batches(prompts, self.most):
             with devices.explained("these images"):
-                found = self.halving.parts(batch, made, "one image at a time")
+                found = self.parts(batch, made, "one image at a time")
             yield [image for part in found for image in part]
 
 

@@ -19,12 +19,12 @@ DEPTH = {"cpu": 0, "mps": 1, "cuda": 2}  # batches of images decoded ahead
 SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
-class Pairs:
+class Pairs(Halving):
     """A loaded model (workers.models.encoder.PairScorer). Subclasses prepare inputs and compute log probabilities."""
 
     def __init__(self, model: torch.nn.Module, device: torch.device, **facts):
+        super().__init__(BATCH[device.type])
         self.model, self.device = model, device
-        self.halving = Halving(BATCH[device.type])
         sample = self.inputs([sample_image()], [SAMPLE])
         seen = {name: _digest(value) for name, value in sample.items() if isinstance(value, torch.Tensor)}
         self.loaded = devices.describe(model, device, sample=seen, **facts)
@@ -40,13 +40,9 @@ class Pairs:
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]:
         read = lambda pair: (picture(pair[0]), pair[1])  # noqa: E731
-        for batch in prefetched(read, pairs, self.halving.most, devices.cores(), DEPTH[self.device.type]):
+        for batch in prefetched(read, pairs, self.most, devices.cores(), DEPTH[self.device.type]):
             with devices.explained("these pairs"):
-                yield np.concatenate(self.halving.parts(batch, self.part, "one pair at a time"))
-
-    @property
-    def reduced_to(self) -> int | None:
-        return self.halving.reduced_to
+                yield np.concatenate(self.parts(batch, self.part, "one pair at a time"))
 
     def part(self, part: list[tuple[Image, str]]) -> np.ndarray:
         inputs = self.inputs([image for image, _ in part], [text for _, text in part])

@@ -48,7 +48,7 @@ def loaded_once(loaded, monkeypatch) -> None:
 
     def load(pipeline, device):
         found = copy.copy(loaded)
-        found.halving = painter.Halving(2)
+        found.most = 2
         return found
 
     monkeypatch.setattr(images, "load_painter", load)
