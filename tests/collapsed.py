@@ -1,6 +1,7 @@
 """HTML without the whitespace that no browser shows, so that a test of what a page says needs not know how its template
 is broken into lines (CSS Text 3, §4.1.1)."""
 
+import functools
 import re
 
 _BLOCKS = (
@@ -9,26 +10,29 @@ _BLOCKS = (
     "|noscript|table|caption|thead|tbody|tfoot|tr|th|td|select|option|textarea|pre|script|style|svg|rect|line"
     "|text|circle|hr|br"
 )
-_TAG = r"<(?:\"[^\"]*\"|'[^']*'|[^'\">])*>"
+_TAG = re.compile(r"<(?:\"[^\"]*\"|'[^']*'|[^'\">])*>")
 _KEPT = re.compile(r"(<(pre|textarea|script|style)\b.*?</\2>)", re.DOTALL)
 _EDGE = rf"<[/!]?(?:doctype|{_BLOCKS})\b(?:\"[^\"]*\"|'[^']*'|[^'\">])*>"
 _INSIDE_TAG = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
-_OPENED = re.compile(rf"(\s|{_EDGE})(<(?!/)(?:\"[^\"]*\"|'[^']*'|[^'\">])*>)\s+")
-_CLOSED = re.compile(rf"\s+(</\w+>)(?=\s|{_EDGE}|$)")
-_BUTTON = re.compile(r"(<button\b(?:\"[^\"]*\"|[^\">])*>)\s+|\s+(?=</button>)")
+_BEFORE = re.compile(rf" +(?={_EDGE})")
+_AFTER = re.compile(rf"({_EDGE}) +")
+_OPENED = re.compile(rf"( |{_EDGE})(<(?!/)(?:\"[^\"]*\"|'[^']*'|[^'\">])*>) +")
+_CLOSED = re.compile(rf" +(</\w+>)(?= |{_EDGE}|$)")
+_BUTTON = re.compile(r"(<button\b(?:\"[^\"]*\"|[^\">])*>) +| +(?=</button>)")
 
 
-def _tag(match: re.Match) -> str:
-    return _INSIDE_TAG.sub(lambda part: part[1] or ("" if match[0][part.end() :] in (">", "/>") else " "), match[0])
+@functools.lru_cache(20_000)
+def _tag(tag: str) -> str:
+    return _INSIDE_TAG.sub(lambda part: part[1] or ("" if tag[part.end() :] in (">", "/>") else " "), tag)
 
 
 def _part(html: str) -> str:
-    html = re.sub(r"\s+", " ", re.sub(_TAG, _tag, html))
+    html = re.sub(r"\s+", " ", _TAG.sub(lambda match: _tag(match[0]), html))
     before = None
     while html != before:
         before = html
         html = _CLOSED.sub(r"\1", _OPENED.sub(r"\1\2", html))
-        html = re.sub(rf"\s*({_EDGE})\s*", r"\1", html)
+        html = _AFTER.sub(r"\1", _BEFORE.sub("", html))
     return _BUTTON.sub(r"\1", html)
 
 

@@ -28,6 +28,7 @@ from django.http import HttpRequest
 from django.test import Client, TransactionTestCase
 from django.utils.crypto import get_random_string
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from xdist.scheduler import LoadFileScheduling
 
 from annotation.protocols import registry
 from tests import savepoints
@@ -61,6 +62,10 @@ LONGEST = (
     "test_rank.py",
     "test_state_machine_text.py",
 )
+MODELS = (  # below tests/: they import torch and transformers, which takes a process eight seconds
+    "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/", "workers/test_losses",
+    "workers/test_training", "annotation/test_the_whole_chain",
+)  # fmt: skip
 EMPTY_PAGE = "URL.createObjectURL(new Blob([], { type: 'text/html' }))"
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -149,7 +154,23 @@ def pytest_collection():
 def pytest_collection_modifyitems(items):
     """The longest files come first, so that neither of two processes has one of them left when the other is done."""
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+    items.sort(key=lambda item: (not _needs_models(item.nodeid), places.get(item.path.name, len(places))))
+
+
+def _needs_models(nodeid: str) -> bool:
+    return nodeid.removeprefix("tests/").startswith(MODELS)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """`--dist loadfile`, but one process runs all files that need models: only it imports the libraries for them."""
+    if config.getvalue("dist") == "loadfile":
+        return _FilesAndModels(config, log)
+
+
+class _FilesAndModels(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return "models" if _needs_models(nodeid) else super()._split_scope(nodeid)
 
 
 class Reader(Client):
@@ -174,8 +195,22 @@ class Reader(Client):
     def request(self, **environ):
         response = super().request(**environ)
         if not response.streaming and response.get("Content-Type", "").startswith("text/html"):
-            response.content = collapsed(response.content.decode())
+            response._container = CollapsedPage(response.content)
         return response
+
+
+class CollapsedPage:
+    """The content of a response, collapsed when it is first read: many tests only look at the status."""
+
+    def __init__(self, page: bytes):
+        self.page = page
+
+    @functools.cached_property
+    def collapsed(self) -> bytes:
+        return collapsed(self.page.decode()).encode()
+
+    def __iter__(self):
+        yield self.collapsed
 
 
 @pytest.fixture
