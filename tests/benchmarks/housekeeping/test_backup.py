@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -137,7 +138,10 @@ def test_the_sequence_of_migrations_stays(saved):
 
 
 @pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.nightly)], indirect=True)
-@pytest.mark.parametrize("moment", ["placed", "loading", "loaded", "following"])
+@pytest.mark.parametrize(
+    "moment",
+    [*(pytest.param(early, marks=pytest.mark.nightly) for early in ("placed", "loading")), "loaded", "following"],
+)
 def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, settings, moment):
     first = installation.rows(), installation.files()
     change(tmp_path)
@@ -161,12 +165,19 @@ def until_gone() -> None:
         time.sleep(0.1)
 
 
-def test_it_is_of_one_moment(filled, tmp_path, monkeypatch, settings):
+def test_it_is_of_one_moment(filled, tmp_path, monkeypatch):
     """What is imported while the backup is written is not in it, neither rows nor files."""
     rows, files, write = installation.rows(), installation.files(), housekeeping_backup._write_media
 
+    def import_late():
+        (late := tmp_path / "late").mkdir()
+        names = [*(f"filler-{number}.jpg" for number in range(20)), "50.jpg", "50-0.jpg"]
+        imports.imported(imports.manifest(late, [imports.item(50)]), imports.archive(late, names), name="Late")
+        connection.close()
+
     def meanwhile(*args):
-        imports.alone("benchmarks/imports/import_one.py", settings, str(tmp_path / "late"))
+        with ThreadPoolExecutor(1) as pool:  # a connection of its own
+            pool.submit(import_late).result()
         return write(*args)
 
     monkeypatch.setattr(housekeeping_backup, "_write_media", meanwhile)
