@@ -139,8 +139,9 @@ def rows(real, name: str) -> list[dict]:
 
 
 @pytest.mark.real
-def test_the_real_captions_change_little_and_only_once(captions, pairs):
-    assert format_groups(pairs) == pairs
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_real_captions_change_little_and_only_once(captions, pairs, every):
+    assert format_groups(pairs[::every]) == pairs[::every]
     made = [text for pair in pairs for text in pair]
     assert sum(one != other for one, other in zip(captions, made, strict=True)) == 1695
     assert all(without_form(one) == without_form(other) for one, other in zip(captions, made, strict=True))

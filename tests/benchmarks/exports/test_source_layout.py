@@ -1,6 +1,7 @@
 """The whole way: a published file into the database by command, and out again to the same bytes."""
 
 import json
+import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -63,6 +64,15 @@ class TestRealFiles:
         sides = ("original", "hard_positive")
         assert out(tmp_path) == {f"{side}/{name}": (folder / side / name).read_bytes() for side in sides}
 
+    def test_the_swaps_of_sugarcrepe(self, real, tmp_path):
+        (folder := tmp_path / "given").mkdir()
+        for name in ("swap_att.json", "swap_obj.json"):
+            shutil.copy(real / "data/sugarcrepe" / name, folder)
+        bring("sugarcrepe", folder)
+        assert Item.objects.count() == 666 + 245
+        assert out(tmp_path) == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    @pytest.mark.nightly
     def test_sugarcrepe(self, real, tmp_path):
         folder = real / "data/sugarcrepe"
         bring("sugarcrepe", folder)

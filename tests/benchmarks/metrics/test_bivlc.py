@@ -89,10 +89,10 @@ def test_only_the_order_of_scores_matters_and_the_two_roles_are_alike(rows):
 
 
 def test_chance_is_what_random_scores_come_to():
-    drawn = np.random.default_rng(5).random((40_000, 2, 2))
+    drawn = np.random.default_rng(5).random((10_000, 2, 2))
     found = accuracies(scored(table) for table in drawn)
     for measure in MEASURES:
-        assert found[measure].share == pytest.approx(CHANCE[measure], abs=0.01)
+        assert found[measure].share == pytest.approx(CHANCE[measure], abs=0.02)
 
 
 def test_types_come_with_their_subtypes_and_add_up():
