@@ -57,8 +57,13 @@ def test_one_of_two_is_picked_by_number_and_read_out(sit, protocol, word):
     assert answered(desk) == ["1", "2", "2", "1"] and desk.page.errors == []
 
 
-def test_yes_no_and_cannot_tell_have_letters_and_numbers(sit):
+def test_yes_no_and_cannot_tell_have_letters_and_numbers_and_a_click_on_the_picture_zooms(sit):
     desk = sit(annotator=somebody("verify"))
+    desk.page.locator(".still").click()
+    expect(desk.page.locator("#desk.zoomed")).to_be_visible()
+    desk.page.locator(".still").click()
+    expect(desk.page.locator("#desk.zoomed")).to_have_count(0)
+    desk.nothing_picked()
     pressed = {"y": "yes", "n": "no", "t": "cannot_tell", "1": "yes", "2": "no"}
     for count, (key, answer) in enumerate(pressed.items(), 1):
         desk.press(key).picked(answer).press("Enter").counts(count).says("saved")
@@ -88,15 +93,6 @@ def test_every_screen_is_in_sight_accessible_and_zooms(sit, axe_violations, prot
     desk.page.reload()
     desk.at_desk()
     assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
-
-
-def test_a_click_on_the_shown_picture_zooms_and_picks_nothing(sit):
-    desk = sit(annotator=somebody("verify"))
-    desk.page.locator(".still").click()
-    expect(desk.page.locator("#desk.zoomed")).to_be_visible()
-    desk.page.locator(".still").click()
-    expect(desk.page.locator("#desk.zoomed")).to_have_count(0)
-    desk.nothing_picked()
 
 
 def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_violations):
