@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ def side(page: Page) -> float:
 
 
 @pytest.mark.parametrize(
-    ("candidates", "at_least"), [(2, 520), (3, 420), (4, 355), (5, 300), (6, 300), (7, 240), (9, 235)]
+    ("candidates", "at_least"),
+    [(2, 520), (3, 420), (4, 355), pytest.param(5, 300, marks=pytest.mark.nightly), (6, 300), (7, 240), (9, 235)],
 )
 def test_everything_is_in_sight_and_pictures_are_large(sit, candidates, at_least):
     """Also with a caption of 300 characters, and on a phone."""
@@ -60,13 +62,15 @@ def test_everything_is_in_sight_and_pictures_are_large(sit, candidates, at_least
         assert side(page) >= 200
 
 
-def test_wide_and_tall_pictures_are_shown_whole(sit):
+def test_wide_and_tall_pictures_are_shown_whole_and_a_sentence_from_right_to_left_reads_so(sit):
     study = studies.study(items=1)
+    Caption.objects.update(text="كوب أزرق وصحن أحمر على الطاولة.")
     pictures.paint(study, [pictures.draw(n, 640, 427) for n in range(5)])
     page = sit(annotator=studies.annotator(study)).page
     box = page.locator(".card-option").first.bounding_box()
     assert box["width"] / box["height"] == pytest.approx(640 / 427, rel=0.02)
     assert outside(page) == []
+    assert page.evaluate("getComputedStyle(document.querySelector('.caption')).direction") == "rtl"
 
 
 def test_in_a_small_window_everything_can_be_reached_without_scrolling_sideways(sit):
@@ -140,9 +144,13 @@ def test_sentences_that_do_not_fit_say_that_there_are_more(sit):
     expect(more).to_have_count(0)
 
 
-def test_two_fingers_and_the_wheel_enlarge_the_zoomed_pictures(open_page, site):
+def test_on_a_phone_a_tap_picks_and_two_fingers_or_the_wheel_enlarge_the_zoomed_pictures(open_page, site):
     page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
-    page.goto(at(site, pictures.desk(items=1)))
+    page.goto(at(site, pictures.desk(items=2)))
+    page.locator(".card-option").nth(2).tap()
+    expect(page.locator("input[value='3']")).to_be_checked()
+    page.locator("#submit").tap()
+    expect(page.locator("#done")).to_have_text("1")
     page.locator("#zoom").tap()
     scale = "() => Number(document.getElementById('desk').style.getPropertyValue('--zoom'))"
     box = page.locator(".card-option").first.bounding_box()
@@ -177,22 +185,6 @@ def test_submit_stays_where_it_is_from_item_to_item(sit):
     assert found.pop("layouts") == {"side", "top"} and all(len(places) == 1 for places in found.values()), found
 
 
-def test_on_a_phone_a_tap_picks_and_zoom_follows_the_finger(open_page, site):
-    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
-    page.goto(f"{site}/judge/{pictures.desk(items=2).token}/")
-    page.locator(".card-option").nth(2).tap()
-    expect(page.locator("input[value='3']")).to_be_checked()
-    page.locator("#submit").tap()
-    expect(page.locator("#done")).to_have_text("1")
-
-
-def test_a_sentence_from_right_to_left_reads_so(sit):
-    annotator = pictures.desk(items=1)
-    Caption.objects.update(text="كوب أزرق وصحن أحمر على الطاولة.")
-    page = sit(annotator=annotator).page
-    assert page.evaluate("getComputedStyle(document.querySelector('.caption')).direction") == "rtl"
-
-
 def loaded(name: str) -> set[str]:
     """A script and all that it imports."""
     names, found = [name], set()
@@ -203,12 +195,14 @@ def loaded(name: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda one: one.name)
-def test_script_and_style_are_at_most_60_kb_on_the_wire(protocol):
-    files = {"css/base.css", "css/dark.css", "css/judge.css", *loaded("js/judging/judge.js")}
-    if protocol.form:
-        files |= loaded(protocol.form.script) | {protocol.form.style or "css/judge.css"}
-    assert sum(len(gzip.compress((STATIC / name).read_bytes())) for name in files) < 60_000
+def test_script_and_style_are_at_most_60_kb_on_the_wire():
+    size = cache(lambda name: len(gzip.compress((STATIC / name).read_bytes())))
+    of_every_one, found = {"css/base.css", "css/dark.css", "css/judge.css", *loaded("js/judging/judge.js")}, {}
+    for protocol in PROTOCOLS.values():
+        form = protocol.form
+        own = loaded(form.script) | {form.style or "css/judge.css"} if form else set()
+        found[protocol.name] = sum(map(size, of_every_one | own))
+    assert found and {name: total for name, total in found.items() if total >= 60_000} == {}
 
 
 def test_every_script_of_the_judging_page_is_asked_for_at_once(client):
