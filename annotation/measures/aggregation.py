@@ -4,14 +4,14 @@ Rows are (item, annotator, label); an annotator who read an item several times c
 and Skene's own data (§2: the number of times that observer k gives label l to patient i).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from annotation.measures.agreement import Rating
+from annotation.measures.ratings import Rating, RatingColumns
 
 _TIE_MARGIN = 1e-6  # posteriors closer than this are tied
 _MAX_STEPS = 1000
@@ -39,20 +39,30 @@ class Aggregate:
     converged: bool = True
 
 
-def majority(rows: Iterable[Rating], tie_rule: str = NO_LABEL) -> Aggregate:
+def majority(ratings: Iterable[Rating] | RatingColumns, tie_rule: str = NO_LABEL) -> Aggregate:
     """The most frequent label; posteriors are shares of votes. Tie rule `first`: of tied labels, the first given."""
-    votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for item, _, label in rows:
-        votes[item][label] += 1
-    shares = {item: {label: n / count.total() for label, n in count.items()} for item, count in votes.items()}
-    return _aggregate(shares, tie_rule)
+    given = RatingColumns.of(ratings)
+    size = max(1, len(given.labels))
+    kinds, first, votes = np.unique(
+        given.item.astype(np.int64) * size + given.label, return_index=True, return_counts=True
+    )
+    order = np.lexsort((first, kinds // size))  # an item's labels in the order given
+    kinds, votes = kinds[order], votes[order]
+    shares = votes / np.bincount(given.item)[kinds // size]
+    found: dict[Any, dict[str, float]] = {item: {} for item in given.items}
+    for item, label, share in zip((kinds // size).tolist(), (kinds % size).tolist(), shares.tolist(), strict=True):
+        found[given.items[item]][given.labels[label]] = share
+    return _aggregate(found, tie_rule)
 
 
-def dawid_skene(rows: Sequence[Rating], tie_rule: str = NO_LABEL, steps: int = _MAX_STEPS) -> Aggregate:
+def dawid_skene(
+    ratings: Iterable[Rating] | RatingColumns, tie_rule: str = NO_LABEL, steps: int = _MAX_STEPS
+) -> Aggregate:
     """Maximum likelihood by expectation–maximisation, starting from the shares of votes (Dawid and Skene 1979, §3)."""
-    if not rows:
+    given = RatingColumns.of(ratings)
+    if not len(given):
         return Aggregate({}, {}, {}, {})
-    found = _Fit(rows)
+    found = _Fit(given)
     before, now, done = -np.inf, found.step(), 1
     while done < steps and abs(now - before) >= _CONVERGENCE:
         before, now, done = now, found.step(), done + 1
@@ -69,27 +79,26 @@ def dawid_skene(rows: Sequence[Rating], tie_rule: str = NO_LABEL, steps: int = _
 class _Fit:
     """`posterior` is items × labels, `confusion` annotators × true label × given label."""
 
-    def __init__(self, rows: Sequence[Rating]):
-        columns = list(zip(*rows, strict=True))
-        (self.items, self.item), (self.people, self.person), (self.labels, self.label) = map(_codes, columns)
-        self.posterior = self._by(self.item, np.eye(len(self.labels))[self.label], len(self.items))
-        self.posterior /= self.posterior.sum(axis=1, keepdims=True)
-
-    @staticmethod
-    def _by(codes: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
-        """Sums of the rows of `values` (R × L) by code."""
-        return np.stack([np.bincount(codes, weights=column, minlength=size) for column in values.T], axis=1)
+    def __init__(self, given: RatingColumns):
+        self.items, self.people, self.labels = given.items, given.annotators, given.labels
+        self.item, self.person, self.label = given.item, given.annotator, given.label
+        places = self.item.astype(np.int64) * len(self.labels) + self.label
+        votes = np.bincount(places, minlength=len(self.items) * len(self.labels)).reshape(-1, len(self.labels))
+        self.posterior = votes / votes.sum(axis=1, keepdims=True)
 
     def step(self) -> float:
         """Maximise, then expect; also returns the items' mean log-likelihood under the maximised parameters."""
-        labels, given = len(self.labels), self.person * len(self.labels) + self.label
+        people, labels = len(self.people), len(self.labels)
         self.shares = self.posterior.mean(axis=0)
-        counts = self._by(given, self.posterior[self.item], len(self.people) * labels)
-        self.confusion = counts.reshape(len(self.people), labels, labels).transpose(0, 2, 1)
+        given = self.person * labels + self.label
+        counts = [np.bincount(given, self.posterior[self.item, true], people * labels) for true in range(labels)]
+        self.confusion = np.stack(counts, axis=1).reshape(people, labels, labels).transpose(0, 2, 1)
         whole = self.confusion.sum(axis=2, keepdims=True)
         self.confusion = np.divide(self.confusion, whole, out=np.zeros_like(self.confusion), where=whole > 0)
-        said = np.log(np.maximum(self.confusion, _SMALLEST))[self.person, :, self.label]
-        logs = self._by(self.item, said, len(self.items)) + np.log(np.maximum(self.shares, _SMALLEST))
+        said = np.log(np.maximum(self.confusion, _SMALLEST))
+        each = (np.bincount(self.item, said[self.person, true, self.label], len(self.items)) for true in range(labels))
+        logs = np.stack([*each], axis=1)
+        logs += np.log(np.maximum(self.shares, _SMALLEST))
         top = logs.max(axis=1, keepdims=True)
         likely = np.exp(logs - top)
         self.posterior = likely / likely.sum(axis=1, keepdims=True)
@@ -105,12 +114,6 @@ class _Fit:
             }
             for person, matrix in zip(self.people, self.confusion, strict=True)
         }
-
-
-def _codes(values: Sequence[str]) -> tuple[list[str], np.ndarray]:
-    """The distinct values in the order of first appearance, and each value's place among them."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
-    return list(places), np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
 
 
 def _aggregate(posteriors: Mapping[str, _Shares], tie_rule: str) -> Aggregate:

@@ -18,12 +18,12 @@ import numpy as np
 
 from annotation.measures import coefficients
 from annotation.measures.rank_agreement import tau_b
+from annotation.measures.ratings import Rating, RatingColumns, in_order
+from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import NOMINAL, ORDINAL, RANK, Projection, Scale, View
 from annotation.protocols.declared.decisions import mean_ranks
 from annotation.protocols.declared.measuring import ranks_of
-
-Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts, and the label
 
 NO_PAIRS = "no item has two judgments"
 NO_SHARED_ITEMS = "no two annotators judged the same item"
@@ -93,13 +93,13 @@ class RatingTable:
     aside: Counter[str] = Counter()
     unit = ""
 
-    def __init__(self, rows: Iterable[Rating]):
-        rows = list(rows)
-        self.items, self.item = _codes([row[0] for row in rows])
+    def __init__(self, ratings: Iterable[Rating] | RatingColumns):
+        given = RatingColumns.of(ratings)
+        self.items, self.item = in_order(given.items, given.item)
         self.tasks = self.items
-        self.annotators, self.annotator = _codes([row[1] for row in rows])
-        self.labels, self.label = _codes([row[2] for row in rows])
-        if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(rows):
+        self.annotators, self.annotator = in_order(given.annotators, given.annotator)
+        self.labels, self.label = in_order(given.labels, given.label)
+        if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(self.item):
             raise ValueError("an annotator judged an item twice")
         self._count()
 
@@ -113,7 +113,7 @@ class RatingTable:
         if isinstance(view, View):
             return self._on_scale(view)
         other = copy.copy(self)
-        other.labels, to = _codes([view(label) for label in self.labels])
+        other.labels, to = in_order(*codes_of([view(label) for label in self.labels]))
         other.label = to[self.label] if len(to) else self.label
         other._count()
         return other
@@ -164,26 +164,19 @@ class RatingTable:
     def pairs(self) -> tuple[Array, Array, Array, Array]:
         """(first annotator, second, first's label, second's) of each pair of ratings of one item, annotators sorted."""
         first, second = self.pair_indices()
-        return self.annotator[first], self.annotator[second], self.label[first], self.label[second]
+        label = self.label.astype(np.int32)  # millions of pairs
+        return self.annotator[first], self.annotator[second], label[first], label[second]
 
     def pair_indices(self) -> tuple[Array, Array]:
         """The same pairs as positions among the ratings: (first, second)."""
-        order = np.lexsort((self.annotator, self.item))
+        order = np.lexsort((self.annotator, self.item)).astype(np.int32)
         items, firsts, seconds = self.item[order], [], []
         for step in range(1, int(self.counts.sum(axis=1).max(initial=0))):
             at = np.flatnonzero(items[step:] == items[:-step])
-            firsts.append(at)
-            seconds.append(at + step)
-        first = np.concatenate(firsts) if firsts else np.empty(0, int)
-        second = np.concatenate(seconds) if seconds else np.empty(0, int)
-        return order[first], order[second]
-
-
-def _codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
-    """The distinct values in sort order, and each value's position among them."""
-    distinct = sorted(set(values))
-    places = {value: place for place, value in enumerate(distinct)}
-    return distinct, np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+            firsts.append(order[at])
+            seconds.append(order[at + step])
+        none = [np.empty(0, np.int32)]
+        return np.concatenate(firsts or none), np.concatenate(seconds or none)
 
 
 def percent_agreement(table: RatingTable) -> Value:
@@ -204,7 +197,9 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
         return _kappas_on_scale(table)
     first, second, first_label, second_label = table.pairs()
     people, labels = len(table.annotators), len(table.labels)
-    codes, pair = np.unique(first * people + second, return_inverse=True)
+    codes = first * people + second
+    del first, second  # long, with many judgments
+    codes, pair = np.unique(codes, return_inverse=True)
     n = np.bincount(pair, minlength=len(codes))
     same = np.bincount(pair, weights=first_label == second_label, minlength=len(codes)).astype(np.int64)
     of_first = np.bincount(pair * labels + first_label, minlength=len(codes) * labels).reshape(len(codes), labels)

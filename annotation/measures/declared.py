@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from annotation.measures.aggregation import dawid_skene
-from annotation.measures.agreement import Rating, RatingTable
+from annotation.measures.agreement import RatingTable
 from annotation.measures.rank_agreement import mean_tau_b
+from annotation.measures.ratings import Rating
 from annotation.measures.reliability import reliability
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE

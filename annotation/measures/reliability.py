@@ -3,7 +3,7 @@
 docs/reference/measures.md has the formulas and their sources.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -81,7 +81,7 @@ def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 
         "n_ratings": len(table.item),
         "labels": list(table.labels),
         "cohen_mean": mean.value,
-        "cohen_pairs": [_pair_row(pair, table, on) for pair in kappas],
+        "cohen_pairs": [*_pair_rows(table, kappas, on)],
         **found,
         **({"intervals": _all_intervals(table, measures, notes, mean, resamples, seed)} if resamples else {}),
         "notes": notes,
@@ -187,20 +187,58 @@ def percentile_interval(values: Array) -> list[float] | None:
     return [float(end) for end in np.percentile(defined, INTERVAL_PERCENTILES)] if len(defined) else None
 
 
-def _pair_row(pair: PairKappa, table: RatingTable, on: LabelScale) -> Figures:
-    """Two annotators: percent and Cohen's kappa, unweighted and, if the labels have an order, weighted by distance."""
-    confusion = agreement.confusion_matrix(table, pair.first, pair.second)
-    weighted = {} if on.places is None else {name: _weighted_kappa(confusion, on.places, name) for name in _WEIGHTS}
-    found = {"first": pair.first, "second": pair.second, "n": pair.n, "percent": pair.percent, "kappa": pair.value}
-    return {**found, **weighted, "confusion": confusion.tolist(), **({"note": pair.reason} if pair.reason else {})}
+def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -> Iterator[Figures]:
+    """For each two annotators: percent and Cohen's kappa, unweighted and, if the labels have an order, weighted by
+    distance, and their confusion table. `pairs` as `cohen_kappas` gives them.
+    """
+    for some, confusion in _confusions(table, pairs):
+        weighted = (
+            {} if on.places is None else {name: _weighted_kappas(confusion, on.places, name) for name in _WEIGHTS}
+        )
+        for row, (pair, counts) in enumerate(zip(some, confusion.tolist(), strict=True)):
+            found = {
+                "first": pair.first,
+                "second": pair.second,
+                "n": pair.n,
+                "percent": pair.percent,
+                "kappa": pair.value,
+            }
+            kappas = {name: values[row] for name, values in weighted.items()}
+            yield {**found, **kappas, "confusion": counts, **({"note": pair.reason} if pair.reason else {})}
 
 
-def _weighted_kappa(confusion: Array, places: Array, weights: str) -> float | None:
+def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tuple[Sequence[PairKappa], Array]]:
+    """Some of the pairs at a time with their label counts (B × L × L): rows are the first annotator's labels."""
+    pair, cells = _cells_of_pairs(table)
+    labels = len(table.labels)
+    start = 0
+    for size in block_sizes(len(pairs), labels**2):
+        low, high = np.searchsorted(pair, [start, start + size])
+        places = (pair[low:high] - start).astype(np.int64) * labels**2 + cells[low:high]
+        counts = np.bincount(places, minlength=size * labels**2).reshape(size, labels, labels)
+        yield pairs[start : start + size], counts
+        start += size
+
+
+def _cells_of_pairs(table: RatingTable) -> tuple[Array, Array]:
+    """(which pair of annotators, which cell of their confusion table) of each pair of ratings of one item, sorted."""
+    first, second, one, other = table.pairs()
+    codes = first * len(table.annotators) + second
+    del first, second  # long, with many ratings
+    order = np.argsort(codes, kind="stable")
+    pair = np.cumsum(np.diff(codes[order], prepend=-1) != 0, dtype=np.int32) - 1
+    return pair, (one * len(table.labels) + other)[order].astype(np.int32)
+
+
+def _weighted_kappas(confusion: Array, places: Array, weights: str) -> list[float | None]:
     """Cohen (1968), with weights that grow with the distance of the labels' places, or with its square.
 
-    `confusion` is L × L, `places` from low to high. None if both gave only one label.
+    `confusion` is B × L × L, `places` from low to high. None if both gave only one label.
     """
     apart = np.abs(places[:, None] - places[None, :]) ** (1 if weights == "linear" else 2)
-    n = confusion.sum()
-    expected = (confusion.sum(axis=1)[:, None] * confusion.sum(axis=0)[None, :] * apart).sum() / n
-    return 1 - float((confusion * apart).sum() / expected) if expected else None
+    n = confusion.sum(axis=(1, 2))
+    by_chance = np.einsum("bi,ij,bj->b", confusion.sum(axis=2), apart, confusion.sum(axis=1)) / n
+    observed = (confusion * apart).sum(axis=(1, 2)).tolist()
+    return [
+        1 - is_apart / chance if chance else None for is_apart, chance in zip(observed, by_chance.tolist(), strict=True)
+    ]

@@ -106,18 +106,33 @@ COMMAS = Kind(quoted, ",", "put cells with commas in quotes.")
 TABS = Kind(literal, "\t", "a cell cannot contain a tab or line break, even in quotes.")
 
 
-def read_table(path: Path, log: ProblemLog, required: Sequence[str]) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class TableLimits:
+    """Limits of a table that is not an import; `size` is in bytes, `things` says what its rows are."""
+
+    rows: int
+    lines: int
+    size: int
+    things: str
+
+
+def read_table(
+    path: Path, log: ProblemLog, required: Sequence[str], at_most: TableLimits | None = None
+) -> Iterator[Row]:
     """Rows of a CSV file that has at least the `required` columns."""
-    return read_rows(path, log, COMMAS, [required])
+    return read_rows(path, log, COMMAS, [required], at_most)
 
 
-def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequence[str]]) -> Iterator[Row]:
+def read_rows(
+    path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequence[str]], at_most: TableLimits | None = None
+) -> Iterator[Row]:
     """Rows of a file that has at least the columns of one of the `layouts`. Ragged rows are logged and skipped.
 
     EMPTY_FILE, COLUMN_MISSING, WRONG_DELIMITER and broken quotes end the reading; NO_ROWS if there is only a header.
     """
     with path.open("rb") as stream:
-        rows = kind.cells(text.lines(stream, path.name, log), path.name, log)
+        sizes = {"most": at_most.lines, "cap": at_most.size} if at_most else {}
+        rows = kind.cells(text.lines(stream, path.name, log, **sizes), path.name, log)
         first = next(rows, None)
         if first is None:
             log.error("EMPTY_FILE", path.name, None, "", "The file has only blank lines; export it again.")
@@ -126,15 +141,17 @@ def read_rows(path: Path, log: ProblemLog, kind: Kind, layouts: Sequence[Sequenc
         refuse_other_delimiter(header, number, path.name, kind, layouts, log)
         required = max(layouts, key=lambda layout: len({*layout} & {*header}))
         check_header(header, number, path.name, required, log)
-        yield from checked_rows(rows, header, path.name, kind, log)
+        yield from checked_rows(rows, header, path.name, kind, log, at_most)
 
 
-def checked_rows(rows: Cells, header: list[str], file: str, kind: Kind, log: ProblemLog) -> Iterator[Row]:
-    count = 0
+def checked_rows(
+    rows: Cells, header: list[str], file: str, kind: Kind, log: ProblemLog, at_most: TableLimits | None = None
+) -> Iterator[Row]:
+    count, most = 0, at_most.rows if at_most else limits.MAX_ROWS
     for number, row in rows:
         count += 1
-        if count > limits.MAX_ROWS:
-            too_many_rows(file, number, log)
+        if count > most:
+            too_many_rows(file, number, log, *((most, f"{at_most.things}; split the file") if at_most else ()))
         if len(row) != len(header):
             advice = f"The header has {len(header)} cells, this row {len(row)}; {kind.ragged}"
             log.error("RAGGED_ROW", file, number, "", advice)

@@ -83,16 +83,21 @@ def guessed(data: bytes) -> str:
     return "cp949 (Korean)" if hangul >= 2 and hangul * 2 >= high * 0.6 else "Windows-1252 or Latin-1"
 
 
-def lines(stream: BinaryIO, file: str, log: ProblemLog) -> Iterator[str]:
-    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`). LINE_TOO_LONG or TOO_MANY_ROWS once it is."""
+def lines(
+    stream: BinaryIO, file: str, log: ProblemLog, most: int | None = None, cap: int = limits.MAX_FILE_BYTES
+) -> Iterator[str]:
+    """Physical lines with their ends (`\\n`, `\\r\\n` or `\\r`), at most `most` (by default those of an import).
+    LINE_TOO_LONG or TOO_MANY_ROWS once it is.
+    """
     rest, row, seen = "", 0, 0  # `seen` characters of the rest are known to end no line
-    for chunk in chunks(stream, file, log):
+    most = most or limits.MAX_LINES
+    for chunk in chunks(stream, file, log, cap):
         rest += chunk
         end = 0
         for match in BREAK.finditer(rest, seen, len(rest) - rest.endswith("\r")):  # a last \r may be half of \r\n
             line, row, end = rest[end : match.end()], row + 1, match.end()
-            if row > limits.MAX_LINES:
-                log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {limits.MAX_LINES:,} lines; split the file.")
+            if row > most:
+                log.error("TOO_MANY_ROWS", file, row, "", f"Give at most {most:,} lines; split the file.")
                 raise Unreadable
             refuse_long_line(len(line), row, file, log)
             yield line

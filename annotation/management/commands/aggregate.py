@@ -1,20 +1,19 @@
 """`manage.py aggregate --ratings FILE.csv --method dawid-skene --json`: one label for each rated item."""
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.ratings_file import read_or_refuse
+from annotation.management.ratings_file import read_or_refuse, write_figures
 from annotation.measures import aggregation
 from annotation.measures.aggregation import FIRST_LABEL as FIRST_GIVEN
 from annotation.measures.aggregation import NO_LABEL, Aggregate
-from annotation.measures.agreement import Rating
+from annotation.measures.ratings import RatingColumns
 from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
 
-METHODS: dict[str, Callable[[Sequence[Rating], str], Aggregate]] = {
+METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
     "majority": aggregation.majority,
     "dawid-skene": aggregation.dawid_skene,
 }
@@ -41,7 +40,7 @@ class Command(BaseCommand):
         rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)
         right = read_or_refuse(lambda log: read_gold(gold, log), self.stdout) if gold else {}
         found = told(METHODS[method](rows, ties), right, method)
-        self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
+        write_figures(found, written, options["json"], self.stdout)
 
 
 def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:
@@ -50,7 +49,7 @@ def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:
     return {
         "method": method,
         "n_items": len(found.labels),
-        **asdict(found),
+        **{part.name: getattr(found, part.name) for part in fields(found)},
         "accuracy": how_right.value,
         "accuracy_ties_shared": how_right.ties_shared,
         "n_gold": how_right.n,

@@ -1,6 +1,5 @@
 """`manage.py agreement --ratings FILE.csv --json`: every agreement measure for any file of ratings."""
 
-import json
 from argparse import ArgumentTypeError
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.ratings_file import read_or_refuse
+from annotation.management.ratings_file import read_or_refuse, write_figures
 from annotation.measures.agreement import SEED, RatingTable
 from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
 from annotation.measures.reliability import labels_as_numbers, reliability
@@ -56,7 +55,7 @@ class Command(BaseCommand):
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
             raise CommandError(f"--order lacks {', '.join(lacking)}. Name every label.")
         found = reliability(table, said, bootstrap, seed)
-        self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2) if options["json"] else written(found))
+        write_figures(found, written, options["json"], self.stdout)
 
 
 def spelt_twice(labels: Sequence[str]) -> list[str]:

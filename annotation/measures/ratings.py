@@ -1,0 +1,78 @@
+"""Ratings by columns, as integer codes, so that a million of them fit in memory. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.measures.types import Array
+
+Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts, and the label
+
+
+@dataclass(frozen=True, slots=True)
+class RatingColumns:
+    """R ratings in the order given. `item`, `annotator` and `label` (shape R) are positions in `items`, `annotators`
+    and `labels`, whose values are distinct and in the order of first appearance.
+    """
+
+    items: list[Any]
+    annotators: list[Any]
+    labels: list[str]
+    item: Array
+    annotator: Array
+    label: Array
+
+    @classmethod
+    def of(cls, ratings: "Iterable[Rating] | RatingColumns") -> "RatingColumns":
+        """The columns of rows, or these columns themselves."""
+        if isinstance(ratings, RatingColumns):
+            return ratings
+        columns = list(zip(*ratings, strict=True)) or [(), (), ()]
+        (items, item), (annotators, annotator), (labels, label) = map(codes, columns)
+        return cls(items, annotators, labels, item, annotator, label)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def earliest(self) -> Array:
+        """For each rating, the position of the first one of the same item by the same annotator (shape R)."""
+        same = self.item.astype(np.int64) * max(1, len(self.annotators)) + self.annotator
+        _, first, back = np.unique(same, return_index=True, return_inverse=True)
+        found: Array = first[back]
+        return found
+
+    def once(self, last: bool = False) -> "RatingColumns":
+        """Of an annotator's ratings of one item only the first, or at its place the `last`."""
+        first = self.earliest()
+        chosen = np.unique(first)
+        if last:
+            latest = np.zeros(len(self), dtype=np.int64)
+            np.maximum.at(latest, first, np.arange(len(self)))
+            chosen = latest[chosen]
+        labels, label = _in_use(self.labels, self.label[chosen])
+        return RatingColumns(self.items, self.annotators, labels, self.item[chosen], self.annotator[chosen], label)
+
+
+def in_order(values: Sequence[Any], at: Array) -> tuple[list[Any], Array]:
+    """The distinct `values` sorted, and the positions `at` as positions among them."""
+    by_value = sorted(range(len(values)), key=values.__getitem__)
+    places = np.empty(len(values), dtype=np.int64)
+    places[by_value] = np.arange(len(values))
+    return [values[place] for place in by_value], places[at]
+
+
+def codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
+    """The distinct values in the order of first appearance, and each value's position among them."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return list(places), np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def _in_use(values: Sequence[str], at: Array) -> tuple[list[str], Array]:
+    """Only the values that a position names, in the order of first appearance, and the positions among these."""
+    used, first = np.unique(at, return_index=True)
+    used = used[np.argsort(first)]
+    places = np.zeros(len(values), dtype=np.int64)
+    places[used] = np.arange(len(used))
+    return [values[place] for place in used], places[at]
