@@ -52,7 +52,9 @@ def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Contain
 
 
 def labels_as_numbers(labels: Sequence[str]) -> Array | None:
-    """None if one is not a number, or is too large for exact differences."""
+    """None if one is not a number, or is too large for exact differences. “1_0” is a name, as in any other tool."""
+    if any("_" in label for label in labels):
+        return None
     try:
         values = np.array([float(label) for label in labels])
     except ValueError:

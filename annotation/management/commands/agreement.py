@@ -1,5 +1,6 @@
 """`manage.py agreement --ratings FILE.csv --json`: every agreement measure for any file of ratings."""
 
+import csv
 from argparse import ArgumentTypeError
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -39,7 +40,9 @@ class Command(BaseCommand):
             "--repeated", choices=[REFUSE, FIRST, LAST], default=REFUSE,
             help="if an annotator rated an item twice: refuse the file, or count one of the two ratings",
         )  # fmt: skip
-        parser.add_argument("--order", default="", help="the labels in ascending order: low,middle,high")
+        parser.add_argument(
+            "--order", default="", help="the labels in ascending order: low,middle,high (with a comma: in quotes)"
+        )
         parser.add_argument(
             "--bootstrap", type=natural, default=0, metavar="N", help="95 %% intervals from N resamples"
         )
@@ -49,7 +52,8 @@ class Command(BaseCommand):
         table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
             raise CommandError(f"{' and '.join(twice)} are the same number. Write it the same way everywhere.")
-        said = [label.strip() for label in order.split(",") if label.strip()]
+        cells = next(csv.reader([order], skipinitialspace=True), [])
+        said = [label.strip() for label in cells if label.strip()]
         if again := [label for label, times in Counter(said).items() if times > 1]:
             raise CommandError(f"--order repeats {', '.join(again)}. Name each label once.")
         if lacking := sorted(set(table.labels) - set(said)) if said else []:

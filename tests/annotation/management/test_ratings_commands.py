@@ -1,10 +1,13 @@
 """`manage.py agreement` and `manage.py aggregate` on anybody's table."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+
+from annotation.measures import ratings_csv
 
 HEADER = "item,annotator,label\n"
 RATINGS = HEADER + "1,x,a\n1,y,a\n2,x,b\n2,y,a\n3,x,b\n3,y,b\n"
@@ -38,7 +41,7 @@ def test_agreement_answers_every_key(table):
     )
 
 
-@pytest.mark.parametrize("label", ["nan", "inf", "1e400", "1e300"])
+@pytest.mark.parametrize("label", ["nan", "inf", "1e400", "1e300", "1_0"])
 def test_what_is_no_finite_number_is_a_name(table, label):
     text = run("agreement", "--ratings", table(HEADER + f"1,x,1\n1,y,{label}\n2,x,1\n2,y,1\n"), "--json")
     found = json.loads(text, parse_constant=pytest.fail)
@@ -76,6 +79,34 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(table, asked, why):
         run("agreement", "--ratings", table(ORDERED), *asked)
 
 
+def test_a_label_with_a_comma_is_quoted_in_the_order(table):
+    text = ORDERED.replace("good", '"good, even"')
+    found = json.loads(run("agreement", "--ratings", table(text), "--json", "--order", 'bad, "good, even"'))
+    assert found["labels"] == ["bad", "good, even"] and found["alpha_ordinal"] is not None
+
+
+@pytest.mark.parametrize("column", ["item", "annotator", "label"])
+def test_one_word_in_two_unicode_spellings_is_refused(table, column):
+    composed, apart = "\u00e9", "e\u0301"
+    first, second = ({"item": "1", "annotator": "x", "label": "a"} | {column: name} for name in (composed, apart))
+    text = HEADER + "".join(",".join(row.values()) + "\n" for row in (first, second))
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("agreement", "--ratings", str(table(text)), stdout=out)
+    assert "TWO_SPELLINGS" in out.getvalue() and "Row 2" in out.getvalue()
+
+
+def test_an_import_limit_does_not_apply_to_ratings(table, monkeypatch):
+    monkeypatch.setattr("benchmarks.formats.limits.MAX_ROWS", 2)
+    monkeypatch.setattr("benchmarks.formats.limits.MAX_LINES", 2)
+    assert json.loads(run("agreement", "--ratings", table(RATINGS), "--json"))["n_ratings"] == 6
+    monkeypatch.setattr(ratings_csv, "RATINGS", replace(ratings_csv.RATINGS, rows=5))
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("agreement", "--ratings", str(table(RATINGS)), stdout=out)
+    assert "Give at most 5 ratings" in out.getvalue()
+
+
 def test_one_number_in_two_spellings_is_refused(table):
     with pytest.raises(CommandError, match=r"1 and 1\.0 are the same number"):
         run("agreement", "--ratings", table(HEADER + "1,x,1\n1,y,1.0\n2,x,2\n2,y,2\n"), "--json")
@@ -88,7 +119,11 @@ def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
     first, last = (
         json.loads(run("agreement", "--ratings", twice, "--json", "--repeated", how)) for how in ("first", "last")
     )
-    assert first["n_ratings"] == last["n_ratings"] == 6 and first["percent"] != last["percent"]
+    assert (
+        first["n_ratings"] == last["n_ratings"] == 6
+        and first["labels"] == last["labels"] == ["a", "b"]
+        and first["percent"] != last["percent"]
+    )
     assert json.loads(run("aggregate", "--ratings", twice, "--method", "majority", "--json", "--repeated", "all"))[
         "ties"
     ] == {"2": ["b", "a"]}
