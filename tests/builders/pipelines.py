@@ -65,7 +65,8 @@ def with_originals(study: Study, begin: int = 0) -> Study:
     images = Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
     for number, image in enumerate(images, begin):
         content = numbered(draw(number, 64, 48), number)
-        Image.objects.filter(pk=image.pk).update(sha256=hashlib.sha256(content).hexdigest())
+        digest = hashlib.sha256(content).hexdigest()
+        Image.objects.filter(pk=image.pk).update(sha256=digest, width=64, height=48)
         image.refresh_from_db()
         default_storage.save(image.original_path, ContentFile(content))
     return study

@@ -2,7 +2,9 @@
 
 import csv
 import hashlib
+import re
 import tarfile
+from collections import defaultdict
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,6 +14,13 @@ from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releases.verification.report import Report
 
 DATA = "data"
+FORMS = {  # what the files of a split are called in each form
+    DATA: r"-(?P<shard>\d{5,})-of-(?P<shards>\d{5,})\.parquet",
+    "jsonl": r"\.jsonl",
+    "csv": r"(\.spreadsheet)?\.csv",
+    "imagefolder": r"/(metadata\.jsonl|images/[^/]+)",
+    "webdataset": r"-(?P<shard>\d{6,})\.tar",
+}
 BYTES = 1024 * 1024
 
 
@@ -35,6 +44,8 @@ def check_files(place: Place, report: Report) -> None:
             place.digests[name] = digest(place.folder / name)
             if name in listed:
                 _check_file(place, name, listed[name], report)
+    with report.reading(MANIFEST):
+        _check_shards(place, report)
     _check_content(place, report)
 
 
@@ -47,7 +58,29 @@ def _belongs(place: Place, name: str) -> bool:
         return True
     if folder != DATA and folder not in place.manifest["release"]["forms"]:
         return False
-    return folder == "source" or any(rest.startswith(split) and rest[len(split)] in "-./" for split in place.splits)
+    return folder == "source" or any(_matches(folder, split, rest) for split in place.splits)
+
+
+def _matches(folder: str, split: str, rest: str) -> re.Match | None:
+    return re.fullmatch(re.escape(split) + FORMS[folder], rest)
+
+
+def _check_shards(place: Place, report: Report) -> None:
+    """A split's shards are numbered from 0 without gaps, and none is empty unless it is the only one."""
+    found: dict[tuple[str, str], list[tuple[int, int | None, str]]] = defaultdict(list)
+    for folder in (DATA, "webdataset"):
+        for name in place.below(folder):
+            for split in place.splits:
+                if match := _matches(folder, split, name.removeprefix(f"{folder}/")):
+                    parts = match.groupdict()
+                    total = int(parts["shards"]) if "shards" in parts else None
+                    found[folder, split].append((int(parts["shard"]), total, name))
+    for shards in found.values():
+        for place_among, (number, total, name) in enumerate(sorted(shards)):
+            if number != place_among or total not in (None, len(shards)):
+                report.problem(name, f"its number does not fit the {len(shards):,} shards of the split")
+            if len(shards) > 1 and not place.manifest["files"].get(name, {}).get("rows"):
+                report.problem(name, "it is an empty shard beside others")
 
 
 def _check_file(place: Place, name: str, listed: dict, report: Report) -> None:

@@ -6,17 +6,20 @@ its name, is checked here: Wrong where it is not the same.
 
 import csv
 import hashlib
-import json
+import re
 import sys
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 
-from annotation.releases.verification.place import Place, Wrong, streamed
+from annotation.releases.verification.place import Place, Wrong, as_object, streamed
+from workers import images
 
 Row = dict
 BATCH = 16  # rows with their images in memory
 MEDIA = "images/"
+KEY = re.compile("[0-9]{8,}")  # of a WebDataset sample
 csv.field_size_limit(sys.maxsize)  # a cell is as long as a caption is
 
 
@@ -30,23 +33,36 @@ def content(name: str) -> str:
 
 
 def parquet(place: Place, split: str) -> Iterator[tuple[str, Row]]:
-    """(the shard, a row): images are hashed."""
+    """(the shard, a row): images are hashed, and each distinct one is decoded once."""
     columns = place.manifest["columns"]
     for name in place.below("data", ".parquet"):
         if name.startswith(f"data/{split}-"):
             with streamed(place.folder / name) as file:
                 for batch in file.iter_batches(BATCH, use_threads=False):
                     for row in batch.to_pylist():
-                        yield name, {column: _cell(row, column, part) for column, part in columns.items()}
+                        yield name, {column: _cell(place, row, column, part) for column, part in columns.items()}
 
 
-def _cell(row: Mapping, column: str, part: str) -> object:
+def _cell(place: Place, row: Mapping, column: str, part: str) -> object:
     """An image whose bytes are not those that its name tells stands there by their hash."""
     value = row[column]
     if not is_image(part) or value is None:
         return value
     found = hashlib.sha256(value["bytes"]).hexdigest()
+    if found not in place.decoded:
+        place.decoded[found] = _decode(value["bytes"])
     return value["path"] if content(value["path"]) == found else f"{found} (named {value['path']})"
+
+
+def _decode(data: bytes) -> tuple[str, int, int] | None:
+    """Its format, width and height, upright; None if it is not a whole image that an import would take."""
+    try:
+        image = images.opened(data)
+        width, height = images.decoded(image).size
+    except images.ImageRefused:
+        return None
+    size = (height, width) if images.orientation(image) in images.SIDEWAYS else (width, height)
+    return images.FORMATS[str(image.format)], *size
 
 
 def _jsonl(place: Place, split: str) -> Iterator[tuple[str, Row]]:
@@ -79,6 +95,7 @@ def _csv(place: Place, split: str, ending: str = "csv") -> Iterator[tuple[str, R
 
 def _imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
     """The files were hashed before (place.digests)."""
+    used: set[str | None] = set()
     name = f"imagefolder/{split}/metadata.jsonl"
     pictures = {column for column, part in place.manifest["columns"].items() if is_image(part)}
     for line in place.lines(name):
@@ -86,7 +103,12 @@ def _imagefolder(place: Place, split: str) -> Iterator[tuple[str, Row]]:
         for column, value in line.items():
             image = column.removesuffix("_file_name")
             row[image if image in pictures else column] = _file(place, split, value) if image in pictures else value
+            used |= {value} if image in pictures else set()
         yield name, row
+    folder = f"imagefolder/{split}/"
+    unlisted = [one for one in place.below(folder.rstrip("/")) if one != name and one.removeprefix(folder) not in used]
+    if unlisted:
+        raise Wrong(f"{unlisted[0].removeprefix(folder)} is not in the list")
 
 
 def _file(place: Place, split: str, value: str | None) -> str | None:
@@ -102,27 +124,45 @@ def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
         if name.startswith(f"webdataset/{split}-"):
             with tarfile.open(place.folder / name, "r|") as archive:
                 yield from ((name, row) for row in _samples(archive))
+                end = archive.offset
+            _check_end(place.folder / name, end)
+
+
+def _check_end(path: Path, end: int) -> None:
+    """After the last entry there is only padding, up to a whole record."""
+    with path.open("rb") as file:
+        file.seek(end)
+        if file.read(tarfile.RECORDSIZE + 1).strip(b"\0") or path.stat().st_size - end > tarfile.RECORDSIZE:
+            raise Wrong("it has more after its last entry")
 
 
 def _samples(archive: tarfile.TarFile) -> Iterator[Row]:
-    images: dict[str, str] = {}
+    found: dict[str, str] = {}
+    sample = ""
     for entry in archive:
         key, _, rest = entry.name.partition(".")
         file = archive.extractfile(entry)
-        if file is None:
+        if file is None or not entry.isreg():
             raise Wrong(f"{entry.name} is not a file")
+        if not KEY.fullmatch(key) or sample not in ("", key):
+            raise Wrong(f"{entry.name} does not belong to the sample {sample or 'that follows'}")
+        sample = key
         if rest != "json":
             column, _, ending = rest.rpartition(".")
-            images[column] = f"{hashlib.sha256(file.read()).hexdigest()}.{ending}"
+            if column in found:
+                raise Wrong(f"{entry.name} is there twice")
+            found[column] = f"{hashlib.sha256(file.read()).hexdigest()}.{ending}"
             continue
-        line = json.loads(file.read())
+        line = as_object(file.read())
         row = named(line)
         told = {column: row[column] for column, value in line.items() if isinstance(value, dict)}
-        if told != images:
+        if told != found:
             raise Wrong(f"the images before {entry.name} are not the ones that it names")
         yield row | {"__key__": key}
-        images = {}
+        found, sample = {}, ""
         archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every entry
+    if found:
+        raise Wrong(f"the images of {sample} have no text")
 
 
 READERS: Mapping[str, tuple[str, Callable[[Place, str], Iterator[tuple[str, Row]]]]] = {  # in the words of a report

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from annotation.exports.files import EXTENSIONS
+from annotation.releases.formats.csv import harmless
 from annotation.releases.schema_versions import OWN, Schema
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
@@ -103,16 +104,15 @@ def _against_data(report: Report, name: str, file: str, row: Row, data: Row, ite
 
 
 def _same(form: str, cell: Any, value: object) -> bool:
-    """Whether a cell says the value: in CSV as text; in CSV for spreadsheets but for apostrophes that were put before
-    signs, with nothing left that begins like a formula.
+    """Whether a cell says the value: in CSV as text; in CSV for spreadsheets with an apostrophe exactly where the
+    text may be run as a formula.
     """
     if form not in ("csv", "spreadsheet"):
         return cell == value and isinstance(cell, bool) == isinstance(value, bool)
     wanted = "" if value is None else value if isinstance(value, str) else str(value).lower()
     if form == "csv":
         return cell == wanted
-    risky = isinstance(value, str) and cell[:1] in tuple("=+-@\t\r\n")
-    return not risky and cell.replace("'", "") == wanted.replace("'", "")
+    return cell == (harmless(wanted) if isinstance(value, str) else wanted)
 
 
 def _brief(value: object) -> str:
@@ -207,6 +207,10 @@ def _check_image(
         report.problem(name, f"item {item!r}: image {image['sha256']} is {size}, elsewhere {sizes[image['sha256']]}")
 
 
+def _in_words(format: str, width: int, height: int) -> str:
+    return f"{format} of {width} × {height} pixels"
+
+
 def _check_listed(place: Place, report: Report, seen: Mapping, sizes: dict[str, tuple], said: Mapping) -> None:
     listed = []
     for line in place.lines(IMAGES):
@@ -221,6 +225,11 @@ def _check_listed(place: Place, report: Report, seen: Mapping, sizes: dict[str, 
         size = tuple(line[key] for key in SIZE)
         if sizes.get(content, size) != size:
             report.problem(IMAGES, f"image {content} has size {size}, but another in {ITEMS}")
+        report.count("images decoded")
+        found = place.decoded.get(content)
+        if found != size:
+            words = f"is a {_in_words(*found)}, not a {_in_words(*size)}" if found else "cannot be decoded"
+            report.problem(IMAGES, f"image {content} {words}")
         if any(not one.endswith(f".{EXTENSIONS.get(line['format'])}") for one in line["file_names"]):
             report.problem(IMAGES, f"image {content} has format {line['format']}, unlike its names")
         for key, values in zip(SAID, said.get(content, ()), strict=False):

@@ -25,12 +25,19 @@ class Wrong(ValueError):
     """What a file holds is not what a release's file holds; the message says what."""
 
 
+class DuplicateKey(Wrong):
+    """A JSON object names a key twice."""
+
+
 @dataclass
 class Place:
-    """`digests` has the SHA-256 of each file, by name, once files.py has read them."""
+    """`digests` has the SHA-256 of each file, by name, once files.py has read them; `decoded` format, width
+    and height of each image in the data, by its SHA-256, once forms.py has decoded it (None if it is not an image).
+    """
 
     folder: Path
     digests: dict[str, str] = field(default_factory=dict)
+    decoded: dict[str, tuple[str, int, int] | None] = field(default_factory=dict)
     _protocols: dict[str, ProtocolFile] = field(default_factory=dict)  # those that were read, by path
 
     @cached_property
@@ -81,6 +88,8 @@ class Place:
             for number, line in enumerate(file, 1):
                 try:
                     yield as_object(line)
+                except DuplicateKey as why:
+                    raise Wrong(f"line {number}: {why}") from None
                 except ValueError:
                     raise Wrong(f"line {number} is no JSON object") from None
 
@@ -115,10 +124,18 @@ class Place:
         return [name for name in self.names if name.startswith(f"{folder}/") and name.endswith(ending)]
 
 
-def as_object(text: str) -> dict:
-    found = json.loads(text)
+def as_object(text: str | bytes) -> dict:
+    found = json.loads(text, object_pairs_hook=_with_distinct_keys)
     if not isinstance(found, dict):
         raise Wrong("it is no JSON object")
+    return found
+
+
+def _with_distinct_keys(pairs: list[tuple[str, Any]]) -> dict:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise DuplicateKey(f"it has the key {next(name for name in names if names.count(name) > 1)!r:.60} twice")
     return found
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from annotation.exports.files import split_schema
 from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
@@ -59,6 +60,14 @@ def _check_shard(place: Place, name: str, report: Report) -> None:
         fitting = kind == EMBEDDED if is_image(part) else kind in (PLAIN if part.startswith("meta:") else PLAIN[:1])
         if not fitting:
             report.problem(name, f"its column {column} is {kind}, as {part} it cannot be")
+    wanted = split_schema([(field.name, field.type) for field in schema]).metadata
+    _check_metadata(name, schema, wanted, report)
+
+
+def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report: Report) -> None:
+    """Of a parquet file: what the `datasets` library reads, and nothing else."""
+    if (schema.metadata or {}) != (wanted or {}) or any(field.metadata for field in schema):
+        report.problem(name, "its metadata is not what its columns give")
 
 
 def _check_judgments(place: Place, report: Report) -> None:
@@ -72,6 +81,7 @@ def _check_judgments(place: Place, report: Report) -> None:
                 name, f"its column {column} is {found.get(column, 'missing')}, not {known.get(column, 'known')}"
             )
             return
+    _check_metadata(name, schema, None, report)
     hidden = [column for part, columns in HIDDEN_COLUMNS.items() if part not in place.public for column in columns]
     hidden = [column for column in hidden if column in known]
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}

@@ -116,6 +116,9 @@ def parsed(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+DECODED: dict = {}  # each image once for all edits
+
+
 @cache
 def hashes(folder: Path) -> dict[str, str]:
     return {name: files.digest(folder / name) for name in Place(folder).names}
@@ -141,7 +144,7 @@ class Edited(Place):
 
 def problems(folder: Path, name: str, change: Callable[[list[dict]], object]) -> list[str]:
     """What the checks of tables find after an edit. Only the first of them looks at images."""
-    place, report = Edited(folder, hashes(folder)), Report()
+    place, report = Edited(folder, hashes(folder), DECODED), Report()
     place.edit(name, change)
     for check in ("items", "tasks.jsonl"):
         with report.reading(check):

@@ -1,9 +1,13 @@
 """Whatever somebody changes in a release is found, and the file named; also where the manifest was mended after it."""
 
+import hashlib
+import io
 import json
 import shutil
+import tarfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from annotation.releases import build
@@ -14,6 +18,7 @@ from tests.annotation.releases.released import change_json, change_lines, change
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 STUDIES = ("written", "stages")
 TRAIN = "data/train-00000-of-00001.parquet"
+TAR = "webdataset/train-000000.tar"
 
 
 def caption(folder: Path) -> None:
@@ -107,6 +112,94 @@ def cell(folder: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8-sig").replace("generic", "=generic", 1), encoding="utf-8-sig")
 
 
+def change_tar(folder: Path, change) -> None:
+    """`change` gets and returns the entries of the first shard, as [(name, bytes)]."""
+    path = folder / TAR
+    with tarfile.open(path) as archive:
+        entries = [(entry.name, archive.extractfile(entry).read()) for entry in archive]
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, content in change(entries):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+
+
+def entry_renamed(folder: Path) -> None:
+    """A loader finds one sample more."""
+    change_tar(folder, lambda entries: [("99" + entries[0][0], entries[0][1]), *entries[1:]])
+
+
+def entry_surplus(folder: Path) -> None:
+    change_tar(folder, lambda entries: [*entries, ("99999999.image.jpg", b"more")])
+
+
+def entry_after_the_end(folder: Path) -> None:
+    with (folder / TAR).open("ab") as file:
+        file.write(b"more")
+
+
+def unlisted_picture(folder: Path) -> None:
+    (folder / "imagefolder/train/images/more.jpg").write_bytes(b"more")
+
+
+def empty_shard(folder: Path) -> None:
+    table = pq.read_table(folder / TRAIN)
+    (folder / TRAIN).rename(folder / "data/train-00000-of-00002.parquet")
+    pq.write_table(table.slice(0, 0), folder / "data/train-00001-of-00002.parquet")
+
+
+def surplus_shard(folder: Path) -> None:
+    pq.write_table(pq.read_table(folder / TRAIN).slice(0, 0), folder / "data/train-00001-of-00001.parquet")
+
+
+def apostrophe(folder: Path) -> None:
+    path = folder / "csv/train.spreadsheet.csv"
+    path.write_text(path.read_text(encoding="utf-8-sig").replace("generic", "'generic", 1), encoding="utf-8-sig")
+
+
+def duplicate_key(folder: Path) -> None:
+    path = folder / "items.jsonl"
+    path.write_text(path.read_text().replace("{", '{"id": "other", ', 1))
+
+
+def duplicate_figure(folder: Path) -> None:
+    path = folder / "statistics.json"
+    path.write_text(path.read_text().replace("{", '{"whole": 1, ', 1))
+
+
+def parquet_metadata(folder: Path, name: str = TRAIN) -> None:
+    table = pq.read_table(folder / name)
+    pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "note": "more"}), folder / name)
+
+
+def judgments_metadata(folder: Path) -> None:
+    parquet_metadata(folder, "judgments.parquet")
+
+
+def no_picture(folder: Path) -> None:
+    """Other bytes, and their hash wherever the image is named."""
+    old = json.loads((folder / "images.jsonl").read_text().splitlines()[0])["sha256"]
+    data = b"These bytes are no image."
+    new = hashlib.sha256(data).hexdigest()
+
+    def change(rows):
+        for image in (image for row in rows for image in row.values() if isinstance(image, dict)):
+            if image["path"].startswith(old):
+                image.update(bytes=data, path=image["path"].replace(old, new))
+
+    for path in folder.glob("data/*.parquet"):
+        change_table(path, change)
+    for path in folder.glob("*.jsonl"):
+        path.write_text(path.read_text().replace(old, new))
+
+
+def width(folder: Path) -> None:
+    """Wherever it is told."""
+    for name in ("items.jsonl", "dropped.jsonl", "images.jsonl"):
+        path = folder / name
+        path.write_text(path.read_text().replace('"width": ', '"width": 1'))
+
+
 CHANGES = {  # what somebody does → the file that has to be named, and a word of the sentence
     caption: (TRAIN, "has caption 'Other words.'"),
     answer: ("figures.json", "/stages/"),
@@ -125,6 +218,19 @@ CHANGES = {  # what somebody does → the file that has to be named, and a word 
     shard: ("data/dev-00000-of-00001.parquet", "no format or split"),
     count: ("manifest.json", "counts/imported"),
     cell: ("csv/train.spreadsheet.csv", "=generic"),
+    width: ("images.jsonl", "pixels, not a"),
+    entry_renamed: ("webdataset/train", "does not belong to the sample"),
+    entry_surplus: ("webdataset/train", "have no text"),
+    entry_after_the_end: ("webdataset/train", "more after its last entry"),
+    unlisted_picture: ("imagefolder/train", "images/more.jpg is not in the list"),
+    empty_shard: ("data/train-00001-of-00002.parquet", "empty shard"),
+    surplus_shard: ("data/train-00001-of-00001.parquet", "its number"),
+    apostrophe: ("csv/train.spreadsheet.csv", "'generic"),
+    duplicate_key: ("items.jsonl", "the key 'id' twice"),
+    duplicate_figure: ("statistics.json", "the key 'whole' twice"),
+    parquet_metadata: (TRAIN, "its metadata"),
+    judgments_metadata: ("judgments.parquet", "its metadata"),
+    no_picture: ("images.jsonl", "cannot be decoded"),
 }
 
 
