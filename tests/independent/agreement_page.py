@@ -127,7 +127,7 @@ def percent(counts: np.ndarray, exact: bool = False) -> float | None:
 
 def fleiss(counts: np.ndarray, exact: bool = False) -> float | None:
     judges = counts[0].sum()
-    observed = np.mean([(row * (row - 1)).sum() / (judges * (judges - 1)) for row in counts])
+    observed = np.mean((counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1)))
     chance = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
     return None if np.isclose(chance, 1) else (observed - chance) / (1 - chance)
 
@@ -144,11 +144,12 @@ def alpha(counts: np.ndarray, exact: bool = False) -> float | None:
 
 
 def ac1(counts: np.ndarray, exact: bool = False) -> float | None:
-    several = [row for row in counts if row.sum() > 1]
-    if not several or (counts.sum(axis=0) > 0).sum() < 2:
+    sizes = counts.sum(axis=1)
+    several = sizes > 1
+    if not several.any() or (counts.sum(axis=0) > 0).sum() < 2:
         return None
-    observed = np.mean([(row * (row - 1)).sum() / (row.sum() * (row.sum() - 1)) for row in several])
-    shares = np.mean([row / row.sum() for row in counts], axis=0)
+    observed = np.mean((counts * (counts - 1)).sum(axis=1)[several] / (sizes * (sizes - 1))[several])
+    shares = np.mean(counts / sizes[:, None], axis=0)
     chance = (shares * (1 - shares)).sum() / (counts.shape[1] - 1)
     return (observed - chance) / (1 - chance)
 
