@@ -8,6 +8,7 @@ import gc
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from django.http import HttpRequest
 from django.test import Client, TransactionTestCase
 from django.utils.crypto import get_random_string
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
 from annotation.protocols import registry
@@ -92,6 +94,7 @@ ALIKE = """on => {
   }
 }"""
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
+TEMPLATE, TEMPLATE_TRIED = "test_winnow", Path(os.environ["WINNOW_VAR"], "template-tried")
 EMPTY_TABLES = """DO $$ DECLARE name text; has_rows bool; names text := ''; BEGIN
   FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'
     AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission') LOOP
@@ -140,6 +143,30 @@ def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: 
     if key not in known:
         known[key] = check(condition, against, **options)
     return known[key]
+
+
+def pytest_sessionstart(session):
+    """While the suite's processes collect, their first one makes the tables that each then copies."""
+    if session.config.pluginmanager.hasplugin("dsession"):
+        threading.Thread(target=_make_template, args=[session.config], daemon=True).start()
+
+
+def _make_template(config: pytest.Config) -> None:
+    try:
+        with config.stash[blocking_manager_key].unblock():
+            connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+            connection.close()
+    finally:
+        TEMPLATE_TRIED.touch()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
+    """Of several processes none migrates: the rows that migrations write are in the copy, too."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        while not TEMPLATE_TRIED.exists():
+            time.sleep(0.1)
+        connection.settings_dict["TEST"] |= {"TEMPLATE": TEMPLATE, "MIGRATE": False}
 
 
 @pytest.hookimpl(wrapper=True)
