@@ -95,6 +95,13 @@ def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
         load(WINNOW_PROXIES=proxies)
 
 
+@pytest.mark.parametrize("items", ["few", "0", "-3"])
+def test_a_number_of_items_in_the_demo_that_is_none_is_refused(load, items):
+    assert load(WINNOW_DEMO_ITEMS="7")["DEMO_ITEMS"] == 7 and load(WINNOW_DEMO_ITEMS="")["DEMO_ITEMS"] == 60
+    with pytest.raises(ImproperlyConfigured, match=r"^WINNOW_DEMO_ITEMS .+$"):
+        load(WINNOW_DEMO_ITEMS=items)
+
+
 def test_networks_that_webhooks_may_be_sent_to(load):
     assert load()["WEBHOOK_NETWORKS"] == []
     assert load(WINNOW_WEBHOOK_PRIVATE="10.0.0.0/8, ::1/128")["WEBHOOK_NETWORKS"][1].prefixlen == 128
