@@ -62,6 +62,10 @@ except ValueError:
 ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")
+DEMO = os.environ.get("WINNOW_DEMO_ITEMS") or "60"
+if not DEMO.isdecimal() or not int(DEMO):
+    raise ImproperlyConfigured(f"WINNOW_DEMO_ITEMS must be a number of items, at least 1, not {DEMO!r}.")
+DEMO_ITEMS = int(DEMO)
 
 INSTALLED_APPS = [
     "django.contrib.auth",

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from config import processes
@@ -176,12 +177,16 @@ class Supervisor:
         self.servers.stop()
 
     def _stop_children(self) -> None:
+        """The workers end together: each takes a second or more to notice."""
         if web := self.children.pop("web", None):
             processes.stop(web, (signal.SIGTERM, GRACE + 2))
-        if models := self.children.pop("models", None):
-            processes.stop(models, (signal.SIGQUIT, GRACE))  # its vectors are kept; its job resumes at the next start
-        if worker := self.children.pop("worker", None):
-            processes.stop(worker, (signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE))
+        ends = {
+            "models": [(signal.SIGQUIT, GRACE)],  # its vectors are kept; its job resumes at the next start
+            "worker": [(signal.SIGTERM, GRACE), (signal.SIGQUIT, GRACE)],
+        }
+        ending = [(self.children.pop(name), *signals) for name, signals in ends.items() if name in self.children]
+        with ThreadPoolExecutor() as together:
+            list(together.map(lambda one: processes.stop(*one), ending))
 
 
 def parent_gone():

@@ -9,7 +9,7 @@ from annotation.checks import qualification
 from annotation.models import Kind
 from annotation.screens import read_answer
 from tests.annotation.checks.test_qualification import QUESTIONS, stage_with
-from tests.browser.looking import fits, in_windows
+from tests.browser.looking import DESK, PHONE, fits, in_windows
 from tests.builders import pictures, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,23 +29,25 @@ def right_key(annotator, stage):
     return read_answer.place_on_screen(step.lease, "candidate-1")
 
 
-def test_by_keyboard_alone(page, site, stage, axe_violations):
+def test_by_keyboard_alone_and_nothing_runs_over_the_edge(page, site, stage, axe_violations):
     annotator = studies.annotator(stage.study)
     page.goto(f"{site}/judge/{annotator.token}/")
-    assert axe_violations(page) == []
+    assert axe_violations(page) == [] and all(fits(page) for _ in in_windows(page))
     page.locator("summary").focus()
     for presses in (["Tab", "ArrowDown"], ["Tab", "Space"]):  # the second option of the first, the first of the second
         for key in presses:
             page.keyboard.press(key)
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Practice 1 of 2")
-    assert axe_violations(page) == []
-    for right in (True, False):
+    assert axe_violations(page) == [] and all(fits(page) for _ in in_windows(page))
+    for right, windows in ((True, [DESK]), (False, [DESK, PHONE])):
         page.keyboard.press(right_key(annotator, stage) if right else "n")
         page.keyboard.press("Enter")
         page.wait_for_selector("#told")
         assert page.locator("#told strong").inner_text() == ("Right." if right else "Wrong.")
-        assert axe_violations(page) == []
+        for window in in_windows(page, *windows):
+            assert fits(page) and axe_violations(page, again=window == PHONE) == [], window
+            assert page.locator(".card-place img").first.bounding_box()["width"] > 100
         page.keyboard.press("Enter")
         page.wait_for_function("() => !document.getElementById('told')")
     page.wait_for_selector("text=Right answers: 1 of 2; you need 2.")
@@ -64,22 +66,3 @@ def test_without_script(open_page, site, stage):
         page.get_by_role("button", name="Answer").click()
         page.get_by_role("button", name="Continue").click()
     expect(page.locator("#desk[data-done='0']")).to_have_count(1)
-
-
-def test_nothing_runs_over_the_edge(page, site, stage, axe_violations):
-    annotator = studies.annotator(stage.study)
-    page.goto(f"{site}/judge/{annotator.token}/")
-    for _ in in_windows(page):
-        assert fits(page)
-    page.get_by_label("content").check()
-    page.get_by_label("none").check()
-    page.get_by_role("button", name="Send my answers").click()
-    page.wait_for_selector("#desk.ready")
-    for _ in in_windows(page):
-        assert fits(page)
-    page.keyboard.press("n")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#told")
-    for _ in in_windows(page):
-        assert fits(page) and axe_violations(page) == []
-        assert page.locator(".card-place img").first.bounding_box()["width"] > 100

@@ -16,15 +16,12 @@ MADE = {"pictures": pictures.desk, "ranking": ranking_screens.ranking}
 @pytest.mark.parametrize("made", ["pictures", pytest.param("ranking", marks=pytest.mark.nightly)])
 def test_every_language_fits_both_windows(sit, axe_violations, made):
     desk = sit(annotator=MADE[made]())
-    for language in ("es", "de", "zh-hans", "ar", "eu"):
+    for language in ("es", "de", "zh-hans", "eu", "ar"):
         desk.annotator.language = language
         desk.annotator.save()
         desk.open()
         for window in in_windows(desk.page):
             assert (desk.page.evaluate(OUTSIDE), fits(desk.page)) == ([], True), (language, window)
-    desk.annotator.language = "ar"
-    desk.annotator.save()
-    desk.open()
     assert axe_violations(desk.page) == [] and desk.page.errors == []
 
 

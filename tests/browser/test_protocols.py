@@ -14,7 +14,6 @@ from tests.builders import pictures, studies
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
 PARTS = [*CONTROLS[1:], ".card-place", ".text-option", "h1", ".texts"]
-NEW = ["bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "verify"]
 
 
 def somebody(protocol: str, items: int = 3, shapes=((640, 427), (512, 512))):
@@ -35,30 +34,33 @@ def answered(desk) -> list[str]:
     return [answer for _, answer in desk.answers()]
 
 
-def test_both_is_picked_by_b_and_n_is_nothing_there(sit):
-    desk = sit(annotator=somebody("bivlc-disambiguate"))
+def pick_both(desk) -> None:
+    """Both is picked by b, and n is nothing there."""
     desk.press("n").nothing_picked().press("b").picked("both").press("Enter").counts(1)
     desk.press("2").picked("2").press("3").picked("2").press("Enter").counts(2).says("saved")
     desk.press("ArrowLeft").picked("2").press("b", "Enter").counts(2)
     desk.press("1", "Enter")
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert answered(desk) == ["both", "2", "both", "1"] and desk.page.errors == []
+    all_done(desk)
+    assert answered(desk) == ["both", "2", "both", "1"]
 
 
-@pytest.mark.parametrize(("protocol", "word"), [("bivlc-i2t", "Sentence"), ("bivlc-t2i", "Picture")])
-def test_one_of_two_is_picked_by_number_and_read_out(sit, protocol, word):
-    desk = sit(annotator=somebody(protocol, items=2))
-    desk.press("b").press("n").nothing_picked().press("Enter").told("Pick an answer first")
-    for count, key in enumerate("1221", 1):
-        desk.press(key).picked(key).told(f"{word} {key} picked").press("Enter")
-        if count < 4:
-            desk.counts(count).says("saved")
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert answered(desk) == ["1", "2", "2", "1"] and desk.page.errors == []
+def pick_one_of_two(word: str):
+    """By number, and it is read out."""
+
+    def walk(desk) -> None:
+        desk.press("b").press("n").nothing_picked().press("Enter").told("Pick an answer first")
+        for count, key in enumerate("1221", 1):
+            desk.press(key).picked(key).told(f"{word} {key} picked").press("Enter")
+            if count < 4:
+                desk.counts(count).says("saved")
+        all_done(desk)
+        assert answered(desk) == ["1", "2", "2", "1"]
+
+    return walk
 
 
-def test_yes_no_and_cannot_tell_have_letters_and_numbers_and_a_click_on_the_picture_zooms(sit):
-    desk = sit(annotator=somebody("verify"))
+def verify(desk) -> None:
+    """Yes, no and "cannot tell" have letters and numbers, and a click on the picture zooms."""
     desk.page.locator(".still").click()
     expect(desk.page.locator("#desk.zoomed")).to_be_visible()
     desk.page.locator(".still").click()
@@ -69,16 +71,27 @@ def test_yes_no_and_cannot_tell_have_letters_and_numbers_and_a_click_on_the_pict
         desk.press(key).picked(answer).press("Enter").counts(count).says("saved")
     desk.press("3").picked("cannot_tell").told("Cannot tell picked")
     desk.press("u").told("Undone").picked("no").press("Enter").counts(5)
-    assert Judgment.objects.filter(answer="cannot_tell").count() == 1 and desk.page.errors == []
+    assert Judgment.objects.filter(answer="cannot_tell").count() == 1
 
 
+def all_done(desk) -> None:
+    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+
+
+WALKS = {  # items, and how their screens are walked by keyboard
+    "bivlc-disambiguate": (3, pick_both),
+    "bivlc-i2t": (2, pick_one_of_two("Sentence")),
+    "bivlc-t2i": (2, pick_one_of_two("Picture")),
+    "verify": (3, verify),
+}
 SCALES = "[...document.querySelectorAll('#place img')].map(one => getComputedStyle(one).transform)"
 
 
-@pytest.mark.parametrize("protocol", NEW)
-def test_every_screen_is_in_sight_accessible_and_zooms(sit, axe_violations, protocol):
+@pytest.mark.parametrize("protocol", WALKS)
+def test_every_screen_is_in_sight_accessible_zooms_and_is_judged_by_keyboard(sit, axe_violations, protocol):
     """As it comes, with an answer picked, and with the rules open; also with long texts."""
-    desk = sit(annotator=somebody(protocol))
+    items, walk = WALKS[protocol]
+    desk = sit(annotator=somebody(protocol, items))
     desk.press("z", "ArrowRight")
     assert set(desk.page.evaluate(SCALES)) == {"matrix(2.5, 0, 0, 2.5, 0, 0)"}
     assert desk.page.evaluate("desk.style.getPropertyValue('--zx')") == "58%"
@@ -87,12 +100,14 @@ def test_every_screen_is_in_sight_accessible_and_zooms(sit, axe_violations, prot
     for keys in ((), ("1",), ("h",)):
         desk.press(*keys)
         for window in in_windows(desk.page):
-            assert axe_violations(desk.page) == [], (keys, window)
+            assert axe_violations(desk.page, again=window == PHONE) == [], (keys, window)
             assert keys == ("h",) or outside(desk.page) == [], (keys, window)
     Caption.objects.update(text=LONG)
     desk.page.reload()
     desk.at_desk()
     assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
+    walk(desk)
+    assert desk.page.errors == []
 
 
 def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_violations):
@@ -101,7 +116,7 @@ def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_v
     desk = sit(annotator=annotator)
     for window in in_windows(desk.page):
         assert [name for name in outside(desk.page) if name not in (".caption", "h1")] == [], window
-        assert axe_violations(desk.page) == [], window  # what scrolls can be scrolled by key
+        assert axe_violations(desk.page, again=window == PHONE) == [], window  # what scrolls can be scrolled by key
 
 
 def test_two_pictures_of_different_shapes_are_equally_large_and_fill_the_window(sit):
@@ -117,7 +132,12 @@ def test_two_pictures_of_different_shapes_are_equally_large_and_fill_the_window(
 
 
 @pytest.mark.parametrize(
-    "protocol", [*NEW[:2], *[pytest.param(protocol, marks=pytest.mark.nightly) for protocol in NEW[2:]]]
+    "protocol",
+    [
+        "bivlc-disambiguate",
+        "bivlc-i2t",
+        *[pytest.param(name, marks=pytest.mark.nightly) for name in ("bivlc-t2i", "verify")],
+    ],
 )
 def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
     page = open_page(java_script_enabled=False)

@@ -1,5 +1,5 @@
 """The main job on real input: imported, judged by two people, exported, loaded. All 84 items of the 99 real images
-are judged by `make nightly`; the suite judges the 12 of BiVLC and 6 others."""
+are judged by `make nightly`; the suite judges the 12 of BiVLC and 2 others."""
 
 import json
 import os
@@ -45,11 +45,12 @@ def imported(real_folder, folder, coco: int) -> Study:
     return Study.objects.get(name="Real run")
 
 
-@pytest.mark.parametrize("coco", [6, pytest.param(COCO, marks=pytest.mark.nightly)])
-def test_from_candidate_images_to_a_split_that_loads(real, sit, tmp_path, coco):
+@pytest.mark.parametrize("coco", [2, pytest.param(COCO, marks=pytest.mark.nightly)])
+def test_from_candidate_images_to_a_split_that_loads(real, sit, open_page, tmp_path, coco):
     study, items = imported(real, tmp_path, coco), BIVLC + coco
+    page = open_page()
     for hasty in (False, True):
-        judge_all(sit(annotator=studies.annotator(study)), items, hasty)
+        judge_all(sit(annotator=studies.annotator(study), page=page), items, hasty)
     assert Judgment.objects.filter(counted_on__stage__study=study).count() == 2 * items
     call_command("export_split", "Real run", out=tmp_path / "split")
     check_split(tmp_path / "split", items)

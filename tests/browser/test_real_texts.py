@@ -62,7 +62,7 @@ def test_second_positives_of_visla_generic(real, sit, tmp_path):
     first.press("Enter")
     send(first, "Enter")
     send(first, "r", "s", "Enter")
-    second = sitting(sit, study)
+    second = sit(annotator=studies.annotator(study), page=first.page)
     place = (
         Lease.objects.latest("pk").shown.index(study.stages.get().tasks.exclude(proposals=[]).get().proposals[0]) + 1
     )

@@ -22,23 +22,29 @@ def visit(site, sign_in):
     return go
 
 
-OTHERS = [pytest.param(protocol, marks=pytest.mark.nightly) for protocol in MATERIAL if protocol != "visla-triplet"]
+def is_good(page, axe_violations) -> None:
+    for window in in_windows(page):
+        assert (axe_violations(page, again=window == PHONE), fits(page), page.errors) == ([], True, []), window
 
 
-@pytest.mark.parametrize("protocol", ["visla-triplet", *OTHERS])
-def test_what_the_paper_reports_is_accessible_and_fits(visit, page, axe_violations, protocol):
-    study = paint(worked(protocol).study)
+def open_paper(visit, page, study) -> None:
     visit(page, f"/studies/{study.pk}/")
     for summary in page.locator("#live-paper summary").all():
         summary.click()
-    for window in in_windows(page):
-        assert (axe_violations(page, again=window == PHONE), fits(page), page.errors) == ([], True, []), window
 
 
-def test_a_benchmarks_page_with_its_plot_is_accessible_and_fits(visit, page, axe_violations):
-    study = paint(worked("visla-triplet", items=3).study)
+@pytest.mark.nightly
+@pytest.mark.parametrize("protocol", MATERIAL)
+def test_what_the_paper_reports_is_accessible_and_fits(visit, page, axe_violations, protocol):
+    open_paper(visit, page, paint(worked(protocol).study))
+    is_good(page, axe_violations)
+
+
+def test_a_study_and_its_benchmark_with_its_plot_are_accessible_and_fit(visit, page, axe_violations):
+    study = paint(worked("visla-triplet").study)
+    open_paper(visit, page, study)
+    is_good(page, axe_violations)
     visit(page, f"/benchmarks/{study.benchmark_id}/")
     page.click("#likeness-table summary")
     assert page.locator(".heights rect").count() > 0
-    for window in in_windows(page):
-        assert (axe_violations(page, again=window == PHONE), fits(page), page.errors) == ([], True, []), window
+    is_good(page, axe_violations)

@@ -18,6 +18,7 @@ from workers.images import Rendered, check_and_render
 COLOURS = ("#c0392b", "#2980b9", "#27ae60", "#f39c12", "#8e44ad", "#16a085", "#d35400", "#7f8c8d", "#2c3e50")
 
 
+@cache
 def draw(number: int, width: int = 512, height: int = 512, **save) -> bytes:
     """A JPEG with a circle whose place and colour tell its number."""
     drawing = Drawing.new("RGB", (width, height), "#eeeeee")

@@ -38,8 +38,9 @@ def children(parent: int, word: str) -> list[psutil.Process]:
 
 
 class Winnow:
-    def __init__(self, var: Path):
-        self.var = var
+    def __init__(self, var: Path, **more: str):
+        """`more`: variables of the environment."""
+        self.var, self.more = var, more
         self.port = free_port()
         self.url = f"http://localhost:{self.port}"
         self.process: subprocess.Popen | None = None
@@ -49,7 +50,7 @@ class Winnow:
     @property
     def environment(self) -> dict[str, str]:
         given = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-        return {**given, "WINNOW_VAR": str(self.var), "PORT": str(self.port)}
+        return {**given, "WINNOW_VAR": str(self.var), "PORT": str(self.port), **self.more}
 
     def command(self, *words: str, **environment: str) -> subprocess.CompletedProcess:
         """`manage.py …`, to its end."""

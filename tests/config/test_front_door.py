@@ -4,8 +4,6 @@ import logging
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -75,13 +73,6 @@ def test_the_api_tells_as_json_that_a_host_is_not_ours(client, settings):
 def test_a_fault_of_the_api_is_told_as_json(rf):
     answer = views.server_error(rf.get("/api/studies/"))
     assert answer.status_code == 500 and b"unexpected error" in answer.content
-
-
-def test_every_view_is_imported_before_gunicorn_forks():
-    """Else a new process imports them at its first request, which waits for seconds."""
-    code = "import sys, config.wsgi; print('annotation.dashboard.views' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "True\n"
 
 
 def test_a_static_file_that_is_not_collected_yet_is_no_fault(settings, tmp_path):

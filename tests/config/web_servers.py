@@ -1,6 +1,7 @@
-"""Starts gunicorn as in the image on each port that it reads, and prints its process. What it imports, it imports once.
+"""Starts gunicorn as in the image on each port that it reads, and prints its process. What it imports, it imports once,
+and says at first whether the views are among it.
 
-python -m tests.config.web_servers FOLDER
+python -m tests.config.web_servers
 """
 
 import os
@@ -17,6 +18,7 @@ QUIET = ["--no-control-socket", "--log-level", "warning"]
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # what ends is gone at once
+    print("annotation.dashboard.views" in sys.modules, flush=True)
     for port in sys.stdin:
         if process := os.fork():
             print(process, flush=True)

@@ -1,5 +1,6 @@
 """`manage.py create_demo`: drawn scenes and a study of them, so that a first start has something to show."""
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.urls import reverse
 
@@ -21,7 +22,9 @@ class Command(BaseCommand):
     help = "Create the demo study with drawn scenes, unless it exists, and print the path of its invitation."
 
     def add_arguments(self, parser):
-        parser.add_argument("--items", type=int, default=60, help="number of items in the demo benchmark")
+        parser.add_argument(
+            "--items", type=int, default=settings.DEMO_ITEMS, help="number of items in the demo benchmark"
+        )
         parser.add_argument("--seed", type=int, default=5, help="the same seed draws the same scenes")
 
     def handle(self, *, items, seed, **rest):
