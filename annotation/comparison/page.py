@@ -17,6 +17,7 @@ from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measu
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 from benchmarks.scoring import retrieval
+from benchmarks.scoring.score import ORDER_TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, given),
         "retrievals": retrieval.results_of(benchmark),
+        "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
     }
 
 
