@@ -5,7 +5,6 @@ from django import forms
 from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.registry import endings
 from benchmarks.runs.import_predictions import TAKEN
 from benchmarks.runs.paper_tables import tables_for
 
@@ -31,12 +30,6 @@ class PredictionsForm(DescribedForm):
 
     def clean_source(self) -> str:
         return on_one_line(self.cleaned_data["source"])
-
-    def clean(self) -> None:
-        kind, files = KINDS.get(self.cleaned_data.get("kind", "")), self.cleaned_data.get("files", [])
-        if kind and (wrong := [file.name for file in files if not fits(file.name, tuple(endings(kind)))]):
-            advice = f"Prediction files for {kind.title} end in {' or '.join(endings(kind))}, unlike “{wrong[0]}”."
-            self.add_error("files", advice)
 
 
 class ReportedForm(DescribedForm):
