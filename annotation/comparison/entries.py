@@ -1,5 +1,5 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Three queries, whatever its
-size: one for the runs, one for stages that measure people, one for these people's answers.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Four queries, whatever its
+size: one for the runs, two for stages that measure people, one for these people's answers.
 """
 
 from collections import defaultdict
@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
@@ -75,14 +76,24 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     if kind not in _PEOPLE:
         return []
     protocols, answers_of = _PEOPLE[kind]
-    studies = permissions.studies_for(user).filter(benchmark=benchmark)
-    stages = Stage.objects.filter(study__in=studies.order_by().values("pk"), protocol__in=protocols)
+    stages = _stages(user, benchmark).filter(protocol__in=protocols)
     entries = []
     for study, answers in answers_of(stages.select_related("study").order_by("study", "position")):
         figures = stored.summarize(answers, KINDS[kind])
         if any(of["n"] for of in figures["measures"].values()):
             entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return entries
+
+
+def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
+    """The kinds whose questions stages of these studies ask people."""
+    there = set(_stages(user, benchmark).values_list("protocol", flat=True))
+    return [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
+
+
+def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
+    studies = permissions.studies_for(user).filter(benchmark=benchmark)
+    return Stage.objects.filter(study__in=studies.order_by().values("pk"))
 
 
 def _bivlc_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Sequence[Typed]]]:

@@ -234,7 +234,6 @@ def ranked(*by_annotator: list[str]) -> Study:
         texts=ranking_screens.RANKED,
     )  # fmt: skip
     benchmark = stage.study.benchmark
-    Benchmark.objects.filter(pk=benchmark.pk).update(source="hard-positives")
     benchmark.items.update(type="replace", subtype="rel")
     benchmark.items.filter(position=0).update(subtype="att")
     for orders in by_annotator:
