@@ -2,6 +2,7 @@
 
 from django import forms
 
+from benchmarks.formats import text
 from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import KINDS
@@ -11,10 +12,11 @@ from benchmarks.runs.paper_tables import tables_for
 KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 
 
-def on_one_line(text: str) -> str:
-    if not text.isprintable():
+def on_one_line(given: str) -> str:
+    found = text.on_one_line(given)
+    if found is None:
         raise forms.ValidationError("Write this on one line, without control characters.")
-    return text
+    return found
 
 
 class PredictionsForm(DescribedForm):
