@@ -22,7 +22,7 @@ from benchmarks.notifications import kinds as notification_kinds
 from benchmarks.notifications import send
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import import_predictions
-from benchmarks.scoring import ask, retrieval, score
+from benchmarks.scoring import ask, order_tasks, retrieval, score
 from benchmarks.storage.files import Unavailable
 from benchmarks.training import train
 
@@ -73,6 +73,13 @@ def generate_images(job_id: int) -> None:
 def run_retrieval(job_id: int) -> None:
     """Runs where `run_score` does."""
     _follow_up(jobs.run(job_id=job_id, by=BY, work=retrieval.measure))
+
+
+@jobs.runs(score.ORDER_TASKS)
+@shared_task
+def run_order_tasks(job_id: int) -> None:
+    """Runs where `run_score` does."""
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=order_tasks.measure))
 
 
 @jobs.runs(train.KIND)

@@ -1,27 +1,33 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Three queries, whatever its
-size: one for the runs, one for stages that measure people, one for these people's answers.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Four queries, whatever its
+size: one for the runs, two for stages that measure people, one for these people's answers.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
 from annotation.figures.human_baseline import OUTCOMES
 from annotation.measures import human_baseline
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS
-from annotation.models import Stage, Study
+from annotation.measures.papers import rank
+from annotation.measures.papers.base import CountedJudgment, JudgedTask
+from annotation.models import Kind, Slot, Stage, Study
+from annotation.protocols import hard_positive_rank
+from annotation.protocols.base import Answer
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
+from benchmarks.metrics.base import Typed
 from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import BIVLC
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.reported import HUMAN
 
@@ -67,23 +73,61 @@ def stands(run: Run) -> str:
 
 def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     """The human baselines on it, from studies that the user may view."""
-    if kind != BIVLC.name:
+    if kind not in _PEOPLE:
         return []
-    studies = permissions.studies_for(user).filter(benchmark=benchmark)
-    stages = Stage.objects.filter(study__in=studies.order_by().values("pk"), protocol__in=BASELINE_PROTOCOLS.values())
-    by_study: dict[Study, list[Stage]] = defaultdict(list)
-    for stage in stages.select_related("study").order_by("study", "position"):
-        by_study[stage.study].append(stage)
-    pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = _verdicts([stage for found in by_study.values() for stage in found])
+    protocols, answers_of = _PEOPLE[kind]
+    stages = _stages(user, benchmark).filter(protocol__in=protocols)
     entries = []
-    for study, pair in pairs:
-        items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
-        figures = stored.summarize(answered, BIVLC)
+    for study, answers in answers_of(stages.select_related("study").order_by("study", "position")):
+        figures = stored.summarize(answers, KINDS[kind])
         if any(of["n"] for of in figures["measures"].values()):
             entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return entries
+
+
+def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
+    """The kinds whose questions stages of these studies ask people."""
+    there = set(_stages(user, benchmark).values_list("protocol", flat=True))
+    return [kind for kind, (protocols, _) in _PEOPLE.items() if there & {*protocols}]
+
+
+def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
+    studies = permissions.studies_for(user).filter(benchmark=benchmark)
+    return Stage.objects.filter(study__in=studies.order_by().values("pk"))
+
+
+def _bivlc_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Sequence[Typed]]]:
+    """Of each baseline."""
+    by_study: dict[Study, list[Stage]] = defaultdict(list)
+    for stage in stages:
+        by_study[stage.study].append(stage)
+    pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
+    said = _verdicts([stage for found in by_study.values() for stage in found])
+    for study, pair in pairs:
+        items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
+        yield study, [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
+
+
+def _hard_positive_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Sequence[Typed]]]:
+    """Of each stage that ranks captions."""
+    by_number = {stage.pk: stage for stage in stages}
+    slots = Slot.objects.filter(stage__in=by_number, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
+    of_task = "stage", "task", "task__item__type", "task__item__subtype", "task__overlap"
+    given: dict[tuple, list[CountedJudgment]] = defaultdict(list)
+    for *task, annotator, answer in slots.values_list(*of_task, "annotator__number", "judgment__answer"):
+        given[tuple(task)].append(CountedJudgment(annotator, Answer(answer)))
+    tasks: dict[int, list[JudgedTask]] = defaultdict(list)
+    for (number, _, kind, subtype, overlap), judgments in given.items():
+        tasks[number].append(JudgedTask(kind, subtype, overlap, judgments))
+    for number, stage in by_number.items():
+        yield stage.study, rank.as_models_answer(tasks[number])
+
+
+# By kind of evaluation: the protocols that measure people by its questions, and who reads their answers
+_PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Sequence[Typed]]]]]] = {
+    BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_answers),
+    HARD_POSITIVE.name: ([hard_positive_rank.PROTOCOL.name], _hard_positive_answers),
+}
 
 
 def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:

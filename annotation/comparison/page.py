@@ -17,6 +17,7 @@ from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measu
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
 from benchmarks.scoring import retrieval
+from benchmarks.scoring.score import ORDER_TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ def _main_measure(kind: str) -> MeasureName:
 def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict:
     """Everything that the page shows. Runs whose figures take long are left to the worker: `missing`."""
     kinds, others = comparison_entries.kinds_of(benchmark), comparison_entries.others(benchmark)
+    kinds += [kind for kind in comparison_entries.kinds_of_people(user, benchmark) if kind not in kinds]
     asked = Query.from_address(given, kinds, "" if kinds else material.kind(benchmark), others)
     every_run = comparison_entries.runs_of(benchmark, asked.kind)
     found, missing = comparison_entries.entries_of(every_run)
@@ -74,6 +76,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, given),
         "retrievals": retrieval.results_of(benchmark),
+        "order_tasks": retrieval.results_of(benchmark, ORDER_TASKS),
     }
 
 

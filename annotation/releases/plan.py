@@ -42,12 +42,16 @@ WORDS = (
     Word("citation", "How to cite", "BibTeX, or a sentence."),
     Word("language", "Language", "Of the captions, as a code: en, es, eu …", long=False),
     Word("collection", "Where the material comes from", "Sources of images and captions, and how they were chosen."),
+    Word("timeframe", "Time frame", "First and last day of its collection: 2026-01-31 to 2026-03-15.", long=False),
+    Word("preprocessing", "Preprocessing", "What was done to it before the import: filtered, cropped, cleaned."),
     Word("platform", "Platform and recruitment", "Where annotators were recruited and how they were chosen."),
     Word("demographics", "Annotators", "What is known of them as a group. Leave out what was not asked."),
     Word("ethics", "Consent and ethics", "What annotators were told, and any review board's decision."),
     Word("biases", "Biases and limits", "Biases of the material or the judgments; what the split does not show."),
     Word("sensitive", "Personal or sensitive material", "Faces, names, anything that a reader must know about."),
     Word("use", "Uses", "What it is meant for, and what it should not be used for."),
+    Word("social_impact", "Social impact", "How its use may affect people, and what is done about it."),
+    Word("maintenance", "Maintenance", "Where to report mistakes, who corrects them, and whether new versions follow."),
 )
 
 

@@ -1,4 +1,4 @@
-"""ARO's perturbations of images (§4, Table 4): rows, columns or patches of equal size change places. Pure."""
+"""ARO's perturbations of images (§3.1, Table 4): rows, columns or patches of equal size change places. Pure."""
 
 from random import Random
 

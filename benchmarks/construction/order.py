@@ -1,4 +1,4 @@
-"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders, and in any (§4). Pure.
+"""ARO's order perturbations (§2.2, Table 1): the words of a caption in four wrong orders, and in any (§3.1). Pure.
 
 Captions are first normalised to lower-case words without punctuation around them: otherwise a capital or full stop in
 mid-sentence would reveal a shuffled caption. Punctuation inside a word (`t-shirt`, `man's`, `7:30`) stays. The same
@@ -67,7 +67,7 @@ PERTURBATIONS: dict[str, Callable[[Words, Words, Random], list[str]]] = {
 
 
 def shuffle_all(words: Words, tags: Words, rng: Random) -> list[str]:
-    """Any word takes any place (ARO §4)."""
+    """Any word takes any place (ARO §3.1)."""
     return at_places(words, [list(range(len(words)))], rng)
 
 

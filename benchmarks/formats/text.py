@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -12,6 +13,18 @@ CHUNK = 2**16
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 BREAK = re.compile(r"\r\n|\r|\n")
 SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+JOINERS = "\u200c\u200d"  # which Persian words and many emoji need
+
+
+def on_one_line(text: str) -> str | None:
+    """A name with plain spaces for no-break and other ones; None if it has a line break, a control character, or
+    another invisible one that would change how the text around it is shown."""
+    plain = "".join(" " if unicodedata.category(one) == "Zs" else one for one in text).strip()
+    hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    wrong = any(unicodedata.category(one) in hidden and one not in JOINERS for one in plain)
+    return None if wrong or (plain and not plain.strip(JOINERS)) else plain
 
 
 def chunks(stream: BinaryIO, file: str, log: ProblemLog, cap: int = limits.MAX_FILE_BYTES) -> Iterator[str]:

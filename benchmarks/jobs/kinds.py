@@ -31,6 +31,7 @@ KINDS: Mapping[str, KindOfJob] = {
     "predictions": KindOfJob("runs/_predicted.html", again="Import again", form="predictions-new"),
     "score": KindOfJob("scoring/_scored.html", *SCORES),
     "retrieval": KindOfJob("scoring/_retrieved.html", *SCORES),
+    "order-tasks": KindOfJob("scoring/_ordered.html", *SCORES),
     "ask": KindOfJob(
         "scoring/_asked.html", "No choices were stored",
         "Answers received so far are kept, and are not asked for again.", "Ask again", "ask-new", True,

@@ -14,6 +14,7 @@ from benchmarks.metrics import inputs
 from benchmarks.metrics.inputs import Array, Pairs
 
 Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
+TIED = "tied"  # a field of records: two scores that a question compares are equal, or a choice is none of the options
 NOTHING = "no item has all the answers that this needs"
 
 
@@ -84,11 +85,13 @@ def exactly_one(answers: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`needs`: the questions on which it is based; `rule`: how their answers decide the item."""
+    """`needs`: the questions on which it is based; `rule`: how their answers decide the item. `untied`: no item counts
+    whose record says that it is `tied`."""
 
     needs: tuple[str, ...]
     chance: float
     rule: Callable[[Sequence[bool]], bool] = all
+    untied: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,11 @@ class Family(Generic[Record]):
         """Every score that a question compares, once, in the order of the questions."""
         return tuple(dict.fromkeys(name for pairs in self.questions.values() for pair in pairs for name in pair))
 
+    @property
+    def notes_ties(self) -> bool:
+        """Whether records have the field `TIED`."""
+        return any(measure.untied for measure in self.measures.values())
+
     def answered(
         self,
         scores: Mapping[str, Sequence[float] | Array],
@@ -125,6 +133,8 @@ class Family(Generic[Record]):
         inputs.no_name_twice(keys, n)
         texts = list(zip(inputs.labels(types, n, "types"), inputs.labels(subtypes, n, "subtypes"), strict=True))
         answers = {name: inputs.beats(found, pairs) for name, pairs in self.questions.items()}
+        if self.notes_ties:
+            answers[TIED] = inputs.tied(found, [pair for pairs in self.questions.values() for pair in pairs])
         rows = zip(*([None] * n if of is None else of.tolist() for of in answers.values()), strict=True)
         named = (dict(zip(answers, row, strict=True)) for row in rows)
         return [self.record(**row, type=kind, subtype=sub) for row, (kind, sub) in zip(named, texts, strict=True)]
@@ -137,7 +147,7 @@ class Family(Generic[Record]):
         """
         asked = self.measures[measure]
         answers = [getattr(item, name) for name in asked.needs]
-        return None if None in answers else asked.rule(answers)
+        return None if None in answers else asked.rule(answers) and not (asked.untied and getattr(item, TIED))
 
     def accuracy(self, items: Iterable[Record], measure: str) -> Figure:
         """Over the items that have every answer that the measure needs."""

@@ -5,11 +5,10 @@ positive cp, which also holds, and the hard negative cn, which does not.
 
     original      s(c) is greater than s(cn)
     augmented     s(c) and s(cp) both are
-    brittleness   exactly one of the two is; here less is better
+    brittleness   one of the two is greater than s(cn), and the other is less; here less is better
 
-Equal scores are not a choice: a tie is not right. So an item with s(c) > s(cn) = s(cp) is brittle, which the paper's
-equation 2, with > on both sides, leaves open: the model takes one of two true captions for no better than the false
-one. Without ties both are the same. All shares are between 0 and 1.
+Equal scores are not a choice: a tie is not right, and not brittle either, since equation 2 has > on both sides. An item
+with s(c) > s(cn) = s(cp) is original, but neither augmented nor brittle. All shares are between 0 and 1.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,18 +25,20 @@ BOTH = ("original", "hard_positive")
 MEASURES = {
     "original": Measure(("original",), 1 / 2),
     "augmented": Measure(BOTH, 1 / 3),
-    "brittleness": Measure(BOTH, 1 / 3, base.exactly_one),
+    "brittleness": Measure(BOTH, 1 / 3, base.exactly_one, untied=True),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Whether the original, and the hard positive caption, is scored above the negative one; None: not asked."""
+    """Whether the original, and the hard positive caption, is scored above the negative one; None: not asked. `tied`:
+    one of them is level with it."""
 
     original: bool | None = None
     hard_positive: bool | None = None
     type: str = ""
     subtype: str = ""
+    tied: bool = False
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)

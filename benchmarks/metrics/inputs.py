@@ -1,6 +1,6 @@
 """Scores as measures take them: compared, and refused with a sentence where they cannot be. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +25,12 @@ def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
     return np.logical_and.reduce(
         [(np.greater_equal if ties else np.greater)(scores[one], scores[other]) for one, other in pairs]
     )
+
+
+def tied(scores: Mapping[str, Any], pairs: Iterable[tuple[str, str]]) -> Any:
+    """Whether the two scores of any pair are equal, of numbers or of arrays; a pair of which one is absent is not."""
+    found = [np.equal(scores[one], scores[other]) for one, other in pairs if one in scores and other in scores]
+    return np.logical_or.reduce(found) if found else None
 
 
 def column(values: Sequence[float] | Array, name: str) -> Array:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics.base import Typed
-from benchmarks.metrics.inputs import beats
-from benchmarks.predictions.base import RIGHT, Answer, Reference
+from benchmarks.metrics.inputs import beats, tied
+from benchmarks.predictions.base import NONE, RIGHT, Answer, Reference
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import ItemRecord, Origin
 
@@ -57,13 +57,18 @@ def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
 def records(items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog) -> list[Typed]:
     """A record of the kind's metric for each complete item."""
     return [
-        kind.measured.record(**answered, **from_captions(item, kind), type=item.type, subtype=item.subtype)
+        kind.measured.record(**answered, **_further(item, kind), type=item.type, subtype=item.subtype)
         for item, answered in complete(items, kind, log)
     ]
 
 
-def from_captions(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
-    """What follows from its scores and its captions, which the item has, or the answers that name it by them."""
+def _further(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
+    """What follows from its answers beside its questions: whether it is tied; and, from its captions, which the item
+    has, or the answers that name it by them, what the kind derives."""
+    if kind.measured.notes_ties:
+        pairs = [pair for pairs in kind.measured.questions.values() for pair in pairs]
+        none_chosen = any(answer.choice == NONE for answer in item.answers.values())
+        return {"tied": none_chosen or bool(tied(item.scores, pairs))}
     if kind.measured.from_captions is None:
         return {}
     written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions

@@ -1,13 +1,17 @@
-"""GPT-4V's answers to SugarCrepe, as published in its repository: a JSON file for each subset, named after it.
+"""GPT-4V's answers to SugarCrepe, as published in its repository: a JSON file for each subset.
 
 {"12": {"filename": "1.jpg", "caption": "A red cup.", "negative_caption": "A blue cup.", "correct": true,
         "answer": {"free_form_answer": "(1)", "multiple_choice_answer": "A red cup."}},
  "accuracy": 0.8577}
 
 The choice is the caption that `multiple_choice_answer` repeats; an empty one, or another text, chooses none. `correct`
-must say the same. Row 12 of swap_obj.json is the item swap_obj-12. `accuracy`, which one file has, is not read.
+must say the same. `accuracy`, which one file has, is not read.
+
+The published files are named after their subset: row 12 of swap_obj.json is the item swap_obj-12. So it is in any file
+whose name contains one subset; other files name their items by captions and image, and leave type and subtype to them.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,10 +33,9 @@ SUMMARY = "accuracy"
 
 
 def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
-    if path.stem not in SUBSETS:
-        log.error("WRONG_TYPE", path.name, None, "", f"Name the file after its subset: {', '.join(SUBSETS)}.")
-        return
-    type, subtype = path.stem.split("_")
+    subset = _subset_in(path.name)
+    type, _, subtype = subset.partition("_")
+    alike: Counter[tuple[object, ...]] = Counter()
     rows = jsonfiles.rows(jsonfiles.content(path), dict, jsonfiles.OBJECT_OF_ROWS, path.name, log)
     if {*rows} == {SUMMARY}:
         log.error("NO_ROWS", path.name, None, "", "The file has no rows. Get it from its source again.")
@@ -42,8 +45,17 @@ def read_answers(path: Path, log: ProblemLog, kind: Kind) -> Iterator[Answer]:
         shape = "The row must be an object with captions and an answer."
         if jsonfiles.sound_row(row, OF_ROW, shape, origin, log, key) and sound_answer(row, origin, log):
             captions = (("positive", row["caption"]), ("negative", row["negative_caption"]))
-            item = Reference(f"{path.stem}-{key}", captions, row["filename"])
+            same = (*captions, row["filename"])
+            nth = 0 if subset else alike[same]
+            alike[same] += 1
+            item = Reference(f"{subset}-{key}" if subset else "", captions, row["filename"], nth)
             yield Answer(item, "caption", None, choice(row), type, subtype, origin)
+
+
+def _subset_in(name: str) -> str:
+    """The subset that the name contains; empty if it is not one."""
+    found = [subset for subset in SUBSETS if subset in name.lower()]
+    return found[0] if len(found) == 1 else ""
 
 
 def choice(row: dict[str, Any]) -> str:

@@ -45,7 +45,7 @@ NAMES: Mapping[str, Sequence[MeasureName]] = {
     HARD_POSITIVE.name: _named({name: of.chance for name, of in hard_positive.MEASURES.items()}, {
         "original": ("Original", "the caption above the negative one"),
         "augmented": ("Augmented", "both positives above the negative one"),
-        "brittleness": ("Brittleness", "only one positive above the negative; lower is better"),
+        "brittleness": ("Brittleness", "one positive above the negative, the other below; lower is better"),
     }, lower=("brittleness",)),
     SUGARCREPE.name: _named(dict.fromkeys(("overall", "mean_of_subsets", *sugarcrepe.SUBSETS), sugarcrepe.CHANCE), {
         "overall": ("All", "over all rows"),

@@ -8,7 +8,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
 from benchmarks.predictions.base import Answer, Layout
 from benchmarks.predictions.kinds import Kind
-from benchmarks.predictions.registry import endings, layout_of
+from benchmarks.predictions.registry import layout_of
 from benchmarks.records import ItemRecord
 
 
@@ -17,10 +17,6 @@ def read_answers(paths: Sequence[Path], kind: Kind, log: ProblemLog) -> Iterator
     first: Layout | None = None
     for path in paths:
         layout = layout_of(path, kind)
-        if layout is None:
-            advice = f"Prediction files for {kind.title} end in {' or '.join(endings(kind))}."
-            log.error("WRONG_TYPE", path.name, None, "", advice)
-            continue
         first = first or layout
         if layout is not first:
             advice = f"All files of a run must have the same layout; the first has {first.title}."

@@ -1,7 +1,9 @@
 """All layouts of predictions. To add one, add a file beside this one and a line here."""
 
+import json
 from pathlib import Path
 
+from benchmarks.formats.text import BOMS, CHUNK
 from benchmarks.predictions import bivlc_results, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
 from benchmarks.predictions.kinds import Kind
@@ -9,11 +11,34 @@ from benchmarks.predictions.kinds import Kind
 LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4v.LAYOUT, jsonl.LAYOUT)
 
 
-def layout_of(path: Path, kind: Kind) -> Layout | None:
-    """The layout for that kind with this file name ending; None if there is none."""
+def layout_of(path: Path, kind: Kind) -> Layout:
+    """The layout for that kind in which the file begins, whatever its name. The ending of the name decides only if the
+    beginning is not that of Winnow's lines."""
+    own = [one for one in LAYOUTS if kind.name in one.kinds]
+    text = _beginning(path)
+    if _is_answer(text):
+        return jsonl.LAYOUT
     ending = path.suffix.lower()
-    return next((one for one in LAYOUTS if kind.name in one.kinds and ending in one.endings), None)
+    if ending not in {ending for one in own for ending in one.endings}:
+        ending = ".json" if text[:1] in ("{", "[") else ".csv"
+    return next((one for one in own if ending in one.endings), jsonl.LAYOUT)
 
 
-def endings(kind: Kind) -> list[str]:
-    return [ending for one in LAYOUTS if kind.name in one.kinds for ending in one.endings]
+def _beginning(path: Path) -> str:
+    """The first characters that are not white space; empty if the file cannot be read, which reading it reports."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(CHUNK)
+    except OSError:
+        return ""
+    mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
+    return data[len(mark) :].decode(encoding, "replace").lstrip()
+
+
+def _is_answer(text: str) -> bool:
+    """Whether the first line is an object that names a question."""
+    try:
+        found = json.loads(text.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "question" in found

@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from benchmarks.metrics.base import Figure, Mean, Typed
-from benchmarks.metrics.inputs import beats
-from benchmarks.predictions.base import RIGHT
+from benchmarks.metrics.inputs import beats, tied
+from benchmarks.predictions.base import NONE, RIGHT
 from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
 
@@ -34,12 +34,15 @@ def records(
 ) -> list[Typed]:
     """A record for each item that says anything, in the order of `items`. What is not answered is None: a measure rests
     on the items that have all it needs, and says how many. `captions`: for kinds that read them; what follows from them
-    (VISLA's halves of T2T) has no tie that is right."""
+    (VISLA's halves of T2T) has no tie that is right. A choice of none is a tie either way."""
     order = answered(columns, items)
     places = {item: place for place, item in enumerate(order)}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
     found = {name: _verdicts(name, columns, scores, places, kind, ties_are_right) for name in kind.questions}
     more = _from_captions(scores, [(captions or {}).get(item, {}) for item in order], kind)
+    if kind.measured.notes_ties:
+        level = _tied(columns, {} if ties_are_right else scores, places, kind)
+        more = [{**one, "tied": is_level} for one, is_level in zip(more, level, strict=True)]
     rows = zip(order, more, *found.values(), strict=True)
     record, names = kind.measured.record, tuple(found)
     return [
@@ -65,6 +68,18 @@ def _from_captions(
         {name: of[place] for name, of in scores.items() if not np.isnan(of[place])} for place in range(len(captions))
     ]
     return [derive(*one) for one in zip(there, captions, strict=True)]
+
+
+def _tied(
+    columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
+) -> list[bool]:
+    """By place: whether two scores that a question compares are equal, or a choice is none of the options."""
+    equal = tied(scores, [pair for pairs in kind.measured.questions.values() for pair in pairs])
+    found = [False] * len(places) if equal is None else equal.tolist()
+    for column in (columns[name] for name in kind.questions if name in columns):
+        for item, choice in zip(column.items, column.choices, strict=True):
+            found[places[item]] |= choice == NONE
+    return found
 
 
 def _scores_by_place(column: Column, places: Mapping[int, int]) -> np.ndarray:

@@ -16,7 +16,7 @@ from benchmarks.models import Caption, Item, Prediction, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import KINDS
 
-VERSION = 3  # of the figures and their format: increase it when either changes
+VERSION = 4  # of the figures and their format: increase it when either changes
 INLINE = 16_000  # predictions computed while a page waits: about 0.1 s on an idle machine
 KEEP = 90 * 24 * 3600  # seconds
 AGAIN = 60  # seconds until the worker is asked again

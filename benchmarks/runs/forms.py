@@ -2,20 +2,21 @@
 
 from django import forms
 
+from benchmarks.formats import text
 from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
 from benchmarks.models import Run
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.predictions.registry import endings
 from benchmarks.runs.import_predictions import TAKEN
 from benchmarks.runs.paper_tables import tables_for
 
 KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 
 
-def on_one_line(text: str) -> str:
-    if not text.isprintable():
+def on_one_line(given: str) -> str:
+    found = text.on_one_line(given)
+    if found is None:
         raise forms.ValidationError("Write this on one line, without control characters.")
-    return text
+    return found
 
 
 class PredictionsForm(DescribedForm):
@@ -31,12 +32,6 @@ class PredictionsForm(DescribedForm):
 
     def clean_source(self) -> str:
         return on_one_line(self.cleaned_data["source"])
-
-    def clean(self) -> None:
-        kind, files = KINDS.get(self.cleaned_data.get("kind", "")), self.cleaned_data.get("files", [])
-        if kind and (wrong := [file.name for file in files if not fits(file.name, tuple(endings(kind)))]):
-            advice = f"Prediction files for {kind.title} end in {' or '.join(endings(kind))}, unlike “{wrong[0]}”."
-            self.add_error("files", advice)
 
 
 class ReportedForm(DescribedForm):

@@ -16,7 +16,7 @@ from pathlib import Path
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.formats import jsonfiles
+from benchmarks.formats import jsonfiles, text
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import missing_column, read_table
 from benchmarks.models import Benchmark, Run, RunOrigin
@@ -119,12 +119,13 @@ def _text(value: object, name: str, row: Row, log: ProblemLog) -> str:
     if not isinstance(value, str):
         log.error("WRONG_VALUE", file, number, name, "Write this as text.")
         return ""
-    value = value.strip()
+    found = text.on_one_line(value)
+    value = value.strip() if found is None else found
     if not value and name in FIELDS:
         log.error("VALUE_MISSING", file, number, name, "Fill in this field.")
     elif name in LONGEST and len(value) > LONGEST[name]:
         log.error("FIELD_TOO_LONG", file, number, name, f"Give at most {LONGEST[name]} characters.")
-    elif not value.isprintable():
+    elif found is None:
         log.error("WRONG_VALUE", file, number, name, "Write this on one line, without control characters.")
     return value
 

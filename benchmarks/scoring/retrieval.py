@@ -1,4 +1,4 @@
-"""Retrieval with perturbed order (ARO §4, Tables 3 and 4): recall of a model whose captions or images are shuffled.
+"""Retrieval with perturbed order (ARO §3.1, Tables 3 and 4): recall of a model whose captions or images are shuffled.
 
 The queries are a benchmark's positive images and their captions. Vectors are kept by content like those of scoring, and
 a shuffled caption or image has a content of its own, so a run again computes only what is new. The result is the job's
@@ -80,6 +80,11 @@ def measure(job: Job, progress: jobs.Progress) -> None:
         Retrieval(job, progress).run()
 
 
+def over_seeds(shares: Sequence[float]) -> dict[str, float | None]:
+    """Their mean and standard deviation, with n − 1."""
+    return {"mean": statistics.fmean(shares), "sd": statistics.stdev(shares) if len(shares) > 1 else None}
+
+
 def in_words(cell: Mapping[str, float | None]) -> str:
     """A mean with its standard deviation, as shares with three decimals."""
     return f"{cell['mean']:.3f}" + ("" if cell["sd"] is None else f" ± {cell['sd']:.3f}")
@@ -98,57 +103,78 @@ def parts(row: Mapping) -> str:
     return f"{math.prod(image_order.GRIDS[row['name']])} {row['name']}" if row["of"] == "image" else row["name"]
 
 
-def results_of(benchmark: Benchmark) -> list[Job]:
-    """The jobs with results on this benchmark, the newest of each model."""
-    done = Job.objects.filter(kind=RETRIEVAL, state="done", params__benchmark=benchmark.pk).order_by("finished_at")
+def results_of(benchmark: Benchmark, kind: str = RETRIEVAL) -> list[Job]:
+    """The jobs of this kind with results on this benchmark, the newest of each model."""
+    done = Job.objects.filter(kind=kind, state="done", params__benchmark=benchmark.pk).order_by("finished_at")
     newest = {job.report["fingerprint"]: job for job in done}
     return sorted(newest.values(), key=lambda job: job.report["model"])
 
 
-class Retrieval(Scoring):
-    """One job's work."""
+class Perturbed(Scoring):
+    """The work of a job whose material is shuffled with several seeds, and whose result is its report."""
 
     def run(self) -> None:
         if self.model_name.kind != "open_clip":
-            advice = "Retrieval compares vectors of images and captions. Choose a model that open_clip loads."
+            advice = "This compares vectors of images and captions. Choose a model that open_clip loads."
             raise CannotScore("NOTHING_TO_SCORE", advice)
         self.progress.begin("reading items")
-        self.material = material_of(self.benchmark)
-        if len(self.material.images) < 2:
-            advice = "Retrieval needs two positive images with captions or more. Import images, or choose another."
-            raise CannotScore("NOTHING_TO_SCORE", advice)
+        self.seeds = self.job.params["seeds"]
         self.tagger = tagger()
-        self.words = {text: order.words_of(text) for _, text in self.material.captions}
-        self.tags = {text: list(self.tagger.tags(words)) for text, words in self.words.items()}
-        seeds = self.job.params["seeds"]
+        self.read()
         found = recipe(self.model_name, self.device)
         model = (found and ScoringModel.objects.filter(recipes__contains=[found]).first()) or self.loaded()
-        rows = [self.row(model, "", "", 1)]
-        rows += [self.row(model, "text", name, seeds) for name in order.SHUFFLES]
-        rows += [self.row(model, "image", name, seeds) for name in image_order.GRIDS]
         report = {
+            **self.measured(model),
             "benchmark": self.benchmark.pk, "model": model.title, "fingerprint": model.fingerprint,
             "precision": model.precision, "device": self.encoder.loaded.device if self.encoder else "",
-            "encoded": self.encoded, "images": len(self.material.images), "captions": len(self.material.captions),
-            "seeds": seeds, "tagger": self.tagger.name, "rows": rows,
+            "encoded": self.encoded, "seeds": self.seeds, "tagger": self.tagger.name,
             "seconds": round(time.monotonic() - self.began, 1),
         }  # fmt: skip
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
 
+    def read(self) -> None:
+        """Read and shuffle the material. Raises CannotScore if it does not suffice."""
+        raise NotImplementedError
+
+    def measured(self, model: ScoringModel) -> dict:
+        """What its report says of the model, and of how much."""
+        raise NotImplementedError
+
+    def add(self, model: ScoringModel, what: str, sources: Mapping[str, Contents | str]) -> None:
+        """Encode and store what this model has not encoded yet."""
+        contents = list(sources)
+        there = {one for part in batches(contents, LOOKED_UP) for one in embeddings.known(model, part)}
+        missing = [content for content in contents if content not in there]
+        if missing and self.encoder is None:
+            self.loaded()
+        if missing and self.encoder:
+            encoder = cast(Encoder, self.encoder)  # open_clip's
+            encode = encoder.images if what == "images" else encoder.texts
+            self.fill(model, what, len(missing), ((one, sources[one]) for one in missing), encode)
+
+
+class Retrieval(Perturbed):
+    """One job's work."""
+
+    def read(self) -> None:
+        self.material = material_of(self.benchmark)
+        if len(self.material.images) < 2:
+            advice = "Retrieval needs two positive images with captions or more. Import images, or choose another."
+            raise CannotScore("NOTHING_TO_SCORE", advice)
+        self.words = {text: order.words_of(text) for _, text in self.material.captions}
+        self.tags = {text: list(self.tagger.tags(words)) for text, words in self.words.items()}
+
+    def measured(self, model: ScoringModel) -> dict:
+        rows = [self.row(model, "", "", 1)]
+        rows += [self.row(model, "text", name, self.seeds) for name in order.SHUFFLES]
+        rows += [self.row(model, "image", name, self.seeds) for name in image_order.GRIDS]
+        return {"images": len(self.material.images), "captions": len(self.material.captions), "rows": rows}
+
     def row(self, model: ScoringModel, of: str, name: str, seeds: int) -> dict:
         """Recalls under a condition, with their mean and standard deviation over the seeds."""
         found = [self.recalls(model, Condition(of, name, seed)) for seed in range(seeds)]
-        return {
-            "of": of,
-            "name": name,
-            "measures": {
-                measure: {
-                    "mean": statistics.fmean(one[measure] for one in found),
-                    "sd": statistics.stdev([one[measure] for one in found]) if len(found) > 1 else None,
-                }
-                for measure in retrieval.MEASURES
-            },
-        }
+        measures = {measure: over_seeds([one[measure] for one in found]) for measure in retrieval.MEASURES}
+        return {"of": of, "name": name, "measures": measures}
 
     def recalls(self, model: ScoringModel, condition: Condition) -> dict[str, float]:
         images = [self.image(key, place, condition) for key, place in self.material.images.items()]
@@ -173,18 +199,6 @@ class Retrieval(Scoring):
         if condition.of != "text":
             return text
         return order.shuffled(condition.name, self.words[text], self.tags[text], condition.seed)
-
-    def add(self, model: ScoringModel, what: str, sources: Mapping[str, Contents | str]) -> None:
-        """Encode and store what this model has not encoded yet."""
-        contents = list(sources)
-        there = {one for part in batches(contents, LOOKED_UP) for one in embeddings.known(model, part)}
-        missing = [content for content in contents if content not in there]
-        if missing and self.encoder is None:
-            self.loaded()
-        if missing and self.encoder:
-            encoder = cast(Encoder, self.encoder)  # open_clip's
-            encode = encoder.images if what == "images" else encoder.texts
-            self.fill(model, what, len(missing), ((one, sources[one]) for one in missing), encode)
 
 
 def material_of(benchmark: Benchmark) -> Material:

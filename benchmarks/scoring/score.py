@@ -25,8 +25,13 @@ from workers.models.encoder import Encoder, PairScorer, load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
-KIND, RETRIEVAL = "score", "retrieval"  # of jobs: scores of items; retrieval with perturbed order
-SEEDS, MOST_SEEDS = 3, 10  # of perturbed retrieval; ARO uses three
+KIND, RETRIEVAL, ORDER_TASKS = "score", "retrieval", "order-tasks"  # of jobs: scores of items; perturbed order (ARO)
+MEASURES = {  # what a job does, in its title and in a form
+    KIND: ("Score", "The benchmark’s questions"),
+    RETRIEVAL: ("Perturbed retrieval on", "Retrieval with perturbed order"),
+    ORDER_TASKS: ("Order tasks on", "Order tasks"),
+}
+SEEDS, MOST_SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}, 10  # as in ARO §3.1 and §2.3
 LISTED = 100  # listed items that lack something
 RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
 AGAIN = "nothing new: this run stands"
@@ -34,11 +39,12 @@ AGAIN = "nothing new: this run stands"
 
 def queue_score(
     *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False,
-    retrieval: bool = False, seeds: int = SEEDS,
+    measure: str = KIND, seeds: int | None = None,
 ) -> Job:  # fmt: skip
-    """Create a scoring job, or one of `retrieval` with perturbed order (`scoring.retrieval`), shuffled with so many
-    seeds. Raises Refused for invalid requests; the worker reports further problems.
+    """Create a job of the kind `measure`: one of MEASURES. `seeds`: how many, of a kind that has them; None: its SEEDS.
+    Raises Refused for invalid requests; the worker reports further problems.
     """
+    seeds = SEEDS.get(measure, 1) if seeds is None else seeds
     with refused():
         named = parse_model(model, pretrained, settings.MODELS)
         check_device(device)
@@ -46,10 +52,9 @@ def queue_score(
             raise CannotScore("SEEDS_UNCLEAR", f"Choose 1 to {MOST_SEEDS} seeds.")
     params = {"benchmark": benchmark.pk, "model": model, "pretrained": pretrained, "device": device}
     params |= {"foreground": foreground, "by": by}
-    title = f"{'Perturbed retrieval on' if retrieval else 'Score'} {benchmark.name} with {named.title}"
-    params |= {"seeds": seeds} if retrieval else {}
-    kind = RETRIEVAL if retrieval else KIND
-    return jobs.queue_job(kind=kind, title=title, params=params, by=by, created_by=created_by)
+    title = f"{MEASURES[measure][0]} {benchmark.name} with {named.title}"
+    params |= {"measure": measure, "seeds": seeds} if measure in SEEDS else {}
+    return jobs.queue_job(kind=measure, title=title, params=params, by=by, created_by=created_by)
 
 
 @contextmanager

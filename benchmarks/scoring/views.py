@@ -22,8 +22,10 @@ class ScoreForm(DescribedForm):
     model = forms.CharField(max_length=LONGEST)
     pretrained = forms.CharField(max_length=LONGEST, required=False)
     device = forms.CharField(max_length=8, initial="auto")
-    retrieval = forms.BooleanField(required=False)
-    seeds = forms.IntegerField(min_value=1, max_value=score.MOST_SEEDS, initial=score.SEEDS, required=False)
+    measure = forms.ChoiceField(
+        choices=[(kind, words) for kind, (_, words) in score.MEASURES.items()], initial=score.KIND, required=False
+    )
+    seeds = forms.IntegerField(min_value=1, max_value=score.MOST_SEEDS, required=False)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -32,7 +34,7 @@ class ScoreForm(DescribedForm):
         self.fields["model"].widget.attrs["list"] = "trained-models"
 
     def clean(self) -> None:
-        self.cleaned_data["seeds"] = self.cleaned_data.get("seeds") or score.SEEDS
+        self.cleaned_data["measure"] = self.cleaned_data.get("measure") or score.KIND
         refuse_paths(self, "model", "pretrained")
 
 
@@ -49,8 +51,9 @@ def refuse_paths(form: forms.Form, *names: str) -> None:
 @permissions.staff_only
 def score_new(request: StaffRequest, pk: int) -> HttpResponse:
     benchmark, user = permissions.benchmark_for(request.user, pk), request.user
-    asked = asked_before(request, score.KIND, score.RETRIEVAL)
-    asked |= {"retrieval": "seeds" in asked}
+    asked = asked_before(request, *score.MEASURES)
+    if "seeds" in asked:
+        asked.setdefault("measure", score.RETRIEVAL)  # of jobs from before there were order tasks
     form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")} | asked)
 
     def queue() -> Job:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from tests.annotation.comparison.test_pages import address, two_models, with_models
 from tests.browser.looking import PHONE, fits, in_windows
 from tests.builders import compared_models, studies
-from tests.builders.scored_benchmarks import retrieved
+from tests.builders.scored_benchmarks import ordered, retrieved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -20,6 +20,7 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     first, second = two_models(study.benchmark)
     retrieved(study.benchmark)
+    ordered(study.benchmark, "CLIP")
     page.goto(f"{site}{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
     page.locator("#plane svg").wait_for()
     for window in in_windows(page):

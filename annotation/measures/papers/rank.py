@@ -5,7 +5,7 @@ the example is right only when both of them give the right rank.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from annotation.measures.counts import ratio
@@ -13,8 +13,9 @@ from annotation.measures.papers.base import JudgedTask, share_with_interval, tas
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.hard_positive_rank import ROLES, is_right
+from annotation.protocols.hard_positive_rank import ROLES, is_right, ranks
 from annotation.wording import pseudonym
+from benchmarks.metrics.hard_positive import Answered
 
 
 def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
@@ -42,6 +43,31 @@ def _is_counted(task: JudgedTask) -> bool:
 def _task_is_right(task: JudgedTask) -> bool:
     """Whether all of its annotators rank both positives above the negative; “cannot judge” does not."""
     return all(is_right(answer.label) for answer in task.answers)
+
+
+def as_models_answer(tasks: Iterable[JudgedTask]) -> list[Answered]:
+    """Each item with all its judgments as a model's scores would say it, so that people and models are measured alike.
+
+    Its annotators count as one, who ranks a positive caption above the negative one if all of them do, below it if all
+    of them do, and otherwise level with it. So the augmented items are the right ones of `right_tasks`.
+    """
+    found = []
+    for task in tasks:
+        if _is_counted(task):
+            given = [ranks(answer.label) for answer in task.answers]
+            above, below = ([_all_rank(given, one, other) for one, other in pairs] for pairs in (_ABOVE, _BELOW))
+            tied = not all(one or other for one, other in zip(above, below, strict=True))
+            found.append(Answered(above[0], above[1], task.type, task.subtype, tied))
+    return found
+
+
+_ABOVE = [(positive, ROLES[-1]) for positive in ROLES[:-1]]
+_BELOW = [(negative, positive) for positive, negative in _ABOVE]
+
+
+def _all_rank(given: Sequence[dict[str, int]], one: str, other: str) -> bool:
+    """Whether each of these rankings has the one above the other; an empty one has not."""
+    return all(rank and rank[one] < rank[other] for rank in given)
 
 
 def annotators(tasks: Sequence[JudgedTask]) -> list[Figures]:

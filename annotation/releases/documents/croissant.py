@@ -5,6 +5,8 @@ Without a time of day: the date is that of the last judgment, if that is public.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import date
 from pathlib import PurePosixPath
 
 import pyarrow as pa
@@ -56,6 +58,7 @@ KINDS = {
     ".py": "text/x-python",
 }
 MANY = re.compile(r"(imagefolder/[^/]+/images)/.+")  # files that stand as a set: their hashes are in the manifest
+DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 LISTS = ("texts", "integers")
 SHARDS, DATA, SPLITS = "shards", "data", "splits"
@@ -157,7 +160,19 @@ def _collection(facts: Facts) -> dict:
         "dataCollection": facts.stated("collection"),
         "dataCollectionType": ["Manual Human Curator"] if facts.people > facts.simulated else [],
         "dataCollectionMissingData": missing.format_map(counts) if counts["imported"] else "",
+        **dict.fromkeys(("dataCollectionTimeframe", "dataCollectionTimeFrame"), _days(facts.stated("timeframe"))),
+        "dataPreprocessingProtocol": list(filter(None, [facts.stated("preprocessing")])),
     }
+
+
+def _days(text: str) -> list[str]:
+    """The days in a text, as 2026-01-31; Croissant takes only dates. The specification and `mlcroissant` spell the name
+    of the field differently, so that it stands under both."""
+    found = []
+    for day in DAY.findall(text):
+        with suppress(ValueError):
+            found.append(date.fromisoformat(day).isoformat())
+    return found
 
 
 def _annotation(facts: Facts) -> dict:
@@ -176,7 +191,8 @@ def _annotation(facts: Facts) -> dict:
 def _use(facts: Facts) -> dict:
     words = {"dataBiases": "biases", "dataUseCases": "use", "personalSensitiveInformation": "sensitive"}
     stated = {field: [facts.stated(word)] for field, word in words.items() if facts.stated(word)}
-    return stated | {"dataLimitations": limits_in_words(facts)}
+    one = {"dataSocialImpact": facts.stated("social_impact"), "dataReleaseMaintenancePlan": facts.stated("maintenance")}
+    return stated | one | {"dataLimitations": limits_in_words(facts)}
 
 
 # The record sets: the rows of every table, field by field. Lists of objects are fields with sub-fields, read by JSON

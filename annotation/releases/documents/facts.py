@@ -85,6 +85,15 @@ class Facts:
         return self.manifest["files"].get(file, {}).get("rows") or 0
 
     @property
+    def without_rows(self) -> list[str]:
+        """The tables in JSON Lines that are empty files, which `load_dataset("json")` does not open."""
+        return [
+            name
+            for name in sorted(self.manifest["files"])
+            if name.endswith(".jsonl") and not self.manifest["files"][name]["bytes"]
+        ]
+
+    @property
     def stages(self) -> list[Mapping]:
         """Settings, in order."""
         return sorted(self.manifest["stages"], key=lambda stage: stage["position"])

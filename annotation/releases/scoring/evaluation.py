@@ -32,8 +32,8 @@ def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
 def describe(kind: Kind) -> dict[str, Any]:
     """`scores`: what to compare, the first of them whose `more_than` is below the item's number of captions: a caption
     with an image, or two captions, by role and place. `questions`: pairs of scores, the first of which must be greater,
-    and the options. `measures`: which questions decide an item, and how. `figures`: a measure over the items of a type
-    and subtypes; or the mean over subtypes.
+    and the options. `measures`: which questions decide an item, and how; `untied`: no item with tied scores counts.
+    `figures`: a measure over the items of a type and subtypes; or the mean over subtypes.
     """
     pairs, measures = kind.measured.questions, kind.measured.measures
     return {
@@ -48,6 +48,7 @@ def describe(kind: Kind) -> dict[str, Any]:
         ],
         "measures": [
             {"name": name, "questions": list(one.needs), "rule": RULES[one.rule], "chance": one.chance}
+            | ({"untied": True} if one.untied else {})
             for name, one in measures.items()
         ],
         "figures": [{"name": name, **one.as_json()} for name, one in figures_of(kind).items()],

@@ -372,8 +372,11 @@ def read_predictions(release, path):
 
 
 def verdicts(release, scores, choices, ties_are_right=False):
-    """For each item: question → right, not right, or None if it is not answered. A choice comes before scores."""
+    """For each item: question → right, not right, or None if it is not answered. A choice comes before scores. Also
+    whether the item is `tied`, if a measure asks: two compared scores are equal, unless ties are right; or a choice is
+    none of the options."""
     beats = operator.ge if ties_are_right else operator.gt
+    untied = any(measure.get("untied") for measure in release.how["measures"].values())
     found = []
     for place, item in enumerate(release.items):
         own = {}
@@ -385,6 +388,12 @@ def verdicts(release, scores, choices, ties_are_right=False):
                 own[name] = all(beats(scores[place, one], scores[place, other]) for one, other in pairs)
             else:
                 own[name] = None
+        if untied:
+            pairs = [pair for question in release.how["questions"].values() for pair in question["pairs"]]
+            own["tied"] = NONE in [choices.get((place, name)) for name in release.how["questions"]] or any(
+                scores.get((place, one), one) == scores.get((place, other), other)
+                for one, other in ([] if ties_are_right else pairs)
+            )
         if release.how["halves_of_t2t"]:
             own.update(halves(release.captions(item), {name: scores.get((place, name)) for name in TEXTS}))
         found.append(own)
@@ -447,8 +456,12 @@ def wilson(right, n):
 
 def share_of(answers, measure):
     """The share of items that are right, among those that have every answer that the measure needs."""
-    rows = [[own.get(name) for name in measure["questions"]] for own in answers]
-    right = [all(row) if measure["rule"] == "all" else sum(row) == 1 for row in rows if None not in row]
+    rows = [([own.get(name) for name in measure["questions"]], own.get("tied", False)) for own in answers]
+    right = [
+        (all(row) if measure["rule"] == "all" else sum(row) == 1) and not (tied and measure.get("untied"))
+        for row, tied in rows
+        if None not in row
+    ]
     found = {"share": None, "low": None, "high": None, "n": len(right), "chance": measure["chance"]}
     if right:
         found["share"] = sum(right) / len(right)

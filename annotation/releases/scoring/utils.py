@@ -138,9 +138,12 @@ def choices(answers):
 def aggregate(name, answers):
     found, items = choices(answers)
     right = {question: one["options"][0] for question, one in HOW["questions"].items()}
-    decided = {key: both[0] == both[1] == right[key[1]] for key, both in found.items() if len(both) == 2}
+    both = {key: (one[0], one[1]) for key, one in found.items() if len(one) == 2}
+    decided = {key: one == other == right[key[1]] for key, (one, other) in both.items()}
+    tied = {item for (item, _), (one, other) in both.items() if one is None or one != other}
     rows = [
-        (item, {question: decided.get((key, question)) for question in HOW["questions"]}) for key, item in items.items()
+        (item, {**{question: decided.get((key, question)) for question in HOW["questions"]}, "tied": key in tied})
+        for key, item in items.items()
     ]
     share = score.figure(HOW, rows, name)["share"]
     return float("nan") if share is None else share

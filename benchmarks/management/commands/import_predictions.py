@@ -4,6 +4,7 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
+from benchmarks.formats import text
 from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, counted, write_problems
 from benchmarks.models import Job, JobState
@@ -29,13 +30,13 @@ class Command(BaseCommand):
 
     def handle(self, *, benchmark, files, model, source, kind, skip_incomplete, blind, **rest):
         found = benchmark_named(benchmark)
-        check_texts(model, source)
+        model, source = checked("model", model, 300), checked("source", source, 500)
         for file in files:
             if not Path(file).is_file():
                 raise CommandError(f"There is no file {file}.")
         job = import_predictions.queue_predictions(
-            benchmark=found, files=[Path(file).absolute() for file in files], model=model.strip(),
-            source=source.strip(), kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
+            benchmark=found, files=[Path(file).absolute() for file in files], model=model,
+            source=source, kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
         )  # fmt: skip
         progress = ProgressLine(self.stderr)
         job = jobs.run(job_id=job.pk, by=BY, work=import_predictions.take_in, tell=progress.show)
@@ -51,10 +52,11 @@ class Command(BaseCommand):
         raise CommandError(f"Nothing was stored: {counted(job.problem_count)}")
 
 
-def check_texts(model: str, source: str) -> None:
-    for name, text, most in (("model", model, 300), ("source", source, 500)):
-        if not text.strip() or len(text) > most or not text.isprintable():
-            raise CommandError(f"Give a --{name} of 1 to {most} characters, on one line.")
+def checked(name: str, given: str, most: int) -> str:
+    found = text.on_one_line(given)
+    if not found or len(found) > most:
+        raise CommandError(f"Give a --{name} of 1 to {most} characters, on one line.")
+    return found
 
 
 def summary(report: dict) -> list[str]:

@@ -7,10 +7,13 @@ from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
-from benchmarks.scoring import retrieval, score
+from benchmarks.scoring import order_tasks, retrieval, score
 
 BY = "command"
-WORK = {score.KIND: score.score, score.RETRIEVAL: retrieval.measure}
+WORK = {score.KIND: score.score, score.RETRIEVAL: retrieval.measure, score.ORDER_TASKS: order_tasks.measure}
+TASKS = {
+    score.KIND: tasks.run_score, score.RETRIEVAL: tasks.run_retrieval, score.ORDER_TASKS: tasks.run_order_tasks,
+}  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -25,17 +28,22 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--pretrained", default="", help="weights of an architecture: a tag or a file")
         parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps")
-        parser.add_argument(
-            "--perturbed-retrieval", action="store_true",
-            help="instead of scores of items: recall with shuffled captions and images, as in ARO §4",
+        perturbed = parser.add_mutually_exclusive_group()
+        perturbed.add_argument(
+            "--perturbed-retrieval", dest="measure", action="store_const", const=score.RETRIEVAL, default=score.KIND,
+            help="instead of scores of items: recall with shuffled captions and images, as in ARO §3.1",
         )  # fmt: skip
-        parser.add_argument("--seeds", type=int, default=score.SEEDS, help="of the shuffles, 3 by default")
+        perturbed.add_argument(
+            "--order-tasks", dest="measure", action="store_const", const=score.ORDER_TASKS,
+            help="instead of scores of items: each caption against four wrong orders of its words, as in ARO §2.2",
+        )  # fmt: skip
+        parser.add_argument("--seeds", type=int, help="of the shuffles: 3 for retrieval, 5 for order tasks by default")
         parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
 
-    def handle(self, *, benchmark, model, pretrained, device, perturbed_retrieval, seeds, now, **rest):
+    def handle(self, *, benchmark, model, pretrained, device, measure, seeds, now, **rest):
         found = benchmark_named(benchmark)
         asked = {"model": model, "pretrained": pretrained, "device": device}
-        asked |= {"retrieval": perturbed_retrieval, "seeds": seeds}
+        asked |= {"measure": measure, "seeds": seeds}
         try:
             job = score.queue_score(benchmark=found, **asked, by=BY, foreground=now)
         except Refused as refusal:
@@ -46,13 +54,12 @@ class Command(BaseCommand):
             progress.end()
             self.answer(job)
         else:
-            (tasks.run_retrieval if perturbed_retrieval else tasks.run_score).delay_on_commit(job.pk)
+            TASKS[job.kind].delay_on_commit(job.pk)
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
-            lines = perturbed(job.report) if job.kind == score.RETRIEVAL else summary(job.report)
-            self.stdout.write("\n".join(lines))
+            self.stdout.write("\n".join(REPORTS[job.kind](job.report)))
             return
         if job.state == JobState.CANCELLED:
             raise CommandError("Cancelled. Finished encodings are kept.")
@@ -91,7 +98,23 @@ def perturbed(report: dict) -> list[str]:
     for row in report["rows"]:
         cells = (row["measures"][measure] for _, measure in retrieval.COLUMNS)
         rows.append([row["of"] or "nothing", retrieval.parts(row), *map(retrieval.in_words, cells)])
+    return in_columns(report, rows)
+
+
+def in_columns(report: dict, rows: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     what = f"{report['images']:,} images, {report['captions']:,} captions, {report['seeds']} seeds"
     return [f"{report['model']}: {what} ({report['precision']}).", *lines, f"Done in {report['seconds']:,} s."]
+
+
+def ordered(report: dict) -> list[str]:
+    """A table like ARO's Table 5."""
+    heads, rows = order_tasks.table_of([report])
+    chance = ["Chance", "", *[f"{order_tasks.CHANCE:.3f}"] * (len(heads) - 1)]
+    lines = in_columns(report, [["", *heads], *([model, *cells] for model, cells in rows), chance])
+    left_out = f"note: {report['left_out']:,} captions have no four different wrong orders and are left out."
+    return [*lines[:-1], *([left_out] if report["left_out"] else []), lines[-1]]
+
+
+REPORTS = {score.KIND: summary, score.RETRIEVAL: perturbed, score.ORDER_TASKS: ordered}

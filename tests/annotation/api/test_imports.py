@@ -182,19 +182,19 @@ def test_what_is_wrong_is_refused_before_there_is_a_job(client, manager, body, f
 
 
 @pytest.mark.parametrize("as_upload", [False, True])
-def test_predictions_become_a_run(client, manager, finished, as_upload):
+def test_predictions_become_a_run_whatever_the_file_is_called(client, manager, finished, as_upload):
     benchmark = compared_models.pairs(4)
     answers = compared_models.lines(benchmark, 1).encode()
     if as_upload:
-        files = {"files": [uploaded(client, "clip.jsonl", answers)["id"]]}
+        files = {"files": [uploaded(client, "clip.exe", answers)["id"]]}
     else:
-        files = {"parts": {"files": [SimpleUploadedFile("clip.jsonl", answers)]}}
+        files = {"parts": {"files": [SimpleUploadedFile("clip.exe", answers)]}}
     job = finished("api-predictions-new", benchmark.pk, model="CLIP", source="a repository", **files)
     assert (job["state"], Run.objects.get(pk=job["report"]["run"]).title) == ("done", "CLIP")
 
 
-def test_predictions_of_another_kind_of_file_are_refused(client, manager):
+def test_predictions_that_are_none_are_refused(client, manager):
     benchmark, file = compared_models.pairs(1), SimpleUploadedFile("clip.exe", b"")
-    body = {"model": "CLIP", "source": "a repository", "parts": {"files": [file]}}
+    body = {"model": "CLIP", "source": "a repository", "kind": "sound", "parts": {"files": [file]}}
     (error,) = post(client, "api-predictions-new", benchmark.pk, **body, expects=400).json()["errors"]
-    assert error["field"] == "files" and "end in" in error["remedy"] and not Job.objects.exists()
+    assert error["field"] == "kind" and not Job.objects.exists()

@@ -8,12 +8,15 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotation.designs.plan import StagePlan
 from annotation.models import Study
+from annotation.protocols.base import caption_role
+from annotation.protocols.hard_positive_rank import ROLES
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import paper_tables
 from tests.annotation.dashboard.test_human_baseline_page import answered
-from tests.builders import compared_models, predictions, studies
+from tests.builders import compared_models, predictions, ranking_screens, studies, text_items
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +158,15 @@ def upload(client, benchmark: Benchmark, text: str, name: str = "answers.jsonl",
 
 
 @pytest.mark.usefixtures("eager_tasks")
+@pytest.mark.parametrize("name", ["predictions", "Ответы (1).txt", "a'b,c.csv", "x.exe"])
+def test_an_uploaded_file_may_have_any_name(client, manager, django_capture_on_commit_callbacks, name):
+    benchmark = compared_models.pairs(2)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = upload(client, benchmark, compared_models.lines(benchmark, 1), name)
+    assert "Stored 8 answers from" in client.get(answer.url).text
+
+
+@pytest.mark.usefixtures("eager_tasks")
 def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
     client, manager, django_capture_on_commit_callbacks
 ):
@@ -173,7 +185,7 @@ def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"model": ""}, "required"), ({"source": ""}, "required"), ({"name": "a.txt"}, "end in .csv or .jsonl"),
+        ({"model": ""}, "required"), ({"source": ""}, "required"),
         ({"kind": "retrieval"}, "valid choice"), ({"model": "a\u202eb"}, "on one line"),
         ({"source": "a\nb"}, "on one line"),
     ],
@@ -212,6 +224,43 @@ def test_an_item_that_nobody_judged_does_not_count_as_judged(client, manager):
     assert (people.figures["n"], people.figures["measures"]["group"]["n"]) == (6, 6)
     compared_models.reported(study.benchmark)
     assert "These humans judged 6 of 12 items" in client.get(address(study.benchmark)).text
+
+
+def ranked(*by_annotator: list[str]) -> Study:
+    """A study of Hard Positive Truth in which each annotator has ranked the items in their order: ranks of original,
+    hard positive and negative, such as 113."""
+    stage = text_items.stage(
+        StagePlan(text_items.RANK, settings={"overlap": 2, "strategy": "everyone"}), items=len(by_annotator[0]),
+        texts=ranking_screens.RANKED,
+    )  # fmt: skip
+    benchmark = stage.study.benchmark
+    benchmark.items.update(type="replace", subtype="rel")
+    benchmark.items.filter(position=0).update(subtype="att")
+    for orders in by_annotator:
+        person = studies.annotator(stage.study)
+        for _ in orders:
+            lease = text_items.hold(person, stage)
+            steps = dict(zip(ROLES, orders[lease.task.item.position], strict=True))
+            fields = {f"step-{place}": steps[caption_role(one)] for place, one in enumerate(lease.shown, 1)}
+            text_items.send(person, lease, **fields)
+    return stage.study
+
+
+def test_people_of_hard_positives_have_a_row(client, manager):
+    """Four items that both judged, one of them a tie of one of the two; and what the files say of them."""
+    study = ranked(["113", "132", "132", "311"], ["123", "132", "122", "311"])
+    page = client.get(address(study.benchmark))
+    assert page.context["kind"].name == "hard_positive"
+    [people] = page.context["entries"]
+    assert {name: (of["right"], of["n"]) for name, of in people.figures["measures"].items()} == {
+        "original": (3, 4), "augmented": (1, 4), "brittleness": (1, 4),
+    }  # fmt: skip
+    [section] = page.context["sections"]
+    assert (section.title, section.rows[0].n) == ("Humans", 4)
+    assert f"{study.name} & 4 & 75.00 & 25.00 & 25.00" in page.context["latex"]
+    assert f"| {study.name} | 4 | 75.00 | 25.00 | 25.00 |" in page.context["markdown"]
+    means = next(one for one in people.figures["groups"] if one["subtype"] == "mean of subtypes")
+    assert means["measures"]["original"]["share"] == pytest.approx((1 + 2 / 3) / 2)
 
 
 def test_files_of_one_name_are_models_of_their_own(client, manager, settings):

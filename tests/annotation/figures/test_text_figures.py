@@ -1,5 +1,7 @@
 """What the papers report of text protocols, from literal rows; published tables from answers that come to them."""
 
+import itertools
+
 import pytest
 
 from annotation.measures.papers import compare, edits, rank, triplet
@@ -9,6 +11,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.protocols.sugarcrepe_compare import QUESTIONS
+from benchmarks.metrics import hard_positive
 
 CAPTION, SECOND, NEGATIVE = "caption-positive-0", "caption-second_positive-0", "caption-negative-0"
 FIRST, OTHER = "caption-candidate-0", "caption-candidate-1"
@@ -224,6 +227,7 @@ def test_negatives_without_an_origin_are_told_apart_by_their_place():
 BOTH, TOP = "positive=second_positive>negative", "second_positive>positive>negative"
 WRONG = "positive>second_positive=negative"
 TIED = "positive=second_positive=negative"
+BELOW, MIRRORED = "positive>negative>second_positive", "second_positive>negative>positive"
 
 
 def ranked(*labels: str, kind: tuple[str, str] = ("replace", "rel"), overlap: int = 2) -> JudgedTask:
@@ -238,6 +242,43 @@ def ranked(*labels: str, kind: tuple[str, str] = ("replace", "rel"), overlap: in
 )
 def test_right_only_when_everybody_ranks_both_above(labels, right):
     assert rank.right_tasks([ranked(*labels)])["right"] == right
+
+
+@pytest.mark.parametrize(
+    ("labels", "measures"),
+    [
+        ((BOTH, TOP), {"original", "augmented"}),
+        ((WRONG, BOTH), {"original"}),  # level with the negative for one of them: neither above nor below
+        ((BELOW, BELOW), {"original", "brittleness"}),
+        ((BELOW, WRONG), {"original"}),
+        ((BELOW, BOTH), {"original"}),
+        ((MIRRORED, MIRRORED), {"brittleness"}),
+        ((MIRRORED, BELOW), set()),  # each of them is brittle, but the other way round
+        ((TIED, TIED), set()),
+        ((BELOW, "cannot_judge"), set()),
+    ],
+)
+def test_people_are_measured_as_models_are(labels, measures):
+    [found] = rank.as_models_answer([ranked(*labels), ranked(BOTH)])
+    assert {name for name in hard_positive.MEASURES if hard_positive.FAMILY.right(found, name)} == measures
+
+
+def test_the_augmented_items_of_people_are_the_right_ones():
+    every = [*rank.weak_orders(ROLES), "cannot_judge"]
+    tasks = [ranked(*labels) for labels in itertools.product(every, repeat=2)]
+    found = hard_positive.accuracies(rank.as_models_answer(tasks))
+    assert (found["augmented"].right, found["augmented"].n) == (rank.right_tasks(tasks)["right"], len(tasks))
+    assert found["brittleness"].right == 2  # all others are pairs that disagree, or tie
+
+
+def test_the_papers_row_of_people_comes_out():
+    """97, 97 and 0 of a hundred, with Wilson's intervals; an item that waits for a judgment is not counted."""
+    tasks = [ranked(BOTH, TOP)] * 97 + [ranked(TIED, BOTH)] * 3 + [ranked(BELOW)]
+    found = hard_positive.accuracies(rank.as_models_answer(tasks))
+    assert {name: (of.right, of.n) for name, of in found.items()} == {
+        "original": (97, 100), "augmented": (97, 100), "brittleness": (0, 100),
+    }  # fmt: skip
+    assert (found["brittleness"].low, found["brittleness"].high) == pytest.approx((0, 0.0370), abs=1e-4)
 
 
 def test_an_item_counts_once_it_has_all_its_judgments():

@@ -44,7 +44,13 @@ def test_what_was_not_stated_is_not_in_the_head_and_said_to_be_not_stated_below(
     made = release(tmp_path / "a")
     data = DatasetCard.load(made.written() / "README.md").data.to_dict()
     assert not {"license", "language", "annotations_creators", "source_datasets"} & set(data)
-    for said in ("Summary: not stated.", "Licence of the annotations: not stated", "**Uses.** Not stated."):
+    for said in (
+        "Summary: not stated.",
+        "Licence of the annotations: not stated",
+        "**Uses.** Not stated.",
+        "**Time frame.** Not stated.",
+        "**Social impact.** Not stated.",
+    ):
         assert said in made.text("README.md")
     assert "**Pay.** Not published." in made.text("README.md")
 
@@ -56,6 +62,19 @@ def test_splits_and_judgments_load(tmp_path, offline):
     assert found["test"][0]["image"].size == (200, 190)
     assert datasets.load_dataset(folder, "judgments", split="rows")[0]["answer"] == JUDGMENT["answer"]
     assert datasets.load_dataset("json", data_files=f"{folder}/items.jsonl")["train"].num_rows == 3
+
+
+def test_tables_without_rows_are_named_and_the_others_load(tmp_path, offline):
+    made = release(tmp_path / "a", WORDS)
+    folder = made.written()
+    empty = ["adjudications.jsonl", "dropped.jsonl", "flags.jsonl", "tasks.jsonl", "texts.jsonl"]
+    named = ", ".join(f"`{name}`" for name in empty)
+    assert f"The library opens no table without rows. These have none: {named}.\n" in made.text("README.md")
+    for path in sorted(folder.glob("*.jsonl")):
+        if path.name in empty:
+            assert path.stat().st_size == 0
+        else:
+            assert datasets.load_dataset("json", data_files=str(path))["train"].num_rows > 0
 
 
 def test_another_release_in_the_same_place_is_what_loads(tmp_path, offline):

@@ -66,7 +66,33 @@ def test_what_was_stated_and_nothing_else(tmp_path):
     assert [one["name"] for one in found["creator"]] == ["A", "B"]
     assert found["rai:dataBiases"] == ["Only cats."]
     assert "alpha 0.50, 95 % interval 0.25 to 0.75" in found["rai:dataAnnotationAnalysis"][0]
-    assert not {"citeAs", "rai:dataCollection", "rai:dataUseCases", "rai:personalSensitiveInformation"} & set(found)
+    unstated = {"dataCollection", "dataUseCases", "personalSensitiveInformation", *RAI}
+    assert not {"citeAs", *(f"rai:{name}" for name in unstated)} & set(found)
+
+
+RAI = {  # what the reference reader calls each
+    "dataCollectionTimeFrame": "data_collection_timeframe",
+    "dataPreprocessingProtocol": "data_preprocessing_protocol",
+    "dataSocialImpact": "data_social_impact",
+    "dataReleaseMaintenancePlan": "data_release_maintenance_plan",
+}
+
+
+def test_the_reference_reader_finds_what_was_stated_of_time_use_and_maintenance(tmp_path, caplog):
+    words = {"timeframe": "From 2026-01-31 to 2026-03-15, not 2026-02-30.", "preprocessing": "Cropped."}
+    words |= {"social_impact": "Little.", "maintenance": "Mail us."}
+    made = release(tmp_path / "a", WORDS | words)
+    read(made.written(), caplog)
+    found, metadata = made.json("croissant.json"), mlcroissant.Dataset(str(made.folder / "croissant.json")).metadata
+    assert found["rai:dataCollectionTimeframe"] == found["rai:dataCollectionTimeFrame"] == ["2026-01-31", "2026-03-15"]
+    values = [getattr(metadata, name) for name in RAI.values()]
+    assert [[day.date().isoformat() for day in values[0]], *values[1:]] == [
+        ["2026-01-31", "2026-03-15"], ["Cropped."], "Little.", "Mail us.",
+    ]  # fmt: skip
+    for name in ("README.md", "data_statement.md"):
+        assert all(
+            words[word].replace("-", "\\-") in made.text(name) or words[word] in made.text(name) for word in words
+        )
 
 
 def test_the_same_release_has_the_same_documents(tmp_path):

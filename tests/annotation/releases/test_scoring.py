@@ -197,6 +197,23 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
     assert utils.aggregate_unanswered([one["tied"] for one in answers]) == 0
 
 
+def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
+    """Releases had no `untied` at first; who scores them gets the figure that they describe."""
+    items = by_hand(tmp_path, KINDS["hard_positive"])
+    said = ({"original": "c", "hard_positive": one} for one in ("cn", "none", "cp"))
+    tied = {"s(c)": 2, "s(cp)": 1, "s(cn)": 1}
+    lines = [
+        {"item": item["id"], "question": name, "choice" if name in ("original", "hard_positive") else "score": value}
+        for item, answers in zip(items, [*said, tied], strict=False)
+        for name, value in answers.items()
+    ]
+    (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    given = "--predictions", tmp_path / "scores.jsonl", "--skip-incomplete"
+    assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 1 / 4
+    change_json(tmp_path / MANIFEST, lambda found: found["evaluation"]["measures"][2].pop("untied"))
+    assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 3 / 4
+
+
 @pytest.mark.parametrize(
     ("said", "option"),
     [

@@ -42,8 +42,9 @@ def test_the_six_orders_come_to_chance():
         (1, 2, 3, False, False, False),
         (2, 2, 1, True, True, False),  # a tie of the two positives is asked by nothing
         (1, 1, 1, False, False, False),
-        (2, 1, 1, True, False, True),  # the hard positive is level with the negative: not above it
-        (1, 2, 1, False, False, True),
+        (2, 1, 1, True, False, False),  # the hard positive is level with the negative: neither above nor below it
+        (1, 2, 1, False, False, False),
+        (1, 1, 2, False, False, False),
     ],
 )
 def test_one_item(c, cp, cn, original, augmented, brittle):
@@ -63,7 +64,9 @@ def test_the_two_positives_change_places_without_a_trace_but_in_the_original(row
     scores = np.array(rows, dtype=float)
     one, other = shares(answered(scores)), shares(answered(scores[:, [1, 0, 2]]))
     assert (one["augmented"], one["brittleness"]) == (other["augmented"], other["brittleness"])
-    assert one["original"] + other["original"] == pytest.approx(2 * one["augmented"] + one["brittleness"])
+    one_above = np.mean((scores[:, 0] > scores[:, 2]) != (scores[:, 1] > scores[:, 2]))
+    assert one["original"] + other["original"] == pytest.approx(2 * one["augmented"] + one_above)
+    assert one["brittleness"] == np.mean(np.prod(np.sign(scores[:, :2] - scores[:, 2:]), axis=1) == -1)
 
 
 def test_replace_is_the_mean_of_its_two_sets():

@@ -6,6 +6,8 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchmarks.predictions import stored
+from benchmarks.predictions.kinds import HARD_POSITIVE
 from tests.benchmarks.bad_inputs.case import written
 
 
@@ -160,6 +162,26 @@ def test_hard_positives(given):
     found = given("hard_positive", lines)
     assert [round(found[name], 2) for name in ("original", "augmented", "brittleness", "n")] == [66.67, 33.33, 33.33, 3]
     assert found["mean_of_subtypes"]["replace"] == {"original": 50, "augmented": 25, "brittleness": 25}
+
+
+@pytest.mark.parametrize(
+    ("answers", "brittle"),
+    [
+        (scores("1", {"c": 3, "cp": 1, "cn": 2}), 100),
+        (scores("1", {"c": 2, "cp": 1, "cn": 1}), 0),
+        (scores("1", {"c": 1, "cp": 2, "cn": 1}), 0),
+        ([line("1", "original", "c"), line("1", "hard_positive", "cn")], 100),
+        ([line("1", "original", "c"), line("1", "hard_positive", "wrong")], 100),
+        ([line("1", "original", "none"), line("1", "hard_positive", "cp")], 0),
+    ],
+)
+def test_a_tie_and_no_choice_are_not_brittle(given, answers, brittle):
+    """Of files here, and of what an import stored."""
+    assert given("hard_positive", answers)["brittleness"] == brittle
+    said = [(one["question"], one.get("score"), one.get("choice")) for one in answers]
+    columns = {question: stored.Column([1], [score], [choice]) for question, score, choice in said}
+    found = stored.summarize(stored.records(columns, {1: ("", "")}, HARD_POSITIVE), HARD_POSITIVE)
+    assert found["measures"]["brittleness"]["share"] * 100 == brittle
 
 
 def test_sugarcrepe_without_types_has_no_subsets_and_says_so(given):

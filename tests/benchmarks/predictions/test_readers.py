@@ -90,6 +90,44 @@ def test_our_lines_name_items_by_id_or_by_captions(tmp_path):
     ]
 
 
+NAMES = [
+    "results_x.csv", "predictions", "scores.txt", "ViT-B-32 (1).JSONL", "Ответы модели.json", ".hidden", "a,b;'c\".tsv",
+    "swap_obj.json", "clip.jsonl.bak", "-", "x" * 250,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_our_lines_are_read_whatever_the_file_is_called(tmp_path, name, mark):
+    found, log = read(tmp_path, "bivlc", name, f"{mark}\n{json.dumps(LINE)}\n")
+    assert found == [Answer(Reference("7"), "i_pos2t", None, "positive", origin=Origin(name, 2))] and not log.problems
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.lower().endswith(("jsonl", "json"))])
+def test_so_are_tables(tmp_path, name):
+    assert len(read(tmp_path, "bivlc", name, table(RESULTS))[0]) == 4
+    assert [one.choice for one in read(tmp_path, "sugarcrepe", name, table(CORRECT))[0]] == [RIGHT]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.lower().endswith(("jsonl", "csv"))])
+def test_so_are_gpt4vs_answers_by_id_only_where_the_name_has_the_subset(tmp_path, name):
+    rows = json.dumps({"12": gpt(), "13": gpt()})
+    found, log = read(tmp_path, "sugarcrepe", name, rows)
+    if name == "swap_obj.json":
+        assert [(one.item.key, one.type, one.subtype) for one in found] == [
+            ("swap_obj-12", "swap", "obj"), ("swap_obj-13", "swap", "obj"),
+        ]  # fmt: skip
+    else:
+        assert [one.item for one in found] == [Reference("", CUPS, "1.jpg", nth) for nth in (0, 1)]
+        assert {(one.type, one.subtype) for one in found} == {("", "")}
+    assert log.problems == []
+
+
+def test_a_name_may_have_more_than_the_subset(tmp_path):
+    found, _ = read(tmp_path, "sugarcrepe", "GPT-4V SWAP_OBJ (2).json", json.dumps({"12": gpt()}))
+    assert (found[0].item.key, found[0].type, found[0].subtype) == ("swap_obj-12", "swap", "obj")
+
+
 # What is wrong
 
 BAD_LINES = {
@@ -136,8 +174,9 @@ BAD_FILES = {
     "no_truth": ("bivlc", "x.csv", table({**RESULTS, "text_score_i0": "0.7"}), "WRONG_VALUE", 2),
     "does_not_follow": ("bivlc", "x.csv", table({**RESULTS, "group_score": "True"}), "WRONG_VALUE", 2),
     "no_score": ("sugarcrepe", "x.csv", table({**CORRECT, "correct": ""}), "WRONG_VALUE", 2),
-    "other_ending": ("bivlc", "x.json", "{}", "WRONG_TYPE", None),
-    "other_name": ("sugarcrepe", "x.json", "{}", "WRONG_TYPE", None),
+    "other_ending": ("bivlc", "x.json", "{}", "COLUMN_MISSING", 1),
+    "other_name": ("sugarcrepe", "x.json", "{}", "NO_ROWS", None),
+    "other_kind": ("bivlc", "x.exe", b"MZ\x00\x01", "ENCODING", 1),
     "list": ("sugarcrepe", "swap_obj.json", "[]", "JSON_INVALID", 1),
     "accuracy_alone": ("sugarcrepe", "swap_obj.json", '{"accuracy": 1}', "NO_ROWS", None),
     "no_row": ("sugarcrepe", "swap_obj.json", '{"0": 0.5}', "JSON_INVALID", 1),

@@ -5,9 +5,12 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Event, Job, Prediction, Run
+from benchmarks.predictions.kinds import BIVLC
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import reported
+from tests.benchmarks.bad_inputs.case import written
 from tests.builders import compared_models
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +107,35 @@ def test_the_command_tells_what_did_not_match(benchmark, tmp_path, capsys):
     with pytest.raises(CommandError, match="Nothing was stored: 1 problem"):
         call_command("import_predictions", benchmark.name, str(file), model="CLIP", source="here", kind="bivlc")
     assert "ALREADY_IMPORTED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ("GPT-4o (2024-08-06)\xa0· 0\u202fshot", "GPT-4o (2024-08-06) · 0 shot"), ("=1+1", "=1+1"), ("-", "-"),
+        ("نمونه\u200cها", "نمونه\u200cها"),
+        ("👩\u200d💻 <b>&amp;</b> %s {x} $y_1$ \\", "👩\u200d💻 <b>&amp;</b> %s {x} $y_1$ \\"),
+        ("model's \"best\", 'v2'; --x", "model's \"best\", 'v2'; --x"), ("../../a/b.pt", "../../a/b.pt"),
+    ],
+)  # fmt: skip
+def test_a_model_may_have_any_name(benchmark, tmp_path, given, title):
+    file = tmp_path / "scores of\na model"
+    file.write_text(compared_models.lines(benchmark, 1))
+    call_command("import_predictions", benchmark.name, str(file), model=given, source=given)
+    run = Run.objects.get()
+    assert (run.title, run.source) == (title, title)
+    row = {"model": given, "measure": "group", "value": 1, "source": given}
+    figures = written(tmp_path, "figures.json", json.dumps([row]))
+    [found] = reported.read_reported(figures, BIVLC, ProblemLog())
+    assert (found.model, found.source) == (title, title)
+
+
+@pytest.mark.parametrize("given", ["", " ", "a\nb", "a\u202eb", "a\u200bb", "\u200d", "\x1b[2J", "x" * 301])
+def test_but_no_name_that_changes_how_others_are_shown(benchmark, tmp_path, given):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(compared_models.lines(benchmark, 1))
+    with pytest.raises(CommandError, match="Give a --model of 1 to 300 characters, on one line"):
+        call_command("import_predictions", benchmark.name, str(file), model=given, source="here")
 
 
 def test_a_deleted_run_leaves_its_event_and_may_come_again(benchmark, tmp_path):

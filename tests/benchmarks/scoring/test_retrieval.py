@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 
 
 def measured(benchmark: Benchmark, model: str, seeds: int = 2) -> Job:
-    asked = {"model": model, "pretrained": "", "device": "cpu", "retrieval": True, "seeds": seeds}
+    asked = {"model": model, "pretrained": "", "device": "cpu", "measure": "retrieval", "seeds": seeds}
     job = score.queue_score(benchmark=benchmark, by="test", **asked)
     return jobs.run(job_id=job.pk, by="test", work=retrieval.measure)
 
@@ -96,18 +96,24 @@ def test_a_model_that_sees_no_images_is_refused(model):
 
 def test_the_command_prints_a_table_like_the_papers(media, tmp_path, tiny, capsys):
     cups(tmp_path)
-    call_command("score", "Cups", model=tiny, device="cpu", perturbed_retrieval=True, seeds=1, now=True)
+    call_command("score", "Cups", model=tiny, device="cpu", measure="retrieval", seeds=1, now=True)
     lines = capsys.readouterr().out.splitlines()
     assert "3 images, 3 captions, 1 seeds" in lines[0] and lines[1].split()[:3] == ["shuffled", "text", "R@1"]
     assert len(lines) == 3 + len(SHUFFLES) + len(GRIDS) + 1
     with pytest.raises(CommandError, match="SEEDS_UNCLEAR · Choose 1 to 10 seeds"):
-        call_command("score", "Cups", model=tiny, perturbed_retrieval=True, seeds=11)
+        call_command("score", "Cups", model=tiny, measure="retrieval", seeds=11)
 
 
 def test_the_form_asks_for_it_and_the_pages_show_it(client):
     client.force_login(User.objects.create_superuser("ana"))
     benchmark = studies.benchmark()
-    asked = {"model": "ViT-B-32-quickgelu", "pretrained": "openai", "device": "auto", "retrieval": "on", "seeds": "2"}
+    asked = {
+        "model": "ViT-B-32-quickgelu",
+        "pretrained": "openai",
+        "device": "auto",
+        "measure": "retrieval",
+        "seeds": "2",
+    }
     answer = client.post(reverse("score-new", args=[benchmark.pk]), asked)
     job = Job.objects.get()
     assert (job.kind, job.params["seeds"]) == ("retrieval", 2)
