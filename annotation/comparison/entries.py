@@ -1,9 +1,9 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Three queries, whatever its
-size: one for the runs, one for stages that measure people, one for these people's answers.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Four queries, whatever its
+size: one for the runs, one for stages that measure people, two for these people's answers.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
-from annotation.figures.human_baseline import OUTCOMES
+from annotation.figures.human_baseline import JUDGMENTS, OUTCOMES
 from annotation.measures import human_baseline
-from annotation.measures.human_baseline import BASELINE_PROTOCOLS
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS, Question, QuestionRow
 from annotation.models import Stage, Study
-from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
+from benchmarks.metrics.base import by_type
 from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
@@ -75,29 +75,47 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     for stage in stages.select_related("study").order_by("study", "position"):
         by_study[stage.study].append(stage)
     pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = _verdicts([stage for found in by_study.values() for stage in found])
+    verdicts, given = _answers([stage for found in by_study.values() for stage in found])
     entries = []
     for study, pair in pairs:
-        items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
+        halves = [stage.pk for stage in pair.stages.values()]
+        items = human_baseline.scored(
+            {asked: found for half in halves for asked, found in verdicts[half].items()},
+            [one for half in halves for one in given[half]],
+        )
         answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
-        figures = stored.summarize(answered, BIVLC)
+        figures = _figures(answered)
         if any(of["n"] for of in figures["measures"].values()):
             entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
     return entries
 
 
-def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
-    """By stage: each question, and whether it was answered correctly. One query for all stages, none for none."""
-    protocols = {stage.pk: protocol_named(stage.protocol) for stage in stages}
-    directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
-    names = {stage.pk: directions[stage.protocol] for stage in stages}
-    found: dict[Any, dict] = defaultdict(dict)
-    rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
-    for stage, position, kind, subtype, question, options, state, outcome in rows:
-        right = protocols[stage].right_answer(question, options)
-        asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))
-        found[stage][asked] = human_baseline.verdict(right, state, outcome)
-    return found
+def _figures(items: Sequence[human_baseline.Judged]) -> dict[str, Any]:
+    """As of a model, but with intervals over annotators."""
+    return {
+        **stored.summarize(items, BIVLC),
+        "measures": human_baseline.rows(human_baseline.over_annotators(items)),
+        "groups": [
+            {"type": group.type, "subtype": group.subtype, "measures": human_baseline.rows(group.measures)}
+            for group in by_type(items, human_baseline.over_annotators)
+        ],
+    }
+
+
+def _answers(stages: Sequence[Stage]) -> tuple[dict[Any, dict[Question, bool | None]], dict[Any, list]]:
+    """By stage: each question, and whether it was answered correctly; and the annotators of its counted judgments. Two
+    queries for all stages, none for none.
+    """
+    verdicts: dict[Any, dict[Question, bool | None]] = defaultdict(dict)
+    given: dict[Any, list[tuple[Question, int]]] = defaultdict(list)
+    if stages:
+        question, asked_of = human_baseline.questions(stages), [stage.pk for stage in stages]
+        for *task, state, outcome in fetch(OUTCOMES, stages=asked_of):
+            asked, right = question(QuestionRow(*task))
+            verdicts[task[0]][asked] = human_baseline.verdict(right, state, outcome)
+        for *task, number, _ in fetch(JUDGMENTS, stages=asked_of):
+            given[task[0]].append((question(QuestionRow(*task))[0], number))
+    return verdicts, given
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:

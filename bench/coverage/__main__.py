@@ -5,9 +5,9 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import agreement
+from bench.coverage import agreement, human_baseline
 
-PARTS = {"agreement": agreement}
+PARTS = {"baseline": human_baseline, "agreement": agreement}
 
 
 def main(argv: list[str]) -> None:
