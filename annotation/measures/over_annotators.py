@@ -78,7 +78,7 @@ def effective_n(right: Array, who: Array, share: Array) -> Effective:
     if common <= own * (1 + _ROUNDING):
         return Effective(n, ANNOTATORS)  # nobody judged two items
     freedom = determinant * (n / common) ** 2 / (n - 1)
-    if freedom < _LEAST_FREEDOM:
+    if freedom < _LEAST_FREEDOM * (1 - _ROUNDING):
         return Effective(n, ITEMS)
     away = right - right.mean()
     total, between = float(away @ away), float((of_annotators(away) ** 2).sum())

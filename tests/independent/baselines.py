@@ -156,7 +156,7 @@ def effective_n(right: np.ndarray, shares: np.ndarray) -> tuple[float, str]:
     centred = centre @ shared @ centre
     expected = np.array([[n - 1, np.trace(centred)], [np.trace(centred), (centred**2).sum()]])
     overlap = shared.sum() / n**2
-    if (known := np.linalg.det(expected) / (n - 1) / (n * overlap) ** 2) < 0.5:
+    if (known := np.linalg.det(expected) / (n - 1) / (n * overlap) ** 2) < 0.5 - 1e-9:
         return n, "items"
     rest = right - right.mean()
     left, people = np.linalg.solve(expected, [rest @ rest, rest @ shared @ rest])
