@@ -1,5 +1,5 @@
-"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Four queries, whatever its
-size: one for the runs, two for stages that measure people, one for these people's answers.
+"""The rows of a benchmark's comparison: its runs, and the people who judged its questions. Five queries, whatever its
+size: one for the runs, two for stages that measure people, two for these people's answers.
 """
 
 from collections import defaultdict
@@ -13,21 +13,21 @@ from django.db.models import QuerySet
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
-from annotation.figures.human_baseline import OUTCOMES
+from annotation.figures.human_baseline import JUDGMENTS, OUTCOMES
 from annotation.measures import human_baseline
-from annotation.measures.human_baseline import BASELINE_PROTOCOLS
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS, Question, QuestionRow
 from annotation.measures.papers import rank
 from annotation.measures.papers.base import CountedJudgment, JudgedTask
+from annotation.measures.types import Figures
 from annotation.models import Kind, Slot, Stage, Study
 from annotation.protocols import hard_positive_rank
 from annotation.protocols.base import Answer
-from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
-from benchmarks.metrics.base import Typed
+from benchmarks.metrics.base import by_type
 from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
-from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.reported import HUMAN
 
@@ -75,14 +75,13 @@ def people(user: User, benchmark: Benchmark, kind: str) -> list[Entry]:
     """The human baselines on it, from studies that the user may view."""
     if kind not in _PEOPLE:
         return []
-    protocols, answers_of = _PEOPLE[kind]
-    stages = _stages(user, benchmark).filter(protocol__in=protocols)
-    entries = []
-    for study, answers in answers_of(stages.select_related("study").order_by("study", "position")):
-        figures = stored.summarize(answers, KINDS[kind])
-        if any(of["n"] for of in figures["measures"].values()):
-            entries.append(Entry(study.name, HUMANS, figures, f"study {study.pk}"))
-    return entries
+    protocols, figures_of = _PEOPLE[kind]
+    stages = _stages(user, benchmark).filter(protocol__in=protocols).select_related("study")
+    return [
+        Entry(study.name, HUMANS, figures, f"study {study.pk}")
+        for study, figures in figures_of(stages.order_by("study", "position"))
+        if any(of["n"] for of in figures["measures"].values())
+    ]
 
 
 def kinds_of_people(user: User, benchmark: Benchmark) -> list[str]:
@@ -96,19 +95,29 @@ def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
     return Stage.objects.filter(study__in=studies.order_by().values("pk"))
 
 
-def _bivlc_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Sequence[Typed]]]:
-    """Of each baseline."""
+def _bivlc_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
+    """Of each baseline: a model's, but with intervals over annotators."""
     by_study: dict[Study, list[Stage]] = defaultdict(list)
     for stage in stages:
         by_study[stage.study].append(stage)
     pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    said = _verdicts([stage for found in by_study.values() for stage in found])
+    verdicts, given = _answers([stage for found in by_study.values() for stage in found])
     for study, pair in pairs:
-        items = human_baseline.scored({k: v for stage in pair.stages.values() for k, v in said[stage.pk].items()})
-        yield study, [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
+        halves = [stage.pk for stage in pair.stages.values()]
+        items = human_baseline.scored(
+            {asked: found for half in halves for asked, found in verdicts[half].items()},
+            [one for half in halves for one in given[half]],
+        )
+        answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
+        groups = [
+            {"type": group.type, "subtype": group.subtype, "measures": human_baseline.rows(group.measures)}
+            for group in by_type(answered, human_baseline.over_annotators)
+        ]
+        measures = human_baseline.rows(human_baseline.over_annotators(answered))
+        yield study, {**stored.summarize(answered, BIVLC), "measures": measures, "groups": groups}
 
 
-def _hard_positive_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Sequence[Typed]]]:
+def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
     """Of each stage that ranks captions."""
     by_number = {stage.pk: stage for stage in stages}
     slots = Slot.objects.filter(stage__in=by_number, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
@@ -120,28 +129,30 @@ def _hard_positive_answers(stages: Iterable[Stage]) -> Iterator[tuple[Study, Seq
     for (number, _, kind, subtype, overlap), judgments in given.items():
         tasks[number].append(JudgedTask(kind, subtype, overlap, judgments))
     for number, stage in by_number.items():
-        yield stage.study, rank.as_models_answer(tasks[number])
+        yield stage.study, stored.summarize(rank.as_models_answer(tasks[number]), HARD_POSITIVE)
 
 
-# By kind of evaluation: the protocols that measure people by its questions, and who reads their answers
-_PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Sequence[Typed]]]]]] = {
-    BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_answers),
-    HARD_POSITIVE.name: ([hard_positive_rank.PROTOCOL.name], _hard_positive_answers),
+# By kind of evaluation: the protocols that measure people by its questions, and their figures
+_PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Figures]]]]] = {
+    BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_figures),
+    HARD_POSITIVE.name: ([hard_positive_rank.PROTOCOL.name], _hard_positive_figures),
 }
 
 
-def _verdicts(stages: Iterable[Stage]) -> dict[Any, dict[human_baseline.Question, bool | None]]:
-    """By stage: each question, and whether it was answered correctly. One query for all stages, none for none."""
-    protocols = {stage.pk: protocol_named(stage.protocol) for stage in stages}
-    directions = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
-    names = {stage.pk: directions[stage.protocol] for stage in stages}
-    found: dict[Any, dict] = defaultdict(dict)
-    rows = fetch(OUTCOMES, stages=list(protocols)) if protocols else []
-    for stage, position, kind, subtype, question, options, state, outcome in rows:
-        right = protocols[stage].right_answer(question, options)
-        asked = human_baseline.Question(position, kind, subtype, human_baseline.which(names[stage], right))
-        found[stage][asked] = human_baseline.verdict(right, state, outcome)
-    return found
+def _answers(stages: Sequence[Stage]) -> tuple[dict[Any, dict[Question, bool | None]], dict[Any, list]]:
+    """By stage: each question, and whether it was answered correctly; and the annotators of its counted judgments. Two
+    queries for all stages, none for none.
+    """
+    verdicts: dict[Any, dict[Question, bool | None]] = defaultdict(dict)
+    given: dict[Any, list[tuple[Question, int]]] = defaultdict(list)
+    if stages:
+        question, asked_of = human_baseline.questions(stages), [stage.pk for stage in stages]
+        for *task, state, outcome in fetch(OUTCOMES, stages=asked_of):
+            asked, right = question(QuestionRow(*task))
+            verdicts[task[0]][asked] = human_baseline.verdict(right, state, outcome)
+        for *task, number, _ in fetch(JUDGMENTS, stages=asked_of):
+            given[task[0]].append((question(QuestionRow(*task))[0], number))
+    return verdicts, given
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:

@@ -77,7 +77,9 @@ OF_PROTOCOL = {
     "bivlc-i2t": (
         ("human baseline", "I2T is right if both questions about an image are, T2I if both about a caption are, "
          "Group if all four are; ties and “cannot judge” are not right, unanswered questions are left out. Chance is "
-         "that of random scores", ("bivlc", "wilson")),
+         "that of random scores", ("bivlc",)),
+        ("95 % interval of the human baseline", "Wilson’s, on the effective n of items: n by the design effect of "
+         "annotators who differ, and by Student’s t", ("wilson", "kish", "korn-graubard", "henderson")),
     ),
     "visla-paraphrase": (
         ("texts and edits", "a sentence is taken as it is, edited, or the item is dropped; an edit is accepted when a "
@@ -124,6 +126,10 @@ REFERENCES = {
     "hard-positives": "Kamath, A., Hsieh, C.-Y., Chang, K.-W., Krishna, R. (2024). The Hard Positive Truth about "
     "Vision-Language Compositionality. ECCV.",
     "kendall": "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239–251.",
+    "henderson": "Henderson, C. R. (1953). Estimation of variance and covariance components. Biometrics 9(2), 226–252.",
+    "kish": "Kish, L. (1965). Survey Sampling. Wiley.",
+    "korn-graubard": "Korn, E. L., Graubard, B. I. (1998). Confidence intervals for proportions with small expected "
+    "number of positive counts estimated from survey data. Survey Methodology 24(2), 193–201.",
     "krippendorff": "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania.",
     "sugarcrepe": "Hsieh, C.-Y., Zhang, J., Ma, Z., Kembhavi, A., Krishna, R. (2023). SugarCrepe: Fixing Hackable "
     "Benchmarks for Vision-Language Compositionality. NeurIPS, Datasets and Benchmarks.",

@@ -3,22 +3,24 @@
 An item makes two questions in the image-to-text stage and two in the text-to-image stage. A question is right if its
 task's outcome is the right option; with more than one judgment, the majority decides. A tie, `cannot_judge` and
 a dropped task are not right; a task without an outcome is not answered, and what needs it waits. The measures are those
-of benchmarks/metrics/bivlc.py, so that people and models are scored alike.
+of benchmarks/metrics/bivlc.py, so that people and models are scored alike. Their intervals are over annotators, though
+(measures/over_annotators.py): one annotator answers many questions, and annotators differ.
 
 Pure: figures/human_baseline.py reads the rows from the database, releases/verification from a release's files.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from annotation.measures.types import Stage
+from annotation.measures.over_annotators import interval
+from annotation.measures.types import Figures, Stage
 from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import protocol_named
 from annotation.wording import pseudonym
 from benchmarks.metrics import bivlc
-from benchmarks.metrics.base import Figure
+from benchmarks.metrics.base import Figure, by_type
 from benchmarks.metrics.bivlc import Answered
 
 I2T, T2I = "i2t", "t2i"
@@ -33,6 +35,21 @@ class Question(NamedTuple):
     type: str
     subtype: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Answered):
+    """`judged_by`: the annotator of each counted judgment, by question."""
+
+    judged_by: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOverAnnotators(Figure):
+    """With the interval of measures/over_annotators.py, which rests on `effective` items and is over `over`."""
+
+    effective: float | None = None
+    over: str | None = None
 
 
 class QuestionRow(NamedTuple):
@@ -75,20 +92,15 @@ def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     return pairs
 
 
-def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
+def figures(
+    pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]], over_items: bool = False
+) -> Figures:
     """The figures of one baseline, JSON-able; docs/reference/measures.md defines them.
 
     `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
-    answer).
+    answer). `over_items`: with the intervals of releases before schema version 6, which took annotators as alike.
     """
-    stages = {stage.pk: (name, protocol_named(stage.protocol)) for name, stage in pair.stages.items()}
-
-    def question(task: QuestionRow) -> tuple[Question, str]:
-        """Which of the four questions it is, and its right option."""
-        name, protocol = stages[task.stage]
-        right = protocol.right_answer(task.question, task.options)
-        return Question(task.position, task.type, task.subtype, which(name, right)), right
-
+    question = questions(pair.stages.values())
     verdicts, judged = {}, []
     for task, *outcome in outcomes:
         one, right = question(task)
@@ -96,20 +108,35 @@ def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable
     for task, number, answer in judgments:
         one, right = question(task)
         judged.append((one, number, answer == right))
-    items = scored(verdicts)
+    given = [(one, number) for one, number, _ in judged]
+    items = scored(verdicts, given)
+    measures = bivlc.accuracies if over_items else over_annotators
     return {
         "stages": [_naming(name, stage) for name, stage in pair.stages.items()],
-        "design": designs((asked, number) for asked, number, _ in judged),
+        "design": designs(given),
         "items": len(items),
         "questions": len(verdicts),
         "answered": sum(found is not None for found in verdicts.values()),
-        "measures": _rows(bivlc.accuracies(items)),
+        "measures": rows(measures(items)),
         "by_type": [
-            {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": _rows(group.measures)}
-            for group in bivlc.by_type(items)
+            {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": rows(group.measures)}
+            for group in by_type(items, measures)
         ],
         "annotators": list(_annotators(judged)),
     }
+
+
+def questions(stages: Iterable[Stage]) -> Callable[[QuestionRow], tuple[Question, str]]:
+    """Says which of the four questions a task of these stages is, and its right option."""
+    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
+    found = {stage.pk: (names[stage.protocol], protocol_named(stage.protocol)) for stage in stages}
+
+    def question(task: QuestionRow) -> tuple[Question, str]:
+        name, protocol = found[task.stage]
+        right = protocol.right_answer(task.question, task.options)
+        return Question(task.position, task.type, task.subtype, which(name, right)), right
+
+    return question
 
 
 def which(name: str, right: str) -> str:
@@ -123,12 +150,31 @@ def verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
     return None if state is None else state == KEPT and outcome == right
 
 
-def scored(verdicts: Mapping[Question, bool | None]) -> list[Answered]:
-    """An item's questions together, in the order of items."""
+def scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Question, int]]) -> list[Judged]:
+    """An item's questions together, in the order of items; `given`: the annotator of each counted judgment."""
     items: dict[tuple[int, str, str], dict[str, bool | None]] = defaultdict(dict)
+    judged_by: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for asked, found in verdicts.items():
         items[asked[:3]][asked.name] = found
-    return [Answered(**found, type=kind, subtype=subtype) for (_, kind, subtype), found in sorted(items.items())]
+    for asked, number in given:
+        judged_by[asked.position][asked.name].append(number)
+    return [
+        Judged(**found, type=kind, subtype=subtype, judged_by=judged_by[position])
+        for (position, kind, subtype), found in sorted(items.items())
+    ]
+
+
+def over_annotators(items: Iterable[Judged]) -> dict[str, Figure]:
+    """Every measure by its name, in the paper's order, with its interval over annotators."""
+    items = list(items)
+    return {name: _over_annotators(items, name, found) for name, found in bivlc.accuracies(items).items()}
+
+
+def _over_annotators(items: Iterable[Judged], measure: str, found: Figure) -> FigureOverAnnotators:
+    answered = [(item, right) for item in items if (right := bivlc.right(item, measure)) is not None]
+    needs = bivlc.NEEDS[measure]
+    judged_by = [[who for name in needs for who in item.judged_by.get(name, ())] for item, _ in answered]
+    return FigureOverAnnotators(**asdict(found) | interval([right for _, right in answered], judged_by))
 
 
 def designs(given: Iterable[tuple[Question, int]]) -> dict[str, int]:
@@ -152,12 +198,13 @@ def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[s
     for asked, number, found in judged:
         mine[number][asked] = found
     for number, verdicts in sorted(mine.items()):
-        measures = _rows(bivlc.accuracies(scored(verdicts)))
+        measures = rows(bivlc.accuracies(scored(verdicts, ())))
         answered, right = len(verdicts), sum(verdicts.values())
         yield {"annotator": pseudonym(number), "answered": answered, "right": right, "measures": measures}
 
 
-def _rows(found: Mapping[str, Figure]) -> dict[str, dict[str, Any]]:
+def rows(found: Mapping[str, Figure]) -> dict[str, Figures]:
+    """JSON-able."""
     return {name: asdict(accuracy) for name, accuracy in found.items()}
 
 

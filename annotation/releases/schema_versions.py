@@ -132,8 +132,13 @@ FOURTH = Version(  # protocol files; audits; adaptive overlap
 FIFTH = Version(  # how to evaluate a model on the items, with files that do it
     keys={MANIFEST: {"evaluation": "object?"}}
 )
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH)
+OF_BASELINES = [f"baselines/*/{place}measures/*/{key}" for place in ("", "by_type/*/") for key in ("effective", "over")]
+SIXTH = Version(  # intervals of the human baseline over annotators
+    keys={}, figures={"figures.json": OF_BASELINES}
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
 OWN = 3  # from this version on: roles of the user's own
+OVER_ANNOTATORS = 6  # from this version on; before it, intervals of the human baseline were over items
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),

@@ -11,6 +11,7 @@ from annotation.assignment import leases, seats
 from annotation.judging import next_step, submissions
 from annotation.models import Annotator, Lease, Stage, Study, Task
 from annotation.models.choices import POOLED
+from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from annotation.sql import fetch
 from benchmarks.models import Benchmark, ItemImage
@@ -101,6 +102,16 @@ def benchmark_of_pairs(items: int) -> Benchmark:
         for item in made.items.all()
     )
     return made
+
+
+def right_at(share: float) -> Answer:
+    """Right answers to this share of the questions of a human baseline, at random."""
+
+    def answer(dice: random.Random, task: Task, protocol: str) -> str:
+        right = PROTOCOLS[protocol].right_answer(task.question, task.options)
+        return right if dice.random() < share else next(one for one in task.options if one != right)
+
+    return answer
 
 
 def held(annotator: Annotator, stage: Stage, wanted: int = 50) -> list[Lease]:

@@ -38,9 +38,10 @@ def _releases(var: Path):
     from django.conf import settings
 
     from annotation.designs.plan import StagePlan
+    from annotation.designs.presets import baseline_plans
     from annotation.protocols.registry import PROTOCOLS
     from annotation.releases.plan import FORMS
-    from tests.builders import adaptive, audited, declared, own_roles, pipelines, studies, text_annotators
+    from tests.builders import adaptive, annotators, audited, declared, own_roles, pipelines, studies, text_annotators
     from tests.builders.releases import frozen
 
     def path(release) -> Path:
@@ -79,6 +80,13 @@ def _releases(var: Path):
 
     # Adaptive overlap: tasks with unequal numbers of judgments, one of them open.
     yield path(frozen(adaptive.study(begin=3000), "1.0", name="adaptive", forms=()))
+
+    # A human baseline of four annotators, who are right at 95, 85, 75 and 65 % of the questions.
+    plans = baseline_plans(sample=None, batch_items=6)
+    study = studies.study(benchmark=annotators.benchmark_of_pairs(24), stages=plans)
+    annotators.finish([annotators.Worker(study, annotators.right_at(1.05 - one / 10), one) for one in range(1, 5)])
+    study = pipelines.with_originals(study, begin=4000)
+    yield path(frozen(study, "1.0", name="baseline", forms=(), public=("annotators",)))
 
     # Roles of the user's own, with attributes: all forms.
     PROTOCOLS["verify"] = own_roles.protocol()

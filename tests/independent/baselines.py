@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, t
 
 from tests.independent.reading import Files
 
@@ -56,8 +57,8 @@ def of_stages(files: Files, pair: Sequence[Mapping]) -> dict:
         "items": tasks.position.nunique(),
         "questions": len(tasks),
         "answered": int(tasks.state.notna().sum()),
-        "measures": measures(tasks),
-        "by_type": [group(tasks, kind, subtype) for kind, subtype in groups],
+        "measures": measures(tasks, judged),
+        "by_type": [group(tasks, judged, kind, subtype) for kind, subtype in groups],
     }
     return found | ({"annotators": people(judged)} if "annotators" in files.public else {})
 
@@ -109,17 +110,74 @@ def people(judged: pd.DataFrame) -> list[dict]:
     ]
 
 
-def measures(rows: pd.DataFrame) -> dict:
+def measures(rows: pd.DataFrame, judged: pd.DataFrame | None = None) -> dict:
+    """With `judged`, intervals are over the annotators of these judgments, else over items."""
     table = rows.pivot(index="position", columns="name", values="right").reindex(columns=FOUR)
-    return {name: accuracy(table[needed].dropna().astype(bool), CHANCE[name]) for name, needed in NEEDS.items()}
+    found = {}
+    for name, needed in NEEDS.items():
+        right = table[needed].dropna().astype(bool).all(axis=1)
+        found[name] = accuracy(right, CHANCE[name])
+        if judged is not None:
+            found[name] |= over_annotators(right, judged[judged.name.isin(needed)])
+    return found
 
 
-def accuracy(whole: pd.DataFrame, chance: float) -> dict:
-    n, right = len(whole), int(whole.all(axis=1).sum())
-    low, high = binomtest(right, n).proportion_ci(method="wilson") if n else (None, None)
-    return {"right": right, "n": n, "share": right / n if n else None, "low": low, "high": high, "chance": chance}
+def accuracy(right: pd.Series, chance: float) -> dict:
+    n, count = len(right), int(right.sum())
+    low, high = binomtest(count, n).proportion_ci(method="wilson") if n else (None, None)
+    return {"right": count, "n": n, "share": count / n if n else None, "low": low, "high": high, "chance": chance}
 
 
-def group(tasks: pd.DataFrame, kind: str, subtype: str | None) -> dict:
+def over_annotators(right: pd.Series, judged: pd.DataFrame) -> dict:
+    """Wilson's interval on as many items as say as much, by the random effects of annotators on items."""
+    if right.empty:
+        return {"low": None, "high": None, "effective": None, "over": None}
+    effective, over = effective_n(right.to_numpy(dtype=float), weights(right.index, judged))
+    p, z = right.mean(), norm.ppf(0.975)
+    middle, spread = p + z**2 / (2 * effective), z * np.sqrt(p * (1 - p) / effective + (z / (2 * effective)) ** 2)
+    low, high = ((middle + sign * spread) / (1 + z**2 / effective) for sign in (-1, 1))
+    return {"low": max(0, low), "high": min(1, high), "effective": effective, "over": over}
+
+
+def weights(items: pd.Index, judged: pd.DataFrame) -> np.ndarray:
+    """Of each item the share of its judgments by each annotator; items without any have one of their own."""
+    counts = pd.crosstab(judged.position, judged.annotator).reindex(items, fill_value=0)
+    alone = np.diag((counts.sum(axis=1) == 0).astype(int))
+    every = np.hstack([counts.to_numpy(), alone[:, alone.any(axis=0)]])
+    return every / every.sum(axis=1, keepdims=True)
+
+
+def effective_n(right: np.ndarray, shares: np.ndarray) -> tuple[float, str]:
+    """Variances of annotators and of what is left, from r'r and r'Kr of the residuals r and their expectations."""
+    n = len(right)
+    shared, centre = shares @ shares.T, np.eye(n) - 1 / n
+    if not (shared - np.diag(np.diag(shared))).any():
+        return n, "annotators"
+    centred = centre @ shared @ centre
+    expected = np.array([[n - 1, np.trace(centred)], [np.trace(centred), (centred**2).sum()]])
+    overlap = shared.sum() / n**2
+    if (known := np.linalg.det(expected) / (n - 1) / (n * overlap) ** 2) < 0.5 - 1e-9:
+        return n, "items"
+    rest = right - right.mean()
+    left, people = np.linalg.solve(expected, [rest @ rest, rest @ shared @ rest])
+    plain, parts = right.var(ddof=1) / n, np.array([max(0, left) / n, people * overlap])
+    if people <= 0 or parts.sum() <= plain * (1 + 1e-9):
+        return n, "annotators"
+    doubt = parts @ [known**-0.5, max(0.5, 1 / overlap - 1) ** -0.5]
+    return n * plain / parts.sum() * (norm.ppf(0.975) / quantile((parts.sum() / doubt) ** 2)) ** 2, "annotators"
+
+
+def quantile(freedom: float) -> float:
+    """Of Student's t; 1 / freedom is interpolated."""
+    whole = np.floor(max(1, freedom)) + np.array([1, 0])
+    return np.interp(1 / max(1, freedom), 1 / whole, t.ppf(0.975, whole))
+
+
+def group(tasks: pd.DataFrame, judged: pd.DataFrame, kind: str, subtype: str | None) -> dict:
     part = tasks[(tasks.type == kind) & ((tasks.subtype == subtype) if subtype is not None else True)]
-    return {"type": kind, "subtype": subtype, "items": part.position.nunique(), "measures": measures(part)}
+    return {
+        "type": kind,
+        "subtype": subtype,
+        "items": part.position.nunique(),
+        "measures": measures(part, judged[judged.position.isin(part.position)]),
+    }

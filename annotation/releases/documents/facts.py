@@ -11,6 +11,7 @@ from functools import cached_property
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
+from annotation.measures.over_annotators import ITEMS
 from annotation.protocols.declared import in_words as declared_words
 from annotation.protocols.declared.library import read_stored
 from annotation.protocols.declared.schema import ProtocolFile
@@ -287,9 +288,28 @@ def results_in_words(facts: Facts) -> list[str]:
         for name, paper in facts.papers("hard-positive-rank")
     ]
     return [
-        f"{what}: {one['right']:,} of {one['n']:,} items, 95 % interval {interval(one, percent)}."
+        f"{what}: {one['right']:,} of {one['n']:,} items, 95 % interval {interval(one, percent)}{_over(one)}."
         for what, one in found
     ]
+
+
+def _over(figure: Mapping) -> str:
+    return f" over {figure['over']}" if figure.get("over") else ""
+
+
+def baseline_intervals_in_words(baseline: Mapping) -> str:
+    """What the intervals of a human baseline are over."""
+    over_items = [what for name, what in MEASURES.items() if baseline["measures"].get(name, {}).get("over") == ITEMS]
+    words = (
+        "Intervals are Wilson's, over annotators: where annotators differ, the items of one say less than as many "
+        "items of others."
+    )
+    if over_items:
+        words += (
+            f" The judgments do not show how annotators differ for: {'; '.join(over_items)}. Intervals there are over "
+            "items and say how sure the share of these annotators is, not how others would do."
+        )
+    return words
 
 
 def judgments_per_item(facts: Facts) -> str:

@@ -21,6 +21,7 @@ from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
 from annotation.releases import redaction
+from annotation.releases.schema_versions import OVER_ANNOTATORS
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
@@ -258,4 +259,5 @@ def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
             judgments += [(asked, who, answer.label) for who, answer in answers[stage.name].get(place_of(task), ())]
-    return human_baseline.figures(pair, outcomes, judgments)
+    over_items = rows.place.schema.version < OVER_ANNOTATORS
+    return human_baseline.figures(pair, outcomes, judgments, over_items)

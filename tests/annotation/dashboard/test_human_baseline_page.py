@@ -8,22 +8,16 @@ from django.urls import reverse
 
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import baseline_plans
-from annotation.protocols.registry import PROTOCOLS
 from tests.browser.looking import fits, in_windows
 from tests.builders import annotators, studies
 
 pytestmark = pytest.mark.django_db
 
 
-def nine_in_ten(dice, task, protocol) -> str:
-    right = PROTOCOLS[protocol].right_answer(task.question, task.options)
-    return right if dice.random() < 0.9 else next(one for one in task.options if one != right)
-
-
 def answered(items=24, people=4, batch_items=6):
     plans = baseline_plans(sample=None, batch_items=batch_items)
     study = studies.study(benchmark=annotators.benchmark_of_pairs(items), stages=plans)
-    annotators.finish([annotators.Worker(study, nine_in_ten, number) for number in range(people)])
+    annotators.finish([annotators.Worker(study, annotators.right_at(0.9), number) for number in range(people)])
     return study
 
 
@@ -47,6 +41,12 @@ def test_the_page_shows_every_measure_with_its_count_and_chance(client, manager)
         "by one annotator: 24 items",
     ):
         assert shown in page
+
+
+def test_the_page_says_what_intervals_are_over(client, manager):
+    several, alone = text(client, answered()), text(client, answered(items=6, people=1))
+    assert "effective n" in several and "over annotators" in several and "* over items" not in several
+    assert "* over items: these judgments do not show how annotators differ" in " ".join(alone.split())
 
 
 def test_an_unanswered_baseline_has_a_page(client, manager):

@@ -192,6 +192,21 @@ def test_annotators_are_scored_on_their_own_answers():
     assert [(row["answered"], row["right"]) for row in rows.values()] == [(16, 16), (16, 0)]
     assert rows["A-01"]["measures"]["group"]["share"] == 1 and rows["A-02"]["measures"]["group"]["share"] == 0
     assert found["measures"]["group"]["share"] == 0.5
+    for row in found["measures"].values():  # one who is always right and one who never is say nothing of others
+        assert row["over"] == "annotators" and row["effective"] < 1 and row["low"] < 0.05 < 0.95 < row["high"]
+    for row in rows.values():
+        group = row["measures"]["group"]
+        assert (group["low"], group["high"]) == wilson(group["right"], 4) and "over" not in group
+
+
+def test_of_one_annotator_alone_intervals_are_over_items():
+    study = baseline_study(8, design=ONE_ANNOTATOR, batch_items=8)
+    annotators.finish(crew_of(study, 1))
+    [found] = human_baseline.baselines(study)
+    types = [row["measures"] for row in found["by_type"] if row["items"] > 1]
+    for row in (row for measures in (found["measures"], *types) for row in measures.values()):
+        assert row["over"] == "items" and row["effective"] == row["n"] > 0
+        assert (row["low"], row["high"]) == wilson(row["right"], row["n"])
 
 
 def test_a_study_may_measure_twice_or_in_one_direction_or_not_at_all():
@@ -243,6 +258,7 @@ def test_a_baseline_measures_the_accuracy_it_was_given():
     for name, power in (("i2t", 2), ("t2i", 2), ("group", 4), ("i_pos2t", 1), ("t_neg2i", 1)):
         row = found["measures"][name]
         assert row["n"] == ITEMS and row["low"] <= ACCURACY**power <= row["high"]
-        assert (row["low"], row["high"]) == wilson(row["right"], ITEMS)
+        assert row["over"] == "annotators" and row["effective"] <= ITEMS
+        assert (row["low"], row["high"]) == wilson(row["share"] * row["effective"], row["effective"])
     assert [row["answered"] for row in found["annotators"]] == [80] * 6
     assert found["stages"][0]["direction"] == I2T

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.measures import agreement, reliability
 from annotation.measures.agreement import RatingTable
 from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
-from bench import coverage
+from bench.coverage import agreement as made_up
 from tests.annotation.measures.test_agreement import rated, some_rows
 
 
@@ -113,5 +113,5 @@ def test_the_intervals_cover_the_truth(studies, least, most):
 
     `python -m bench.coverage` has 500 studies of several designs.
     """
-    found = coverage.coverage(coverage.DESIGNS[0], studies=studies, resamples=200)
+    found = made_up.coverage(made_up.DESIGNS[0], studies=studies, resamples=200)
     assert {name: share for name, share in found.items() if not least <= share <= most} == {}

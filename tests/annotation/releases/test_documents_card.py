@@ -134,16 +134,19 @@ def test_what_people_were_measured_to_do(tmp_path):
         {"study": {"stage_name": name, "protocol": name}, "paper": one} for name, one in papers.items()
     ]
     stages = [{"name": "i2t"}, {"name": "t2i"}]
-    measures = {"group": {**shares, "chance": 1 / 6}}
+    measures = {"group": {**shares, "chance": 1 / 6, "over": "annotators"}}
+    measures["i2t"] = {**shares, "chance": 1 / 4, "over": "items"}
     made.figures["baselines"] = [{"answered": 7, "questions": 8, "stages": stages, "measures": measures}]
     made.written()
     card = made.text("README.md")
     assert "7 of 8 questions were answered, in i2t and t2i." in card
     assert "| Group: all four questions | 1 | 2 | 50.0 % | 10.0 % to 90.0 % | 16.7 % |" in card
+    assert "do not show how annotators differ for: I2T: both images, image to text. Intervals" in card
     assert "| all |  | 1 | 2 | 50.0 % |" in card and "| swap |  | 1 |" in card
     assert "| Type | By | A\\|B | C | Neither | Judgments |" in card and "| all | sense | 3 | 1 | 2 | 6 |" in card
     assert "Texts in visla-triplet: 3 taken as they were, 1 dropped." in card
-    assert len([one for one in made.json("croissant.json")["rai:dataAnnotationAnalysis"] if "1 of 2 items" in one]) == 2
+    assert len([one for one in made.json("croissant.json")["rai:dataAnnotationAnalysis"] if "1 of 2 items" in one]) == 3
+    assert "95 % interval 10.0 % to 90.0 % over annotators." in made.text("croissant.json")
 
 
 def test_simulated_annotators_are_a_warning_and_nobody_was_paid(tmp_path):

@@ -35,10 +35,13 @@ CONTENT = {  # of each release, which is never made again
     "4/protocols-1.0": "f9b8ecc037a62a1c27750d7bcb92f4cf54c9de502bf6c56178702e1fdfdd59df",
     "4/audit-1.0": "5955583da54c411f44ea0f62f087d3fa1baac3d4f2c6a5002add9b0fc68853fb",
     "4/adaptive-1.0": "85cf3f97bf7ef2e6b088b477ddcb86e2e4c2ab135d4941530909f4fe4936dd25",
+    "5/baseline-1.0": "5aca75fc5bf3ab926b61238181e73f4b4ee65860c95b20a5c2211d2ec129547b",
     "5/images-1.0": "3670f29cde669e8c2cd5b21ffa117d9b1f35a4314db809621c063e0f9f13c065",
     "5/own-1.0": "78595386486d3cb8c14b32deac82826436383b98b99ae53b58683a95186b9591",
     "5/protocols-1.0": "749ff4167cb9108c493cf6436b9f788ff26b00e92eb20cc6761137f747f39cc5",
     "5/texts-1.0": "607473c87ad623f2b6d6b20bf411990d2704df02d238b71b3d82270ac27e7a32",
+    "6/baseline-1.0": "5adaaa96a9f910ee51e9517120557bce6439b03fd8767491b2a7872c17e20eea",
+    "6/protocols-1.0": "31f97396396a7da7443c0433b8e5571cc78eaaf2fd5059b2633e9a84cbde879e",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
@@ -246,6 +249,22 @@ def test_only_releases_of_the_newest_version_have_the_keys_of_set_ups(kept, name
     mend(folder)
     named = "answers" if file == JUDGMENTS else key
     assert [one for one in verify(folder).problems if one.startswith(file) and named in one]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("6/baseline-1.0", lambda group: group.update(low=0.3142), "/baselines/0/measures/group/low: 0.148"),
+        ("6/baseline-1.0", lambda group: group.update(effective=24.0), "/baselines/0/measures/group/effective: 3.94"),
+        ("5/baseline-1.0", lambda group: group.update(low=0.1489), "/baselines/0/measures/group/low: 0.314"),
+        ("5/baseline-1.0", lambda group: group.update(over="items"), "/baselines/0/measures/group/over: not checked"),
+    ],
+)
+def test_a_human_baseline_has_its_intervals_over_annotators_from_version_six_on(kept, name, change, said):
+    folder = kept(name)
+    change_json(folder / "figures.json", lambda found: change(found["baselines"][0]["measures"]["group"]))
+    mend(folder)
+    assert any(said in one for one in verify(folder).problems)
 
 
 def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):

@@ -1,13 +1,10 @@
-"""How often the bootstrap intervals of agreement hold the truth, in made-up studies whose agreement is known.
+"""Bootstrap intervals of agreement, with 1,000 resamples each.
 
-`python -m bench.coverage` prints a table of designs by measures: 500 studies each, 1,000 resamples. Of each item a
-true label is drawn by its share; an annotator gives it with probability `right`, else any label at random. Then the
-agreement of two random annotators, by chance and beyond it, follows from the shares alone (`truth`).
+Of each item a true label is drawn by its share; an annotator gives it with probability `right`, else any label at
+random. Then the agreement of two random annotators, by chance and beyond it, follows from the shares alone (`truth`).
 """
 
-import argparse
-import sys
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,6 +41,18 @@ DESIGNS = (
     Design(100, 12, 2, FIVE, 0.8),
 )
 MEASURES = ("percent", "fleiss", "alpha_nominal", "ac1", "cohen_mean")
+HEADS = ("items, annotators, judgments per item, labels", "items that two share", *MEASURES, "percentiles")
+RESAMPLES = 1000
+
+
+def rows(studies: int) -> Iterator[list[str]]:
+    """Coverage of each measure, by design."""
+    for one in DESIGNS:
+        name = (
+            f"{one.items:,}, {one.people}, {one.each}, {len(one.shares)} {'even' if one.shares == EVEN else 'skewed'}"
+        )
+        found = coverage(one, studies, RESAMPLES)
+        yield [name, f"{one.shared:.0f}", *(f"{100 * found[measure]:.1f} %" for measure in (*MEASURES, "percentiles"))]
 
 
 def truth(design: Design) -> dict[str, float]:
@@ -90,19 +99,3 @@ def coverage(design: Design, studies: int, resamples: int, seed: int = 1) -> dic
         for name in held:
             held[name] += found[name][0] <= true[name] <= found[name][1]
     return {name: times / studies for name, times in held.items()}
-
-
-def main(argv: list[str]) -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--studies", type=int, default=500)
-    options.add_argument("--resamples", type=int, default=1000)
-    asked = options.parse_args(argv)
-    for design in DESIGNS:
-        begun = time.monotonic()
-        found = coverage(design, asked.studies, asked.resamples)
-        told = "  ".join(f"{name} {share:.1%}" for name, share in found.items())
-        print(f"{design} shared {design.shared:.0f}: {told}  ({time.monotonic() - begun:.0f} s)", flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
