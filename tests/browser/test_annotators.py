@@ -18,7 +18,7 @@ def study(site):
 
 
 def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, page, sign_in, axe_violations):
-    """Every page on the way fits and breaks no rule of accessibility."""
+    """Every page on the way fits and breaks no rule of accessibility (the first: test_plots.py)."""
 
     def is_clean() -> None:
         for window in in_windows(page):
@@ -26,7 +26,6 @@ def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, p
 
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     page.goto(f"{site}/studies/{study.pk}/annotators/?stage=1")
-    is_clean()
     tab_to(page, page.get_by_role("link", name="one place"))
     page.keyboard.press("Enter")
     expect(page.get_by_text("picked place 1 in 100%").first).to_be_visible()
