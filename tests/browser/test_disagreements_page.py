@@ -81,7 +81,6 @@ def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tm
     call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
     visit(page, stage)
-    page.wait_for_load_state("networkidle")
     for window in in_windows(page):
         assert axe_violations(page, again=window == PHONE) == [] and fits(page) and page.errors == [], window
     page.locator(".case a").first.click()
