@@ -17,7 +17,7 @@ def address(stage) -> str:
 @pytest.mark.django_db(transaction=True)
 def test_axe_finds_nothing_and_keys_reach_it_all(page, site, sign_in, axe_violations):
     manager = User.objects.create_superuser("ana", password="x")
-    stage = crowds.stage(items=60, people=12, overlap=3)
+    stage = crowds.stage(items=12, people=4, overlap=3)
     sign_in(page, manager)
     page.goto(site + address(stage))
     page.focus("#by")

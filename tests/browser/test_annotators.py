@@ -12,21 +12,17 @@ from tests.builders import cohorts
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def study(site):
-    return cohorts.study(("honest", "honest", "honest", "always left"), judgments=30)[0].study
-
-
-def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, page, sign_in, axe_violations):
-    """Every page on the way fits and breaks no rule of accessibility."""
+def test_from_the_table_to_the_evidence_to_a_decision(site, page, open_page, sign_in, axe_violations):
+    """By keyboard, then without script. Each page fits and breaks no rule of axe (the first: test_plots.py)."""
+    study = cohorts.study(("honest", "honest", "honest", "always left"), judgments=30)[0].study
+    ana = User.objects.create_superuser("ana", password="x")
 
     def is_clean() -> None:
         for window in in_windows(page):
             assert (axe_violations(page, again=window == PHONE), page.errors, fits(page)) == ([], [], True), window
 
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    sign_in(page, ana)
     page.goto(f"{site}/studies/{study.pk}/annotators/?stage=1")
-    is_clean()
     tab_to(page, page.get_by_role("link", name="one place"))
     page.keyboard.press("Enter")
     expect(page.get_by_text("picked place 1 in 100%").first).to_be_visible()
@@ -39,10 +35,8 @@ def test_from_the_table_to_the_evidence_to_a_decision_by_keyboard(site, study, p
     assert Event.objects.get(verb="kept").data["reason"] == "A pilot of ours"
     is_clean()
 
-
-def test_sorting_and_excluding_work_without_script(site, study, open_page, sign_in):
     page = open_page(java_script_enabled=False)
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
+    sign_in(page, ana)
     page.goto(f"{site}/studies/{study.pk}/annotators/")
     page.get_by_role("link", name="annotator", exact=True).click()
     expect(page.locator("tbody th").first).to_contain_text("A-01")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
 from tests.browser.conftest import Sitting
-from tests.browser.looking import fits, in_windows
+from tests.browser.looking import PHONE, fits, in_windows, send
 from tests.browser.test_judge_look import INSIDE
 from tests.builders import ranking_screens
 
@@ -58,50 +58,46 @@ def test_every_pair_of_answers_is_stored_as_it_was_entered(sit, put, pairs):
     assert stored == entered and desk.page.errors == []
 
 
-def test_both_questions_are_asked_for_and_nothing_is_picked_at_first(sit):
-    desk = sit(annotator=ranking_screens.comparing())
+def test_what_keys_do_on_screen_after_screen(sit):
+    desk = sit(annotator=ranking_screens.comparing(5))
+
+    # Both questions are asked for, and nothing is picked at first.
     assert said(desk.page) == {} and marked(desk) == "sense"
     desk.press("Enter").told("Which makes more sense?").press("ArrowDown", "1", "3")
     assert said(desk.page) == {"fluency": "1"} and marked(desk) == "sense"
     desk.press("Enter").told("Which makes more sense? Pick sentence 1, sentence 2 or a tie.").counts(0)
     desk.press("Shift+T", "Enter").counts(0)  # a capital is no answer
-    desk.press("t").told("Both questions are answered").press("Enter").counts(1).says("saved")
-    assert desk.page.errors == []
+    send(desk.press("t").told("Both questions are answered"), "Enter").counts(1).says("saved")
 
-
-def test_up_and_down_mark_a_question_and_say_what_it_has(sit):
-    desk = sit(annotator=ranking_screens.comparing())
+    # Up and down mark a question and say what it has.
     desk.press("2").told("Which makes more sense? Sentence 2. Which is more fluent?")
     assert marked(desk) == "fluency"
     desk.press("ArrowUp").told("Which makes more sense? Answered: Sentence 2")
     desk.press("0").press("ArrowUp").told("Answered: Tie").press("ArrowUp").told("Not answered yet")
     assert said(desk.page) == {"sense": "tie"} and marked(desk) == "fluency"
+    send(desk, "1", "Enter").counts(2)
 
-
-def test_questions_are_native_radio_groups_for_tab_and_arrows(sit):
-    desk = sit(annotator=ranking_screens.comparing())
+    # Questions are native radio groups for Tab and arrows.
     sense = desk.page.get_by_role("radiogroup", name="Which makes more sense?")
     sense.get_by_role("radio", name="Sentence 1").focus()
     desk.press("Space", "ArrowRight")
     assert said(desk.page) == {"sense": "tie"} and marked(desk) == "sense"
     desk.press("2")
     expect(desk.page.locator("[name=fluency]").first).to_be_focused()
-    desk.press("1", "Enter").counts(1)
+    send(desk, "1", "Enter").counts(3)
 
-
-def test_an_answer_comes_back_undone_looked_back_at_and_over_a_reload(sit):
-    desk = sit(annotator=ranking_screens.comparing())
-    desk.press("1", "2", "Enter").counts(1).says("saved").press("u").told("Undone").counts(0)
+    # An answer comes back undone, looked back at and over a reload.
+    send(desk, "1", "2", "Enter").counts(4).says("saved").press("u").told("Undone").counts(3)
     assert said(desk.page) == {"sense": "1", "fluency": "2"}
-    desk.press("Enter").counts(1).says("saved").press("0")
+    send(desk, "Enter").counts(4).says("saved").press("0")
     desk.page.reload()
     desk.at_desk()
     assert said(desk.page) == {"sense": "tie"} and marked(desk) == "fluency"
-    desk.press("ArrowLeft").told("This is screen 1, which you have answered")
+    desk.press("ArrowLeft").told("This is screen 4, which you have answered")
     assert said(desk.page) == {"sense": "1", "fluency": "2"}
-    desk.press("0", "0", "Enter").says("saved").counts(1)
+    desk.press("0", "0", "Enter").says("saved").counts(4)
     assert said(desk.page) == {"sense": "tie"}  # the screen that was in front, as it was
-    assert Judgment.objects.latest("pk").answer == "tie/tie"
+    assert Judgment.objects.latest("pk").answer == "tie/tie" and desk.page.errors == []
 
 
 def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
@@ -124,29 +120,29 @@ def test_all_of_it_works_without_script(open_page, site):
     assert Judgment.objects.get().answer.endswith("/tie")
 
 
-def test_everything_is_in_sight_whatever_the_sentences(sit, page):
-    for words in (ranking_screens.COMPARED, LONG_WORDS):
-        sit(annotator=ranking_screens.comparing([words]), page=page)
-        for _ in in_windows(page):
-            assert page.evaluate(INSIDE, PARTS) == []
-            assert fits(page)
-            submit = page.locator("#submit").bounding_box()["y"]
-            last = page.locator(".compare-question").last.bounding_box()
-            assert last["y"] + last["height"] <= submit
+def test_everything_is_in_sight_whatever_the_sentences_and_every_state_is_accessible(sit, page, axe_violations):
+    """The screen, with the rules open, and looked back at with its answer."""
 
+    def is_in_sight() -> None:
+        assert page.evaluate(INSIDE, PARTS) == []
+        assert fits(page)
+        submit = page.locator("#submit").bounding_box()["y"]
+        last = page.locator(".compare-question").last.bounding_box()
+        assert last["y"] + last["height"] <= submit
 
-def test_every_state_is_accessible(sit, axe_violations):
-    """The screen, answered, with the rules open, and looked back at."""
-    desk = sit(annotator=ranking_screens.comparing())
+    def is_accessible(window: tuple) -> None:
+        assert axe_violations(page, again=window == PHONE) == [], window
 
-    def is_accessible() -> None:
-        for window in in_windows(desk.page):
-            assert axe_violations(desk.page) == [], window
-
-    is_accessible()
-    desk.press("1", "0")
-    is_accessible()
-    desk.press("h")
-    is_accessible()
+    sit(annotator=ranking_screens.comparing([LONG_WORDS]), page=page)
+    for _ in in_windows(page):
+        is_in_sight()
+    desk = sit(annotator=ranking_screens.comparing(2), page=page)
+    for window in in_windows(page):
+        is_in_sight()
+        is_accessible(window)
+    desk.press("1", "0", "h")
+    for window in in_windows(page):
+        is_accessible(window)
     desk.press("Escape", "Enter").counts(1).says("saved").press("ArrowLeft")
-    is_accessible()
+    for window in in_windows(page):
+        is_accessible(window)

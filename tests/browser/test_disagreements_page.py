@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from annotation.adjudication import disagreement_list
 from annotation.adjudication.disagreement_list import Wanted
 from annotation.models import Outcome, Stage, Study
-from tests.browser.looking import PHONE, fits, in_windows, tab_to
+from tests.browser.looking import DESK, PHONE, fits, in_windows, tab_to
 from tests.builders import real_material as material
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
@@ -81,10 +81,16 @@ def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tm
     call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
     visit(page, stage)
-    page.wait_for_load_state("networkidle")
     for window in in_windows(page):
         assert axe_violations(page, again=window == PHONE) == [] and fits(page) and page.errors == [], window
     page.locator(".case a").first.click()
     page.wait_for_load_state()
     for window in in_windows(page):
         assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+    page.goto(page.url.partition("/items/")[0] + "/adjudicate/?stage=1")
+    for window in in_windows(page):  # on the larger all four pictures, the answers and the decision are seen at once
+        page.wait_for_function("[...document.images].every(image => image.naturalWidth > 0)")
+        assert fits(page) and page.errors == [], window
+        if window == DESK:
+            low = [page.locator(name).bounding_box() for name in ("#decide", ".others", ".option >> nth=3")]
+            assert all(box["y"] + box["height"] <= window[1] for box in low)

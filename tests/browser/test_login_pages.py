@@ -21,8 +21,6 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     monkeypatch.setattr(limits, "_clock", lambda: (27_000_000, 40))
     User.objects.create_user("ana", password=GIVEN, is_staff=True)
     page.goto(f"{site}/login/")
-    look("login")
-
     monkeypatch.setattr(limits, "TRIES", 0)
     page.keyboard.type("ana")  # the first field has the focus
     page.keyboard.press("Tab")

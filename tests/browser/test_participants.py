@@ -73,17 +73,17 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, open_page
 
 def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe_violations):
     who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
+    agreed(study, 1)
     sign_in(page, User.objects.create_superuser("ana", password="x"))
     page.goto(f"{site}/studies/{study.pk}/participants/")
-    tab_to(page, page.locator("summary", has_text="Exclude"))
+    tab_to(page, page.locator("summary", has_text="Exclude").first)
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.type("Clicked without looking")
-    for window in in_windows(page):
-        assert (axe_violations(page, again=window == PHONE), page.errors, fits(page)) == ([], [], True), window
     page.keyboard.press("Enter")
     expect(page.get_by_text("A-01 has been excluded. 2 answers no longer count")).to_be_visible()
     who.refresh_from_db()
     assert who.exclusion_reason == "Clicked without looking"
+    page.locator("summary", has_text="Exclude").click()  # the other's
     for window in in_windows(page):
         assert (axe_violations(page, again=window == PHONE), page.errors, fits(page)) == ([], [], True), window

@@ -59,7 +59,6 @@ def test_a_passkey_is_added_and_logs_in_alone_and_as_second_factor(site, page, s
 
     press(page, "Log out")
     page.wait_for_url("**/login/")
-    look("login")
     device.send("WebAuthn.setUserVerified", {"authenticatorId": added, "isUserVerified": False})
     press(page, "Use a passkey")
     expect(page.get_by_role("alert")).to_have_text("The passkey was not used. Try again.")

@@ -26,14 +26,12 @@ def visit(site, sign_in):
     return go
 
 
-def test_it_fits_the_window_and_breaks_no_rule(visit, page, axe_violations):
+def test_it_fits_breaks_no_rule_and_is_printed_and_downloaded(visit, page, axe_violations):
     visit(page)
     for window in in_windows(page):
         assert fits(page) and axe_violations(page, again=window == PHONE) == [] and page.errors == [], window
 
-
-def test_the_keyboard_prints_and_downloads(visit, page):
-    visit(page)
+    # By keyboard it is printed and downloaded.
     page.evaluate("window.print = () => { window.printed = true; }")
     tab_to(page, page.get_by_role("button", name="Print"))
     page.keyboard.press("Enter")
@@ -43,9 +41,8 @@ def test_the_keyboard_prints_and_downloads(visit, page):
         page.keyboard.press("Enter")
     assert re.fullmatch(r"report-study-\d+\.json", download.value.suggested_filename)
 
-
-def test_paper_is_black_on_white_without_what_leads_elsewhere(visit, open_page):
-    page = visit(open_page(WIDE, 1000, dark=True))
+    # Paper is black on white, without what leads elsewhere.
+    page.set_viewport_size({"width": WIDE, "height": 1000})
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate(SHOWN, "header.bar, .skip-link, .actions, .contents, button") == 0
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"

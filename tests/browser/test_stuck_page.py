@@ -41,9 +41,15 @@ def visit(site, sign_in):
     return go
 
 
-def test_from_the_study_to_the_item_by_keyboard_alone(visit, page):
-    stage = stuck()
-    visit(page, stage)
+def test_from_the_study_to_the_item_by_keyboard_alone(visit, page, axe_violations):
+    """The pages on the way are accessible and fit."""
+
+    def is_clean(name: str) -> None:
+        for window in in_windows(page):
+            assert axe_violations(page, again=window == PHONE) == [] and fits(page), (name, window)
+
+    visit(page, stuck())
+    is_clean("study")
     tab_to(page, page.locator("#stuck-gone"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/stuck/?stage=1&reason=gone")
@@ -51,14 +57,8 @@ def test_from_the_study_to_the_item_by_keyboard_alone(visit, page):
     tab_to(page, page.get_by_role("link", name="item-0", exact=True))
     page.keyboard.press("Enter")
     page.wait_for_url("**/adjudicate/**")
-    assert page.errors == []
-
-
-def test_it_is_accessible_and_fits(visit, page, axe_violations):
-    visit(page, stuck())
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), ("study", window)
-    page.locator("#stuck-link").click()
+    page.go_back()
     page.wait_for_url("**/stuck/**")
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), ("stuck", window)
+    page.goto(page.url.partition("&reason")[0])
+    is_clean("stuck")
+    assert page.errors == []

@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotation.designs.plan import StagePlan
 from annotation.models import Study
@@ -47,8 +47,8 @@ def judge_one(study: Study) -> None:
 def clocked(open_page):
     """A page whose clock the test moves on: `next_look(page)` is when it asks again what is new."""
 
-    def make(width=1366, height=768) -> Page:
-        page = open_page(width, height, unshared=True)
+    def make(width=1366, height=768, **options) -> Page:
+        page = open_page(width, height, unshared=True, **options)
         page.clock.install()
         return page
 
@@ -59,8 +59,14 @@ def next_look(page: Page) -> None:
     page.clock.fast_forward(4_000)
 
 
-def test_a_new_judgment_appears_and_nothing_moves(visit, clocked, study):
-    page = visit(clocked(390, 844))
+def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visit, clocked, study, site):
+    page = visit(clocked(390, 844, permissions=["clipboard-read", "clipboard-write"]))
+    page.click("#invite summary")
+    page.click("#copy")
+    page.wait_for_selector("text=Copied.")
+    assert study.invite in page.evaluate("navigator.clipboard.readText()")
+    page.click("#invite summary")
+
     page.wait_for_selector("#series svg")
     page.click("#series-table summary")
     page.evaluate("document.querySelector('#live-annotators').parentElement.scrollLeft = 60")
@@ -76,6 +82,21 @@ def test_a_new_judgment_appears_and_nothing_moves(visit, clocked, study):
     assert page.evaluate("document.getElementById('series-table').open")
     assert page.evaluate("drawing => drawing.isConnected", drawing)
     assert page.errors == []
+
+    page.route("**/live/**", lambda route: route.abort())
+    next_look(page)
+    page.wait_for_selector("#freshness.bad")
+    assert "cannot reach the server" in page.inner_text("#freshness")
+    page.unroute("**/live/**")
+
+    move_study(study=study, to="closed", by="test")
+    next_look(page)
+    page.wait_for_selector("#live-poll:not([hx-get])", state="attached")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.fast_forward(60_000)
+    page.evaluate("fetch('/healthz')")  # comes after what the minute would have brought
+    assert asked == [f"{site}/healthz"]
 
 
 def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit_study, clocked):
@@ -101,46 +122,10 @@ def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit_study,
     assert page.errors == []
 
 
-def test_a_closed_study_is_left_alone(visit, clocked, study, site):
-    page = visit(clocked())
-    move_study(study=study, to="closed", by="test")
-    next_look(page)
-    page.wait_for_selector("#live-poll:not([hx-get])", state="attached")
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.clock.fast_forward(60_000)
-    page.evaluate("fetch('/healthz')")  # comes after what the minute would have brought
-    assert asked == [f"{site}/healthz"]
-
-
-def test_a_server_that_is_gone_is_said(visit, clocked):
-    page = visit(clocked())
-    page.route("**/live/**", lambda route: route.abort())
-    next_look(page)
-    page.wait_for_selector("#freshness.bad")
-    assert "cannot reach the server" in page.inner_text("#freshness")
-
-
-def test_the_link_is_copied(visit, open_page, study):
-    page = visit(open_page(permissions=["clipboard-read", "clipboard-write"]))
-    page.click("#invite summary")
-    page.click("#copy")
-    page.wait_for_selector("text=Copied.")
-    assert study.invite in page.evaluate("navigator.clipboard.readText()")
-
-
 INSIDE = """name => {
   const { left, right } = document.querySelector(name).getBoundingClientRect();
   return left >= 0 && right <= innerWidth;
 }"""
-
-
-def test_it_works_without_script(visit, open_page, study):
-    page = visit(open_page(java_script_enabled=False))
-    assert page.locator("#series tbody tr").first.is_visible()
-    page.click("button:has-text('Pause')")
-    study.refresh_from_db()
-    assert study.state == "paused"
 
 
 STAGES = [
@@ -151,42 +136,6 @@ STAGES = [
     StagePlan("bivlc-i2t", name="i2t", source="disambiguate", apart_from=[], settings={"sample": 4}),
     StagePlan("bivlc-t2i", name="t2i", source="disambiguate", after="i2t", apart_from=[], settings={"sample": 4}),
 ]  # fmt: skip
-
-
-@pytest.fixture
-def pipeline(visit_study):
-    made = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
-    crowds.work(made, people=4, undone=0.1, seed=2)
-
-    def go(page, path: str = ""):
-        return visit_study(page, made, path)
-
-    go.study = made
-    return go
-
-
-def test_the_tabs_work_by_keyboard_and_without_script(pipeline, open_page):
-    page = pipeline(open_page(java_script_enabled=False))
-    page.focus("#tab-2")
-    page.keyboard.press("Enter")
-    assert page.inner_text("#stage-title") == "2 disambiguate: Find ambiguous items"
-    assert page.get_attribute("#tab-2", "aria-current") == "page"
-    page.click("#move-stage")
-    assert "still open" in page.inner_text("main")
-    page.click("#close-anyway")
-    assert "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, " in page.inner_text(".messages")
-    assert page.inner_text("#move-stage") == "Reopen this stage"
-
-
-def test_a_judgment_in_one_stage_shows_under_anothers_tab(pipeline, clocked):
-    page = pipeline(clocked(), "?stage=2")
-    before = page.inner_text("#live-funnel .sum")
-    choose = pipeline.study.stages.get(position=1)
-    assert studies.judgment(studies.annotator(pipeline.study), choose, "none")
-    next_look(page)
-    page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
-    assert page.inner_text("#stage-title").startswith("2 ")
-    assert page.errors == []
 
 
 TILES_FIRST = """() => {
@@ -209,9 +158,19 @@ CUT_OFF = """() => [...document.querySelectorAll('main .scroll')]
   .map(box => box.id || box.getAttribute('aria-labelledby'))"""
 
 
-def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, page, axe_violations):
+def test_the_page_of_several_stages(visit_study, clocked, open_page, axe_violations):
+    """A judgment in one stage shows under another's tab; the page is accessible and fits; the tabs need no script."""
+    study = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
+    crowds.work(study, people=4, undone=0.1, seed=2)
+    page = visit_study(clocked(), study, "?stage=2")
+    before = page.inner_text("#live-funnel .sum")
+    assert studies.judgment(studies.annotator(study), study.stages.get(position=1), "none")
+    next_look(page)
+    page.wait_for_function("text => document.querySelector('#live-funnel .sum').innerText !== text", arg=before)
+    assert page.inner_text("#stage-title").startswith("2 ")
+
     for stage in (3, 2):
-        pipeline(page, f"?stage={stage}")
+        visit_study(page, study, f"?stage={stage}")
         page.click("#funnel-types summary")
         for window in in_windows(page):
             assert axe_violations(page, again=window == PHONE) == [] and fits(page), (stage, window)
@@ -222,13 +181,26 @@ def test_the_page_of_several_stages_is_accessible_and_fits(pipeline, page, axe_v
     for window in in_windows(page, DESK, (1024, 768, "light"), (1920, 1080, "light")):
         assert page.evaluate(CUT_OFF) == [], window
     page.click("#move-stage")  # asks first
+    expect(page.locator("#close-anyway")).to_be_visible()
     for window in in_windows(page):
-        assert (
-            page.locator("#close-anyway").is_visible()
-            and axe_violations(page, again=window == PHONE) == []
-            and fits(page)
-        ), window
+        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+        assert page.locator("#close-anyway").is_visible(), window
     assert page.errors == []
+
+    page = visit_study(open_page(java_script_enabled=False), study)
+    page.focus("#tab-2")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#stage-title") == "2 disambiguate: Find ambiguous items"
+    assert page.get_attribute("#tab-2", "aria-current") == "page"
+    assert page.locator("#series tbody tr").first.is_visible()
+    page.click("#move-stage")
+    assert "still open" in page.inner_text("main")
+    page.click("#close-anyway")
+    assert "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, " in page.inner_text(".messages")
+    assert page.inner_text("#move-stage") == "Reopen this stage"
+    page.click("button:has-text('Pause')")
+    study.refresh_from_db()
+    assert study.state == "paused"
 
 
 def test_pages_are_accessible_and_fit_with_the_boxes_of_links_inside(visit, page, axe_violations):

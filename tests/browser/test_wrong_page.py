@@ -47,7 +47,6 @@ def visit(site, sign_in):
     def go(page, study: Study, query: str = ""):
         sign_in(page, user)
         page.goto(f"{site}/studies/{study.pk}/wrong/?stage=1{query}")
-        page.wait_for_load_state("networkidle")
         return page
 
     return go
