@@ -37,9 +37,10 @@ from tests.builders import every_protocol, pictures, studies
 JSON = {"HTTP_ACCEPT": "application/json"}
 CYCLES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
 FRAGMENT = re.compile(r'<fieldset class="screen" data-lease=.*?</fieldset>', re.DOTALL)
+TREES = 150
 CLASSIFIERS = {
     "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
-    "random forest": lambda: RandomForestClassifier(60, min_samples_leaf=5, random_state=0),
+    "random forest": lambda: RandomForestClassifier(TREES, min_samples_leaf=5, random_state=0),
 }
 
 
