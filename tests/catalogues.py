@@ -4,6 +4,7 @@
 went are gone, and what Django reads (`.mo`) is compiled.
 """
 
+import functools
 import io
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,7 @@ SOURCES = {  # domain → how its files are read, and which they are
 }
 
 
+@functools.cache
 def english(domain: str) -> Catalog:
     """Every text that the sources mark, without translation."""
     found = Catalog(fuzzy=False)

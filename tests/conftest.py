@@ -36,6 +36,7 @@ from annotation.protocols import registry
 from tests import savepoints
 from tests.builders import object_storage
 from tests.collapsed import collapsed
+from workers import parquet
 from workers.celery import app as celery
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -278,6 +279,12 @@ def place(request) -> None:
     """Files are kept in a folder, then in a bucket."""
     if request.param == "bucket":
         request.getfixturevalue("bucket")
+
+
+@pytest.fixture
+def parquet_trial_in_process(monkeypatch):
+    """Parquet files are read through in this process: a child process takes half a second to start."""
+    monkeypatch.setattr(parquet, "trial_in_child", parquet.trial)
 
 
 @pytest.fixture

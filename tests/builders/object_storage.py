@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from unittest import mock
 
 KEY, SECRET = "winnow", "winnow-secret"
 ERROR = "<Error><Code>{}</Code><Message>as the test wants it</Message></Error>"
@@ -41,9 +42,13 @@ class Server:
 
     @contextlib.contextmanager
     def failing(self, fault: Callable[[str, str], tuple[int, str] | None]) -> Iterator[None]:
+        """Inside, boto3 tries again at once: it would pause for a second and a half on the mean."""
+        from botocore.retries.standard import ExponentialBackoff
+
         self.fault = fault
         try:
-            yield
+            with mock.patch.object(ExponentialBackoff, "delay_amount", return_value=0):
+                yield
         finally:
             self.fault = None
 
@@ -64,15 +69,23 @@ def _handler():
 @functools.cache
 def server() -> Server:
     """One for the process."""
+    from benchmarks.storage.bucket import Bucket
+
+    Bucket._create_session = lambda bucket: session(bucket.access_key, bucket.secret_key)
     return Server()
 
 
 @functools.cache
-def client(url: str):
+def session(key: str, secret: str):
+    """One for all tests: a new one reads the descriptions of all of S3 anew, a fifth of a second."""
     import boto3
 
-    given = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET, "region_name": "us-east-1"}
-    return boto3.client("s3", endpoint_url=url, **given)
+    return boto3.Session(aws_access_key_id=key, aws_secret_access_key=secret)
+
+
+@functools.cache
+def client(url: str):
+    return session(KEY, SECRET).client("s3", endpoint_url=url, region_name="us-east-1")
 
 
 def new_bucket(url: str) -> str:
@@ -89,13 +102,6 @@ def storages(url: str, bucket: str, **options) -> dict:
         "default": {"BACKEND": "benchmarks.storage.bucket.Bucket", "OPTIONS": options},
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-
-
-def environment(storages: dict) -> dict[str, str]:
-    """What another process needs for the same setting; nothing for a folder."""
-    given = storages["default"].get("OPTIONS", {})
-    named = {"URL": "endpoint_url", "BUCKET": "bucket_name", "ACCESS_KEY": "access_key", "SECRET_KEY": "secret_key"}
-    return {f"WINNOW_S3_{name}": given[option] for name, option in named.items() if option in given}
 
 
 def error(code: str) -> str:

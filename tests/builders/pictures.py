@@ -38,12 +38,12 @@ def noise(number: int, width: int = 512, height: int = 512) -> bytes:
     return file.getvalue()
 
 
-_render = cache(check_and_render)  # the same few pictures, in hundreds of studies
+rendered = cache(check_and_render)  # the same few pictures, in hundreds of studies
 
 
-def put(image: Image, rendered: Rendered) -> None:
-    default_storage.save(image.served_path, ContentFile(rendered.served))
-    default_storage.save(image.thumbnail_path, ContentFile(rendered.thumbnail))
+def put(image: Image, made: Rendered) -> None:
+    default_storage.save(image.served_path, ContentFile(made.served))
+    default_storage.save(image.thumbnail_path, ContentFile(made.thumbnail))
 
 
 def paint(study: Study, pictures: Iterable[bytes] = ()) -> Study:
@@ -57,9 +57,9 @@ def paint_benchmark(benchmark: Benchmark, pictures: Iterable[bytes] = ()) -> Non
     given = iter(pictures)
     uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image")
     for number, use in enumerate(uses.order_by("item__position", "role", "position")):
-        rendered = _render(next(given, None) or draw(number))
-        Image.objects.filter(pk=use.image_id).update(width=rendered.width, height=rendered.height)
-        put(use.image, rendered)
+        made = rendered(next(given, None) or draw(number))
+        Image.objects.filter(pk=use.image_id).update(width=made.width, height=made.height)
+        put(use.image, made)
 
 
 def desk(items: int = 3, ready: bool = True, **settings) -> Annotator:

@@ -1,9 +1,10 @@
 """What tests of training share: drawn scenes to learn from, and a small random CLIP."""
 
-import functools
 import hashlib
 import io
+import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -76,20 +77,24 @@ def small(scene: Scene) -> bytes:
     return found.getvalue()
 
 
-@functools.cache
-def drawn(count: int) -> tuple[tuple[str, str, bytes, bytes], ...]:
-    """Caption, swapped caption, and a picture of each: `count` times, always the same."""
-    found: list[tuple[str, str, bytes, bytes]] = []
-    number = 0
-    while len(found) < count:
-        rng, number = Random(f"train/{number}"), number + 1
+def _draw() -> Iterator[tuple[str, str, bytes, bytes]]:
+    for number in itertools.count():
+        rng = Random(f"train/{number}")
         try:
-            pair = claims.compose(SWAPS[number % len(SWAPS)], rng)
+            pair = claims.compose(SWAPS[(number + 1) % len(SWAPS)], rng)
             pictures = small(lay_out(pair.shown, rng)), small(lay_out(pair.negative, rng))
         except claims.NoRoom:
             continue
-        found.append((str(pair.positive), str(pair.negative), *pictures))
-    return tuple(found)
+        yield str(pair.positive), str(pair.negative), *pictures
+
+
+_drawing, _drawn = _draw(), list[tuple[str, str, bytes, bytes]]()
+
+
+def drawn(count: int) -> list[tuple[str, str, bytes, bytes]]:
+    """Caption, swapped caption, and a picture of each: `count` times, always the same. Each is painted once."""
+    _drawn.extend(itertools.islice(_drawing, max(0, count - len(_drawn))))
+    return _drawn[:count]
 
 
 def scenes(count: int, style: bool = False) -> tuple[list[Example], dict[str, bytes]]:

@@ -157,7 +157,7 @@ def test_the_manifest_is_right_about_every_file(exports):
 
 @pytest.mark.parametrize(("overlap", "tie_rule"), [(1, "drop"), (2, "drop"), (2, "first"), (2, "none"), (3, "first")])
 def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_rule):
-    study = with_originals(crowds.stage(items=40, people=5, overlap=overlap, seed=overlap, tie_rule=tie_rule).study)
+    study = with_originals(crowds.stage(items=20, people=5, overlap=overlap, seed=overlap, tie_rule=tie_rule).study)
     export(study, tmp_path / "out")
     ours = recompute(tmp_path / "out")
     assert differences(ours, figures(tmp_path / "out")) == []

@@ -16,7 +16,7 @@ from tests.builders import aro_rows, imports, text_annotators
 from tests.builders.parquet_files import bivlc
 from tests.builders.quartered_picture import quarters
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("parquet_trial_in_process")]
 SIDES = "first/swap_obj.json", "second/swap_obj.json"
 
 

@@ -34,7 +34,9 @@ FOUND = 0.7
 
 
 @pytest.fixture(autouse=True)
-def no_waiting(monkeypatch):
+def quick(monkeypatch, request):
+    if not request.node.get_closest_marker("nightly"):
+        monkeypatch.setattr(visible_features, "TREES", 60)
     monkeypatch.setattr(constant_time, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
 
 

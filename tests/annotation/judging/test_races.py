@@ -29,9 +29,9 @@ UNLOCKED = {
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def crowd():
-    """Runs `act(client number)` in all clients, started by one barrier; closes their connections at the end."""
+    """Runs `act(client number)` in all clients, started by one barrier. Each keeps its connection for all tests."""
     barrier = threading.Barrier(CLIENTS)
 
     def together(act, number):

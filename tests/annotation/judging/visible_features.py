@@ -33,14 +33,14 @@ from annotation.protocols.registry import PROTOCOLS
 from benchmarks.imports import frames
 from benchmarks.models import Benchmark, Caption, Image, ItemImage
 from tests.builders import every_protocol, pictures, studies
-from workers.images import check_and_render
 
 JSON = {"HTTP_ACCEPT": "application/json"}
 CYCLES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
 FRAGMENT = re.compile(r'<fieldset class="screen" data-lease=.*?</fieldset>', re.DOTALL)
+TREES = 150
 CLASSIFIERS = {
     "logistic regression": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
-    "random forest": lambda: RandomForestClassifier(150, min_samples_leaf=5, random_state=0),
+    "random forest": lambda: RandomForestClassifier(TREES, min_samples_leaf=5, random_state=0),
 }
 
 
@@ -192,7 +192,7 @@ def material(items: int, files: bool = True) -> Benchmark:
     """
     made = every_protocol.benchmark(items)
     Caption.objects.filter(item__benchmark=made).update(text="A red cup and a blue plate.")
-    photograph, square = (check_and_render(pictures.draw(0, *size)) for size in ((240, 190), (200, 200)))
+    photograph, square = (pictures.rendered(pictures.draw(0, *size)) for size in ((240, 190), (200, 200)))
     for rendered, uses in ((photograph, {"role": "positive"}), (square, {"role__in": ["negative", "candidate"]})):
         mine = Image.objects.filter(uses__in=ItemImage.objects.filter(item__benchmark=made, **uses))
         mine.update(width=rendered.width, height=rendered.height)

@@ -126,7 +126,7 @@ class Pipeline(RuleBasedStateMachine):
     @rule(answer=ANSWERS)
     def all_work(self, answer):
         for number in range(4):
-            self.work_a_while(number, [answer] * 3)
+            self.work_a_while(number, [answer] * 2)
 
     @rule(number=PEOPLE, answer=ANSWERS)
     def change_or_answer_late(self, number, answer):

@@ -3,9 +3,10 @@
 from collections.abc import Collection
 
 import pytest
-from django.core.management import call_command
+from django.db import connection
 
 from tests.annotation.releases.released import copied, release
+from tests.conftest import EMPTY_TABLES
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +44,8 @@ def studies_exported(request, exports, django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         for name in request.module.STUDIES:
             exports(name)
-            call_command("flush", verbosity=0, interactive=False, reset_sequences=False)
+            with connection.cursor() as cursor:
+                cursor.execute(EMPTY_TABLES)
 
 
 @pytest.fixture

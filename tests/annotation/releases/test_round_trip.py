@@ -24,16 +24,13 @@ from benchmarks.runs import material as scoring_material
 from tests.annotation.exports import test_imported_again as formats
 from tests.builders import crowds, imports, own_roles, studies, text_annotators
 from tests.builders.real_material import material
-from workers import parquet
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PARTS = {"train": 80, "test": 20}
 
 
 @pytest.fixture(autouse=True)
-def media(settings, monkeypatch) -> None:
-    """Parquet files are looked through in this process, which takes half a second less."""
-    monkeypatch.setattr(parquet, "trial_in_child", parquet.trial)
+def media(settings, parquet_trial_in_process) -> None:
     Path(settings.MEDIA_ROOT).mkdir()
 
 
