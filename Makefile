@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-version-check --prefer-binary
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS ?=
 
 .PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
