@@ -185,7 +185,7 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files come first, so that neither of two processes has one of them left when the other is done."""
+    """The longest files come first, so that no process has one of them left when the others are done."""
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (not _needs_models(item.nodeid), places.get(item.path.name, len(places))))
 

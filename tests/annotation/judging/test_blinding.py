@@ -36,7 +36,7 @@ def told(number: int) -> bytes:
     exif = Drawing.Exif()
     exif[0x010E] = exif[0x9286] = f"{CANARY} positive {number}"  # ImageDescription, UserComment
     note = f"{CANARY} negative {number}".encode()
-    return pictures.draw(number, 200, 200, exif=exif, comment=note, xmp=note) + note
+    return pictures.draw(number, 200, 200, exif=exif.tobytes(), comment=note, xmp=note) + note
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_a_judging_page_asks_for_images_only_if_the_text_has_one(client, stage):
 def test_what_is_served_has_nothing_of_the_file_but_its_pixels(client, stage):
     exif = Drawing.Exif()
     exif[0x010E] = "positive"
-    image = add(stage, data=pictures.draw(1, 64, 48, exif=exif))
+    image = add(stage, data=pictures.draw(1, 64, 48, exif=exif.tobytes()))
     assert b"positive" not in client.get(f"/instructions/{image.opaque}.jpg").content
 
 

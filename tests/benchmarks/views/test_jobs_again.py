@@ -11,7 +11,7 @@ from tests.builders import studies
 pytestmark = pytest.mark.django_db
 ADDRESS = "http://127.0.0.1:9/v1"
 ASKED = {
-    "score-new": {"model": "ViT-B-32", "pretrained": "mine.pt", "device": "cpu", "retrieval": "on", "seeds": "2"},
+    "score-new": {"model": "ViT-B-32", "pretrained": "mine.pt", "device": "cpu", "measure": "retrieval", "seeds": "2"},
     "ask-new": {"address": ADDRESS, "model": "tiny-4", "prompt_price": "2.5", "answer_price": "10.0",
                 "max_tokens": "99"},
     "captions-new": {"name": "Negatives", "kinds": "swap-obj", "address": ADDRESS, "model": "tiny-4", "seed": "5",
