@@ -66,6 +66,21 @@ DIFF = """async ([was, is]) => {
 DIFFS = [("", "", 0), ("a b", "a b", 1), ("a b c", "a c", 3), ("ein Haus.", "Häuser!", 2), ("x", "", 1), ("", "y z", 1)]
 
 
+LATE = """async () => {
+  const { forgetHere, readOut, say } = await import("/static/js/judging/say.js"), later = setTimeout;
+  window.setTimeout = (work, ms) => later(work, ms === 900 ? 10 : ms);
+  const afterwards = async (then) => {
+    readOut(() => "1 word added");
+    then();
+    await new Promise(done => later(done, 50));
+    return document.getElementById("say").textContent;
+  };
+  const found = [await afterwards(() => {}), await afterwards(() => say("Saved.")), await afterwards(forgetHere)];
+  window.setTimeout = later;
+  return found;
+}"""
+
+
 REFUSED = {
     " ": "Your version is empty.",
     "A cat is in  the basket.": "the same as the sentence at the top",
@@ -76,6 +91,8 @@ REFUSED = {
 def test_marks_follow_every_letter_what_would_be_refused_stays_here_and_what_was_typed_comes_back(sit):
     """After a reload, an undo and in looking back. The picture comes on request."""
     desk = sit(annotator=somebody("visla-paraphrase", 2))
+    # A summary of what was typed comes neither over newer words nor on the next screen.
+    assert desk.page.evaluate(LATE) == ["1 word added", "Saved.", "Saved."]
     for was, now, parts in DIFFS:
         before, after, count = desk.page.evaluate(DIFF, [was, now])
         assert (before.replace(" ", ""), after, count) == (was.replace(" ", ""), now, parts)

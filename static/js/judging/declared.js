@@ -2,12 +2,12 @@
 // check, or a thing to be ranked. Keys go to the marked one. A question with data-when comes after certain answers.
 
 import { diff, inWords, mark as markChanges } from "./diff.js";
-import { one as oneLine, readOut, write } from "./edit-words.js";
+import { one as oneLine, write } from "./edit-words.js";
 import { kinds } from "./forms.js";
 import { digit } from "./keys.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";
-import { format, say } from "./say.js";
+import { format, readOut, say } from "./say.js";
 import { nameOf } from "./screen.js";
 
 const $$ = (node, css) => [...node.querySelectorAll(css)];

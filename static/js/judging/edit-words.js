@@ -1,10 +1,9 @@
 // What the screens share on which sentences are rewritten. The sentences here are those of the server, which has the
 // last word: annotation/protocols/edits.py.
 
-import { format, say } from "./say.js";
+import { format } from "./say.js";
 
 const LONGEST = 1000;
-const MOMENT = 900; // without typing, before a summary is read out
 
 export const one = (text) => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 export const wordsOf = (node) => one(node.querySelector(".words").textContent);
@@ -23,12 +22,6 @@ export function set(field, checked = true) {
 // The letter of a guideline → its line.
 export function lineOf(node, letter) {
   return [...node.querySelectorAll(".line")].find((line) => line.querySelector("kbd").textContent.toLowerCase() === letter);
-}
-
-let timer = 0;
-export function readOut(words) {
-  clearTimeout(timer);
-  timer = setTimeout(() => say(words(), true), MOMENT);
 }
 
 let pointed = false; // the last touch was by mouse or finger, not by key

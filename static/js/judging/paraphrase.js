@@ -2,9 +2,9 @@
 // written of the one before is there again when they come back to it.
 
 import { diff, inWords, mark } from "./diff.js";
-import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
+import { lineOf, one, set, unfit, wire, wordsOf, write } from "./edit-words.js";
 import { digit } from "./keys.js";
-import { format, say } from "./say.js";
+import { format, readOut, say } from "./say.js";
 
 const REJECT = "reject";
 const written = new WeakMap(); // screen's node → what was written, by place

@@ -7,14 +7,23 @@ export const format = (words, values) => interpolate(words, values, true);
 const line = document.getElementById("say");
 const KEPT = "winnow:told";
 const MOMENT = 7000;
+const PAUSE = 900; // without typing, before a summary is read out
 let timer = 0;
+let summary = 0;
 
 export function say(text, quietly = false) {
   clearTimeout(timer);
+  clearTimeout(summary);
   line.classList.toggle("quietly", quietly);
   delete line.dataset.here;
   line.textContent = text;
   timer = setTimeout(() => (line.textContent = ""), MOMENT);
+}
+
+// A summary of what is being typed, unless something else is said before: it may be of the screen before by then.
+export function readOut(words) {
+  clearTimeout(summary);
+  summary = setTimeout(() => say(words(), true), PAUSE);
 }
 
 // What holds of the screen in front alone: `forgetHere` takes it away with that screen.
@@ -23,7 +32,10 @@ export function sayHere(text) {
   line.dataset.here = "";
 }
 
-export const forgetHere = () => "here" in line.dataset && say("");
+export function forgetHere() {
+  clearTimeout(summary);
+  if ("here" in line.dataset) say("");
+}
 
 export function tell(text) {
   try {

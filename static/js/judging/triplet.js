@@ -1,9 +1,9 @@
 // Three sentences that can be changed, others that can stand in the third one's place, and what holds of them.
 
 import { diff, inWords, mark } from "./diff.js";
-import { lineOf, one, readOut, set, unfit, wire, wordsOf, write } from "./edit-words.js";
+import { lineOf, one, set, unfit, wire, wordsOf, write } from "./edit-words.js";
 import { digit } from "./keys.js";
-import { format, say } from "./say.js";
+import { format, readOut, say } from "./say.js";
 
 const $ = (node, css) => node.querySelector(css);
 const $$ = (node, css) => [...node.querySelectorAll(css)];
