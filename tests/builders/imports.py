@@ -3,17 +3,13 @@
 import io
 import json
 import os
-import runpy
 import subprocess
 import sys
-import tempfile
-import traceback
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
 
-from django.db import connections
+from django.db import connection
 from PIL import Image as Drawing
 
 from benchmarks.imports import frames
@@ -21,6 +17,7 @@ from benchmarks.imports import run as run_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
+from tests.builders import object_storage
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = (Benchmark, Item, Caption, ItemImage, Image)
@@ -84,33 +81,12 @@ def imported(path: Path, images: Path | None, **how) -> Job:
 
 
 def alone(script: str, settings, *arguments: str) -> subprocess.CompletedProcess:
-    """Run a script below tests/ in a fork of this process, where it can be killed, under the test's own `settings`.
-
-    A new process would import everything again, which takes two seconds and more.
-    """
-    connections.close_all()
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = os.fork()
-        if not child:
-            _forked(str(ROOT / "tests" / script), arguments, out.fileno(), err.fileno())
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        said = [(file.seek(0), file.read())[1] for file in (out, err)]
-    return subprocess.CompletedProcess([script, *arguments], status, *said)
-
-
-def _forked(script: str, arguments: Sequence[str], out: int, err: int) -> NoReturn:
-    status = 1
-    try:
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        sys.argv, sys.stdout, sys.stderr = [script, *arguments], os.fdopen(1, "w"), os.fdopen(2, "w")
-        runpy.run_path(script, run_name="__main__")
-        status = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush(), sys.stderr.flush()
-        os._exit(status)
+    """Run a script below tests/ as a process of its own, on this test's database and storage."""
+    url = os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?")
+    own = {"DATABASE_URL": url, "WINNOW_VAR": str(settings.VAR), "PYTHONPATH": str(ROOT)}
+    own |= object_storage.environment(settings.STORAGES)
+    command = [sys.executable, ROOT / "tests" / script, *arguments]
+    return subprocess.run(command, env=os.environ | own, capture_output=True, text=True, timeout=300)
 
 
 def codes(job: Job) -> list[str]:

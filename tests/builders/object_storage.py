@@ -104,6 +104,13 @@ def storages(url: str, bucket: str, **options) -> dict:
     }
 
 
+def environment(storages: dict) -> dict[str, str]:
+    """What another process needs for the same setting; nothing for a folder."""
+    given = storages["default"].get("OPTIONS", {})
+    named = {"URL": "endpoint_url", "BUCKET": "bucket_name", "ACCESS_KEY": "access_key", "SECRET_KEY": "secret_key"}
+    return {f"WINNOW_S3_{name}": given[option] for name, option in named.items() if option in given}
+
+
 def error(code: str) -> str:
     return ERROR.format(code)
 
