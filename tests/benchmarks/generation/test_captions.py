@@ -43,7 +43,7 @@ def reply(caption: str) -> str:
 
 
 def order(server: ChatServer, **more) -> CaptionOrder:
-    wanted = {"name": "Bowls", "kinds": ["replace-obj"], "model": "tiny", "address": server.address, "timeout": 0.3}
+    wanted = {"name": "Bowls", "kinds": ["replace-obj"], "model": "tiny", "address": server.address}
     return CaptionOrder(**wanted | more)
 
 
@@ -70,7 +70,7 @@ def test_an_endpoint_that_misbehaves_loses_nothing_and_doubles_nothing(media, tm
         return ("Sure!\n" if "new" in caption else "") + reply(caption).replace("A small", "Is it a small")
 
     with chat_server(talkative, asked) as server:
-        job = run(cups(tmp_path), order(server))
+        job = run(cups(tmp_path), order(server, timeout=1.0))
         assert [server.asked[caption] for caption in asked] == [3, 2, 3, 1, 1, 1]
         again = run(Benchmark.objects.get(name="Cups"), order(server, name="Bowls again"))
         assert server.asked.total() == 11  # every answer was kept
