@@ -206,7 +206,7 @@ def test_a_viewer_sees_pseudonyms_and_decides_nothing(client, stage):
     ):
         shown = client.get(url).text
         assert "A-04" in shown and "Grace" not in shown and "pid-grace" not in shown, url
-        assert "wrong checks" not in shown and "Exclude A-04" not in shown
+        assert "failed checks" not in shown and "Exclude A-04" not in shown
     assert client.post(one(stage.study, 4), {"act": "keep", "reason": "x"}).status_code == 403
 
 
