@@ -1,11 +1,12 @@
 """The rows of a benchmark's comparison: its runs, and the people who judged its questions. Five queries, whatever its
-size: one for the runs, two for stages that measure people, two for these people's answers.
+size: one for the runs, two for stages that measure people, two for these people's answers; two more for each stage that
+ranks captions.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,18 +14,12 @@ from django.db.models import QuerySet
 
 from annotation import permissions
 from annotation.comparison.table import BLIND, HUMANS, IMPORTED, MEASURED, REPORTED, Entry
-from annotation.figures.human_baseline import JUDGMENTS, OUTCOMES
-from annotation.measures import human_baseline
-from annotation.measures.human_baseline import BASELINE_PROTOCOLS, Question, QuestionRow
+from annotation.figures import human_baseline, paper
+from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
-from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.measures.types import Figures
-from annotation.models import Kind, Slot, Stage, Study
+from annotation.models import Stage, Study
 from annotation.protocols import hard_positive_rank
-from annotation.protocols.base import Answer
-from annotation.sql import fetch
-from benchmarks.metrics.base import by_type
-from benchmarks.metrics.bivlc import QUESTIONS
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
@@ -96,40 +91,18 @@ def _stages(user: User, benchmark: Benchmark) -> QuerySet[Stage]:
 
 
 def _bivlc_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
-    """Of each baseline: a model's, but with intervals over annotators."""
-    by_study: dict[Study, list[Stage]] = defaultdict(list)
-    for stage in stages:
-        by_study[stage.study].append(stage)
-    pairs = [(study, pair) for study, found in by_study.items() for pair in human_baseline.pairs_of(found)]
-    verdicts, given = _answers([stage for found in by_study.values() for stage in found])
-    for study, pair in pairs:
-        halves = [stage.pk for stage in pair.stages.values()]
-        items = human_baseline.scored(
-            {asked: found for half in halves for asked, found in verdicts[half].items()},
-            [one for half in halves for one in given[half]],
-        )
-        answered = [item for item in items if any(getattr(item, name) is not None for name in QUESTIONS)]
-        groups = [
-            {"type": group.type, "subtype": group.subtype, "measures": human_baseline.rows(group.measures)}
-            for group in by_type(answered, human_baseline.over_annotators)
-        ]
-        measures = human_baseline.rows(human_baseline.over_annotators(answered))
-        yield study, {**stored.summarize(answered, BIVLC), "measures": measures, "groups": groups}
+    """Of each baseline."""
+    pairs = [(study, pair) for study, own in groupby(stages, attrgetter("study")) for pair in pairs_of(own)]
+    for (study, _), found in zip(pairs, human_baseline.of_pairs([pair for _, pair in pairs]), strict=True):
+        measures, n = found["measures"], max(of["n"] for of in found["measures"].values())
+        yield study, {"n": n, "measures": measures, "groups": found["by_type"], "notes": []}
 
 
 def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Figures]]:
-    """Of each stage that ranks captions."""
-    by_number = {stage.pk: stage for stage in stages}
-    slots = Slot.objects.filter(stage__in=by_number, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
-    of_task = "stage", "task", "task__item__type", "task__item__subtype", "task__overlap"
-    given: dict[tuple, list[CountedJudgment]] = defaultdict(list)
-    for *task, annotator, answer in slots.values_list(*of_task, "annotator__number", "judgment__answer"):
-        given[tuple(task)].append(CountedJudgment(annotator, Answer(answer)))
-    tasks: dict[int, list[JudgedTask]] = defaultdict(list)
-    for (number, _, kind, subtype, overlap), judgments in given.items():
-        tasks[number].append(JudgedTask(kind, subtype, overlap, judgments))
-    for number, stage in by_number.items():
-        yield stage.study, stored.summarize(rank.as_models_answer(tasks[number]), HARD_POSITIVE)
+    """Of each stage that ranks captions; two queries each."""
+    for stage in stages:
+        found = rank.as_models_answer(paper.judged_tasks(stage, {}))
+        yield stage.study, stored.summarize(found, HARD_POSITIVE)
 
 
 # By kind of evaluation: the protocols that measure people by its questions, and their figures
@@ -137,22 +110,6 @@ _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterato
     BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_figures),
     HARD_POSITIVE.name: ([hard_positive_rank.PROTOCOL.name], _hard_positive_figures),
 }
-
-
-def _answers(stages: Sequence[Stage]) -> tuple[dict[Any, dict[Question, bool | None]], dict[Any, list]]:
-    """By stage: each question, and whether it was answered correctly; and the annotators of its counted judgments. Two
-    queries for all stages, none for none.
-    """
-    verdicts: dict[Any, dict[Question, bool | None]] = defaultdict(dict)
-    given: dict[Any, list[tuple[Question, int]]] = defaultdict(list)
-    if stages:
-        question, asked_of = human_baseline.questions(stages), [stage.pk for stage in stages]
-        for *task, state, outcome in fetch(OUTCOMES, stages=asked_of):
-            asked, right = question(QuestionRow(*task))
-            verdicts[task[0]][asked] = human_baseline.verdict(right, state, outcome)
-        for *task, number, _ in fetch(JUDGMENTS, stages=asked_of):
-            given[task[0]].append((question(QuestionRow(*task))[0], number))
-    return verdicts, given
 
 
 def others(benchmark: Benchmark) -> list[Benchmark]:

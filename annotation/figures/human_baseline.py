@@ -1,6 +1,8 @@
 """The human baseline of a study: reads the rows for measures/human_baseline.py, which scores them."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from annotation.measures.human_baseline import Pair, QuestionRow, figures, pairs_of
 from annotation.models import Stage, Study
@@ -34,11 +36,24 @@ def baselines(study: Study) -> list[dict]:
 
 
 def of_stages(stages: Iterable[Stage]) -> list[dict]:
-    """The same for some of its stages, in order. Two queries, however many items and annotators there are."""
-    return [figures(pair, _rows(OUTCOMES, pair), _rows(JUDGMENTS, pair)) for pair in pairs_of(stages)]
+    """The same for some of its stages, in order."""
+    return of_pairs(pairs_of(stages))
 
 
-def _rows(statement: str, pair: Pair) -> Iterator[tuple]:
+def of_pairs(pairs: Sequence[Pair]) -> list[dict]:
+    """The same for some baselines, of any studies. Two queries, however many pairs, items and annotators there are."""
+    outcomes, judgments = (_by_stage(statement, pairs) for statement in (OUTCOMES, JUDGMENTS))
+    return [figures(pair, _of_pair(outcomes, pair), _of_pair(judgments, pair)) for pair in pairs]
+
+
+def _by_stage(statement: str, pairs: Iterable[Pair]) -> dict[int, list[tuple]]:
     """(QuestionRow, what else was selected) for each row."""
-    for row in fetch(statement, stages=[stage.pk for stage in pair.stages.values()]):
-        yield QuestionRow._make(row[:6]), *row[6:]
+    found: dict[int, list[tuple]] = defaultdict(list)
+    stages = [stage.pk for pair in pairs for stage in pair.stages.values()]
+    for row in fetch(statement, stages=stages) if stages else ():
+        found[row[0]].append((QuestionRow._make(row[:6]), *row[6:]))
+    return found
+
+
+def _of_pair(rows: Mapping[int, list[tuple]], pair: Pair) -> Iterator[tuple]:
+    return chain.from_iterable(rows.get(stage.pk, ()) for stage in pair.stages.values())

@@ -14,7 +14,7 @@ from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED, is_edit
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 
-TOLD = """
+TASKS = """
 SELECT task.id, task.item_id, task.carried, item.meta->'origins', item.type, item.subtype, task.overlap,
        outcome.state, outcome.outcome, outcome.reason, outcome.by, outcome.content
 FROM annotation_task task JOIN benchmarks_item item ON item.id = task.item_id
@@ -25,7 +25,7 @@ ORDER BY item.position, task.question, task.round
 
 # Counted judgments, and every edit ever made: someone may have edited a withdrawn one further. What a sentence was made
 # from matters only for edits, and reading all of it takes time.
-SAID = """
+ANSWERS = """
 SELECT slot.task_id, judgment.id, annotator.number, judgment.answer,
        CASE WHEN judgment.answer = %(edited)s THEN judgment.content ELSE judgment.content - 'from' END,
        slot.judgment_id = judgment.id
@@ -55,15 +55,15 @@ def paper(stage: Stage) -> dict:
     if figures is None:
         return {}
     texts = texts_of(stage) if protocol.edits else {}
-    return {"paper": figures(told(stage, texts), rule_of(stage))}
+    return {"paper": figures(judged_tasks(stage, texts), rule_of(stage))}
 
 
-def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
+def judged_tasks(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
     """The stage's live tasks in item order; the captions are given by item."""
     read = cache(json.loads)  # equal texts are parsed once: an outcome's content often equals its judgment's
-    said, edits = said_of(stage, read)
+    said, edits = _answers(stage, read)
     found = []
-    for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TOLD, stage=stage.pk):
+    for task, item, carried, origins, kind, subtype, overlap, *outcome in fetch(TASKS, stage=stage.pk):
         state, label, reason, by, content = outcome
         words = texts.get(item, NOTHING)
         if carried != EMPTY:
@@ -77,11 +77,11 @@ def told(stage: Stage, texts: dict[int, Words]) -> list[JudgedTask]:
     return found
 
 
-def said_of(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
+def _answers(stage: Stage, read: Callable) -> tuple[dict[int, list[CountedJudgment]], dict[int, dict[str, Words]]]:
     """By task: the counted judgments in the order given, and the text of every edit by identity and role."""
     said: dict[int, list[CountedJudgment]] = defaultdict(list)
     edits: dict[int, dict[str, Words]] = defaultdict(dict)
-    for task, judgment, annotator, label, content, counts in fetch(SAID, stage=stage.pk, edited=EDITED):
+    for task, judgment, annotator, label, content, counts in fetch(ANSWERS, stage=stage.pk, edited=EDITED):
         answer = Answer(label, read(content))
         if is_edit(label):
             edits[task][f"{EDIT_PREFIX}{judgment}"] = dict(answer.texts)

@@ -10,7 +10,7 @@ Pure: figures/human_baseline.py reads the rows from the database, releases/verif
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -100,57 +100,51 @@ def figures(
     `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
     answer). `over_items`: with the intervals of releases before schema version 6, which took annotators as alike.
     """
-    question = questions(pair.stages.values())
+    stages = {stage.pk: (name, protocol_named(stage.protocol)) for name, stage in pair.stages.items()}
+
+    def question(task: QuestionRow) -> tuple[Question, str]:
+        """Which of the four questions it is, and its right option."""
+        name, protocol = stages[task.stage]
+        right = protocol.right_answer(task.question, task.options)
+        return Question(task.position, task.type, task.subtype, _which(name, right)), right
+
     verdicts, judged = {}, []
     for task, *outcome in outcomes:
         one, right = question(task)
-        verdicts[one] = verdict(right, *outcome)
+        verdicts[one] = _verdict(right, *outcome)
     for task, number, answer in judgments:
         one, right = question(task)
         judged.append((one, number, answer == right))
     given = [(one, number) for one, number, _ in judged]
-    items = scored(verdicts, given)
-    measures = bivlc.accuracies if over_items else over_annotators
+    items = _scored(verdicts, given)
+    measures = bivlc.accuracies if over_items else _accuracies
     return {
         "stages": [_naming(name, stage) for name, stage in pair.stages.items()],
         "design": designs(given),
         "items": len(items),
         "questions": len(verdicts),
         "answered": sum(found is not None for found in verdicts.values()),
-        "measures": rows(measures(items)),
+        "measures": _rows(measures(items)),
         "by_type": [
-            {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": rows(group.measures)}
+            {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": _rows(group.measures)}
             for group in by_type(items, measures)
         ],
         "annotators": list(_annotators(judged)),
     }
 
 
-def questions(stages: Iterable[Stage]) -> Callable[[QuestionRow], tuple[Question, str]]:
-    """Says which of the four questions a task of these stages is, and its right option."""
-    names = {protocol: name for name, protocol in BASELINE_PROTOCOLS.items()}
-    found = {stage.pk: (names[stage.protocol], protocol_named(stage.protocol)) for stage in stages}
-
-    def question(task: QuestionRow) -> tuple[Question, str]:
-        name, protocol = found[task.stage]
-        right = protocol.right_answer(task.question, task.options)
-        return Question(task.position, task.type, task.subtype, which(name, right)), right
-
-    return question
-
-
-def which(name: str, right: str) -> str:
+def _which(name: str, right: str) -> str:
     """The question that has this right option: the positive caption or image belongs to a question about a positive."""
     role = "pos" if "positive" in right else "neg"
     return f"i_{role}2t" if name == I2T else f"t_{role}2i"
 
 
-def verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
+def _verdict(right: str, state: str | None, outcome: str | None) -> bool | None:
     """Whether the question was answered correctly; None while it has no outcome."""
     return None if state is None else state == KEPT and outcome == right
 
 
-def scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Question, int]]) -> list[Judged]:
+def _scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Question, int]]) -> list[Judged]:
     """An item's questions together, in the order of items; `given`: the annotator of each counted judgment."""
     items: dict[tuple[int, str, str], dict[str, bool | None]] = defaultdict(dict)
     judged_by: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -164,7 +158,7 @@ def scored(verdicts: Mapping[Question, bool | None], given: Iterable[tuple[Quest
     ]
 
 
-def over_annotators(items: Iterable[Judged]) -> dict[str, Figure]:
+def _accuracies(items: Iterable[Judged]) -> dict[str, Figure]:
     """Every measure by its name, in the paper's order, with its interval over annotators."""
     items = list(items)
     return {name: _over_annotators(items, name, found) for name, found in bivlc.accuracies(items).items()}
@@ -198,13 +192,12 @@ def _annotators(judged: Iterable[tuple[Question, int, bool]]) -> Iterator[dict[s
     for asked, number, found in judged:
         mine[number][asked] = found
     for number, verdicts in sorted(mine.items()):
-        measures = rows(bivlc.accuracies(scored(verdicts, ())))
+        measures = _rows(bivlc.accuracies(_scored(verdicts, ())))
         answered, right = len(verdicts), sum(verdicts.values())
         yield {"annotator": pseudonym(number), "answered": answered, "right": right, "measures": measures}
 
 
-def rows(found: Mapping[str, Figure]) -> dict[str, Figures]:
-    """JSON-able."""
+def _rows(found: Mapping[str, Figure]) -> dict[str, Figures]:
     return {name: asdict(accuracy) for name, accuracy in found.items()}
 
 
