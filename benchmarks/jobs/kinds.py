@@ -30,8 +30,8 @@ KINDS: Mapping[str, KindOfJob] = {
     "import": KindOfJob("imports/_report.html", again="Import again", form="import-new"),
     "predictions": KindOfJob("runs/_predicted.html", again="Import again", form="predictions-new"),
     "score": KindOfJob("scoring/_scored.html", *SCORES),
-    "retrieval": KindOfJob("scoring/_retrieved.html", *SCORES),
-    "order-tasks": KindOfJob("scoring/_ordered.html", *SCORES),
+    "retrieval": KindOfJob("scoring/_perturbed.html", *SCORES),
+    "order-tasks": KindOfJob("scoring/_perturbed.html", *SCORES),
     "ask": KindOfJob(
         "scoring/_asked.html", "No choices were stored",
         "Answers received so far are kept, and are not asked for again.", "Ask again", "ask-new", True,

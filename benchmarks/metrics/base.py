@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from benchmarks.metrics import inputs
 from benchmarks.metrics.inputs import Array, Pairs
@@ -117,6 +117,10 @@ class Family(Generic[Record]):
         """Whether records have the field `TIED`."""
         return any(measure.untied for measure in self.measures.values())
 
+    def tied(self, scores: Mapping[str, Any]) -> Any:
+        """Whether two scores that a question compares are equal, of numbers or of arrays; None if it cannot be said."""
+        return inputs.tied(scores, [pair for pairs in self.questions.values() for pair in pairs])
+
     def answered(
         self,
         scores: Mapping[str, Sequence[float] | Array],
@@ -134,7 +138,7 @@ class Family(Generic[Record]):
         texts = list(zip(inputs.labels(types, n, "types"), inputs.labels(subtypes, n, "subtypes"), strict=True))
         answers = {name: inputs.beats(found, pairs) for name, pairs in self.questions.items()}
         if self.notes_ties:
-            answers[TIED] = inputs.tied(found, [pair for pairs in self.questions.values() for pair in pairs])
+            answers[TIED] = self.tied(found)
         rows = zip(*([None] * n if of is None else of.tolist() for of in answers.values()), strict=True)
         named = (dict(zip(answers, row, strict=True)) for row in rows)
         return [self.record(**row, type=kind, subtype=sub) for row, (kind, sub) in zip(named, texts, strict=True)]

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.metrics.base import Typed
-from benchmarks.metrics.inputs import beats, tied
+from benchmarks.metrics.base import TIED, Typed
+from benchmarks.metrics.inputs import beats
 from benchmarks.predictions.base import NONE, RIGHT, Answer, Reference
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import ItemRecord, Origin
@@ -66,9 +66,8 @@ def _further(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
     """What follows from its answers beside its questions: whether it is tied; and, from its captions, which the item
     has, or the answers that name it by them, what the kind derives."""
     if kind.measured.notes_ties:
-        pairs = [pair for pairs in kind.measured.questions.values() for pair in pairs]
         none_chosen = any(answer.choice == NONE for answer in item.answers.values())
-        return {"tied": none_chosen or bool(tied(item.scores, pairs))}
+        return {TIED: none_chosen or bool(kind.measured.tied(item.scores))}
     if kind.measured.from_captions is None:
         return {}
     written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from benchmarks.metrics.base import Figure, Mean, Typed
-from benchmarks.metrics.inputs import beats, tied
+from benchmarks.metrics.base import TIED, Figure, Mean, Typed
+from benchmarks.metrics.inputs import beats
 from benchmarks.predictions.base import NONE, RIGHT
 from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
@@ -42,7 +42,7 @@ def records(
     more = _from_captions(scores, [(captions or {}).get(item, {}) for item in order], kind)
     if kind.measured.notes_ties:
         level = _tied(columns, {} if ties_are_right else scores, places, kind)
-        more = [{**one, "tied": is_level} for one, is_level in zip(more, level, strict=True)]
+        more = [{**one, TIED: is_level} for one, is_level in zip(more, level, strict=True)]
     rows = zip(order, more, *found.values(), strict=True)
     record, names = kind.measured.record, tuple(found)
     return [
@@ -74,7 +74,7 @@ def _tied(
     columns: Mapping[str, Column], scores: Mapping[str, np.ndarray], places: Mapping[int, int], kind: Kind
 ) -> list[bool]:
     """By place: whether two scores that a question compares are equal, or a choice is none of the options."""
-    equal = tied(scores, [pair for pairs in kind.measured.questions.values() for pair in pairs])
+    equal = kind.measured.tied(scores)
     found = [False] * len(places) if equal is None else equal.tolist()
     for column in (columns[name] for name in kind.questions if name in columns):
         for item, choice in zip(column.items, column.choices, strict=True):
@@ -131,8 +131,7 @@ def have_ties(columns: Mapping[str, Column], items: Iterable[int], kind: Kind) -
     """Whether two scores that a question compares are equal, for any item."""
     places = {item: place for place, item in enumerate(answered(columns, items))}
     scores = {name: _scores_by_place(column, places) for name, column in columns.items() if name in kind.scores}
-    pairs = {pair for of in kind.measured.questions.values() for pair in of if {*pair} <= {*scores}}
-    return any(bool((scores[one] == scores[other]).any()) for one, other in pairs)
+    return bool(np.any(kind.measured.tied(scores)))
 
 
 def ties(found: Sequence[Typed], generous: Sequence[Typed], kind: Kind) -> dict[str, Any]:

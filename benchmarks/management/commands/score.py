@@ -2,7 +2,7 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks import tasks
+import benchmarks.tasks  # noqa: F401  # which task runs a job of which kind
 from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Job, JobState
@@ -10,10 +10,6 @@ from benchmarks.records import Refused
 from benchmarks.scoring import order_tasks, retrieval, score
 
 BY = "command"
-WORK = {score.KIND: score.score, score.RETRIEVAL: retrieval.measure, score.ORDER_TASKS: order_tasks.measure}
-TASKS = {
-    score.KIND: tasks.run_score, score.RETRIEVAL: tasks.run_retrieval, score.ORDER_TASKS: tasks.run_order_tasks,
-}  # fmt: skip
 
 
 class Command(BaseCommand):
@@ -50,16 +46,16 @@ class Command(BaseCommand):
             raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
         if now:
             progress = ProgressLine(self.stderr)
-            job = jobs.run(job_id=job.pk, by=BY, work=WORK[job.kind], tell=progress.show)
+            job = jobs.run(job_id=job.pk, by=BY, work=_WORK[job.kind][0], tell=progress.show)
             progress.end()
             self.answer(job)
         else:
-            TASKS[job.kind].delay_on_commit(job.pk)
+            jobs.dispatch(job)
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:
-            self.stdout.write("\n".join(REPORTS[job.kind](job.report)))
+            self.stdout.write("\n".join(_WORK[job.kind][1](job.report)))
             return
         if job.state == JobState.CANCELLED:
             raise CommandError("Cancelled. Finished encodings are kept.")
@@ -117,4 +113,9 @@ def ordered(report: dict) -> list[str]:
     return [*lines[:-1], *([left_out] if report["left_out"] else []), lines[-1]]
 
 
-REPORTS = {score.KIND: summary, score.RETRIEVAL: perturbed, score.ORDER_TASKS: ordered}
+# By kind of job: the work, and the lines for its report
+_WORK = {
+    score.KIND: (score.score, summary),
+    score.RETRIEVAL: (retrieval.measure, perturbed),
+    score.ORDER_TASKS: (order_tasks.measure, ordered),
+}
