@@ -78,8 +78,9 @@ OF_PROTOCOL = {
         ("human baseline", "I2T is right if both questions about an image are, T2I if both about a caption are, "
          "Group if all four are; ties and “cannot judge” are not right, unanswered questions are left out. Chance is "
          "that of random scores", ("bivlc",)),
-        ("95 % interval of the human baseline", "Wilson’s, on the effective n of items: n by the design effect of "
-         "annotators who differ, and by Student’s t", ("wilson", "kish", "korn-graubard", "henderson")),
+        ("95 % interval of the human baseline", "Wilson’s, on an effective n: the number of items, reduced "
+         "by the design effect of differences between annotators and by Student’s t",
+         ("wilson", "kish", "korn-graubard", "henderson")),
     ),
     "visla-paraphrase": (
         ("texts and edits", "a sentence is taken as it is, edited, or the item is dropped; an edit is accepted when a "

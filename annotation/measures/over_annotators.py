@@ -1,6 +1,6 @@
 """The 95 % interval of a share of items when annotators differ: Wilson's, on fewer items than there are. Pure.
 
-One annotator's items are alike, and say less than as many items of different annotators. Whether item i is right is
+Items judged by one annotator carry less information than the same number judged by several. Whether item i is right is
 p + Σ_a w_ia b_a + e_i, where w_ia is the share of the item's judgments that annotator a gave, and b_a and e_i are
 random, independent, with variances of their own. Both follow from two sums of squares, of the items and of the
 annotators' totals, set equal to what they are on average (Henderson 1953, method 1). If every annotator has equally

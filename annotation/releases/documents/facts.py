@@ -301,13 +301,13 @@ def baseline_intervals_in_words(baseline: Mapping) -> str:
     """What the intervals of a human baseline are over."""
     over_items = [what for name, what in MEASURES.items() if baseline["measures"].get(name, {}).get("over") == ITEMS]
     words = (
-        "Intervals are Wilson's, over annotators: where annotators differ, the items of one say less than as many "
-        "items of others."
+        "Intervals are Wilson's, over annotators: where annotators differ, items judged by one of them carry less "
+        "information than the same number judged by several."
     )
     if over_items:
         words += (
-            f" The judgments do not show how annotators differ for: {'; '.join(over_items)}. Intervals there are over "
-            "items and say how sure the share of these annotators is, not how others would do."
+            f" The judgments do not show how annotators differ on: {'; '.join(over_items)}. Those intervals are over "
+            "items; they describe these annotators, not others."
         )
     return words
 

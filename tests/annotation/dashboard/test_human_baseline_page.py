@@ -44,9 +44,9 @@ def test_the_page_shows_every_measure_with_its_count_and_chance(client, manager)
 
 
 def test_the_page_says_what_intervals_are_over(client, manager):
-    several, alone = text(client, answered()), text(client, answered(items=6, people=1))
-    assert "effective n" in several and "over annotators" in several and "* over items" not in several
-    assert "* over items: these judgments do not show how annotators differ" in " ".join(alone.split())
+    several, alone = (" ".join(text(client, answered(**of)).split()) for of in ({}, {"items": 6, "people": 1}))
+    assert "effective n" in several and "over annotators" in several and "* Over items" not in several
+    assert "* Over items: one annotator" in alone and "do not show how annotators differ" in alone
 
 
 def test_an_unanswered_baseline_has_a_page(client, manager):

@@ -141,7 +141,7 @@ def test_what_people_were_measured_to_do(tmp_path):
     card = made.text("README.md")
     assert "7 of 8 questions were answered, in i2t and t2i." in card
     assert "| Group: all four questions | 1 | 2 | 50.0 % | 10.0 % to 90.0 % | 16.7 % |" in card
-    assert "do not show how annotators differ for: I2T: both images, image to text. Intervals" in card
+    assert "do not show how annotators differ on: I2T: both images, image to text. Those intervals" in card
     assert "| all |  | 1 | 2 | 50.0 % |" in card and "| swap |  | 1 |" in card
     assert "| Type | By | A\\|B | C | Neither | Judgments |" in card and "| all | sense | 3 | 1 | 2 | 6 |" in card
     assert "Texts in visla-triplet: 3 taken as they were, 1 dropped." in card
