@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from socketserver import StreamRequestHandler
 
 import hypothesis
 import pytest
@@ -21,7 +22,6 @@ from django.contrib.auth.models import update_last_login
 from django.contrib.sessions.backends.base import VALID_KEY_CHARS
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIHandler
-from django.core.servers.basehttp import WSGIRequestHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections
 from django.db.models import Q, Subquery
@@ -116,7 +116,7 @@ def pytest_configure(config):
     TransactionTestCase._fixture_teardown = _empty_tables
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
     savepoints.install()
-    WSGIRequestHandler.disable_nagle_algorithm = True  # or half of the site's answers wait 40 ms for a reader's receipt
+    StreamRequestHandler.disable_nagle_algorithm = True  # or many answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
 
