@@ -219,6 +219,6 @@ class AgreementData(serializers.Serializer):
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
         "and `measures`: percent cohen_mean fleiss alpha_nominal alpha_ordinal alpha_interval ac1, each with `value`, "
-        "`low` and `high` (95 %, bootstrap over items), `n` and a `note` that explains a null. `confusion` of the "
+        "`low` and `high` (95 %, over items), `n` and a `note` that explains a null. `confusion` of the "
         "whole and of pairs has [label, label, n], labels by their places in `labels`.",
     )

@@ -141,7 +141,7 @@ def type_plot(figures: Figures, of: Subject) -> Plot:
         Column("high", "to", "decimal"), Column("percent", "agree", "share"), Column("n", "n"),
         Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = f"{name_of} on {on}: a dot for each type, a line for its 95 % bootstrap interval over items."
+    caption = f"{name_of} on {on}: a dot for each type, a line for its 95 % interval over items."
     says = describe_intervals(f"{name_of} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
 
@@ -155,7 +155,7 @@ def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[
         Column("name", by, "text"), Column("value", measure, "decimal"), Column("low", "95 % from", "decimal"),
         Column("high", "to", "decimal"), Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % bootstrap interval over items."
+    caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % interval over items."
     return Plot("intervals", *named, caption, describe_intervals(measure, rows), of, columns, rows)
 
 

@@ -39,8 +39,8 @@ ALWAYS = (
      "are numbers", ("krippendorff",)),
     ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks; stable when one label is rare or "
      "frequent", ("gwet",)),
-    ("95 % interval of agreement", "bootstrap over tasks, each with all its judgments; percentile intervals, "
-     "except for the mean of κ, which has basic ones (twice the mean minus the percentiles)", ("efron", "davison")),
+    ("95 % interval of agreement", "over tasks, each with all its judgments: Wilson’s, for as many independent tasks "
+     "as the variance says that leaving out each task in turn gives", ("tukey", "wilson")),
     ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
     ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "
      "changed, late and withdrawn ones", ()),
@@ -115,11 +115,8 @@ REFERENCES = {
     "Measurement 20(1), 37–46.",
     "cohen-weighted": "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for scaled "
     "disagreement or partial credit. Psychological Bulletin 70(4), 213–220.",
-    "davison": "Davison, A. C., Hinkley, D. V. (1997). Bootstrap Methods and their Application, §5.2.1. Cambridge "
-    "University Press.",
     "dawid-skene": "Dawid, A. P., Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using "
     "the EM algorithm. Applied Statistics 28(1), 20–28.",
-    "efron": "Efron, B., Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman and Hall.",
     "fleiss": "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin "
     "76(5), 378–382.",
     "gwet": "Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high "
@@ -136,6 +133,8 @@ REFERENCES = {
     "Benchmarks for Vision-Language Compositionality. NeurIPS, Datasets and Benchmarks.",
     "visla": "Dumpala, S. H., Jaiswal, A., Sastry, C., Milios, E., Oore, S., Sajjad, H. (2024). VISLA Benchmark: "
     "Evaluating Embedding Sensitivity to Semantic and Lexical Alterations.",
+    "tukey": "Tukey, J. W. (1958). Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
+    "Statistics 29(2), 614.",
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22(158), 209–212.",
 }

@@ -11,12 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
+from types import ModuleType
 from typing import Any
 
 import krippendorff
 import numpy as np
 
-from annotation.measures import coefficients
+from annotation.measures import bootstrapped, coefficients, jackknife
+from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, in_order
 from annotation.measures.ratings import codes as codes_of
@@ -32,9 +34,7 @@ NO_OTHERS = "nobody else judged the same items, or the others were level"
 NO_ALPHA = "rankings are compared by Kendall’s τ-b"
 ONE_TIES_ALL = "no two rankings of one item could be compared"
 FEW_ITEMS = "fewer than two items have two judgments"
-RESAMPLES = 1000
 _FEW_POINTS = 4  # of a scale, on which one step is far
-SEED = 20240601
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,15 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A bootstrap interval. Both ends are None if there is none; `reason` says why."""
+    """A 95 % interval. Both ends are None if there is none; `reason` says why."""
 
     low: float | None
     high: float | None
     reason: str = ""
+
+    @classmethod
+    def of(cls, span: Span | None, why_none: str) -> "Interval":
+        return cls(None, None, why_none) if span is None else cls(*span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +193,10 @@ def percent_agreement(table: RatingTable) -> Value:
     return Value(same / pairs, pairs)
 
 
+def percent_interval(table: RatingTable) -> Span | None:
+    return jackknife.interval(coefficients.percent, *np.unique(_pairable(table), axis=0, return_counts=True))
+
+
 def cohen_kappas(table: RatingTable) -> list[PairKappa]:
     """Cohen's kappa of every two annotators with an item in common, in their order: unweighted (Cohen 1960), on an
     ordered scale with quadratic weights (Cohen 1968). Of rankings, the mean of their tau-b.
@@ -271,9 +279,9 @@ def taus_of(labels: Sequence[str], one: Array, other: Array) -> Array:
     return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
 
 
-def mean_tau(table: RatingTable, resamples: int = RESAMPLES, seed: int = SEED, only: int | None = None) -> Figures:
-    """The mean tau-b over all pairs of rankings of one item, its 95 % percentile interval over resampled items, `n`
-    pairs and how many of them have none (`left_out`). With `only` (a place in `table.annotators`), the pairs with them.
+def mean_tau(table: RatingTable, only: int | None = None, resampled: bool = False) -> Figures:
+    """The mean tau-b over all pairs of rankings of one item, its 95 % interval over items (`alpha_interval`), `n` pairs
+    and how many of them have none (`left_out`). With `only` (a place in `table.annotators`), the pairs with them.
     """
     first, second = table.pair_indices()
     if only is not None:
@@ -287,13 +295,9 @@ def mean_tau(table: RatingTable, resamples: int = RESAMPLES, seed: int = SEED, o
         return {"value": None, "n": 0, "left_out": len(taus), "reason": ONE_TIES_ALL, "interval": none}
     sums = np.zeros((len(table.items), 2))
     np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
-    sums = sums[sums[:, 1] > 0]
-    interval = Interval(None, None, FEW_ITEMS)
-    if len(sums) >= 2:
-        kinds, times = np.unique(sums, axis=0, return_counts=True)
-        drawn = np.random.default_rng(seed).multinomial(len(sums), times / len(sums), resamples) @ kinds
-        low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
-        interval = Interval(float(low), float(high))
+    kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
+    span = _spans(resampled).interval_of_parts(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]]))
+    interval = Interval.of(span, FEW_ITEMS)
     value = float(sums[:, 0].sum() / n)
     return {"value": value, "n": n, "left_out": len(taus) - n, "reason": "", "interval": asdict(interval)}
 
@@ -336,13 +340,13 @@ def _pairable(table: RatingTable) -> Array:
     return counts
 
 
-def distances_of(table: RatingTable) -> coefficients.Distances:
-    """Of the labels, by the table's scale, on which they stand in their order."""
+def alpha_of(table: RatingTable) -> coefficients.Coefficient:
+    """Krippendorff's alpha by the table's scale, on which its labels stand in their order."""
     if table.scale.level == ORDINAL:
-        return coefficients.ordinal
+        return coefficients.alpha(coefficients.ordinal)
     if table.scale.level == NOMINAL:
-        return coefficients.nominal
-    return coefficients.interval(np.array([float(label) for label in table.labels]))
+        return coefficients.alpha_nominal
+    return coefficients.alpha(coefficients.interval(np.array([float(label) for label in table.labels])))
 
 
 def alpha(table: RatingTable) -> Value:
@@ -357,32 +361,25 @@ def alpha(table: RatingTable) -> Value:
     if (counts.sum(axis=0) > 0).sum() < 2:
         return Value(None, len(counts), ONE_LABEL)
     if table.scale.level != NOMINAL:
-        found = coefficients.alpha(counts, np.ones((1, len(counts)), dtype=int), distances_of(table))
-        return Value(float(found[0]), len(counts))
+        return Value(alpha_of(table).value(counts), len(counts))
     return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
 
 
-def alpha_interval(table: RatingTable, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """The 95 % percentile interval of alpha over resampled items, from a stated seed.
-
-    Drawing n of the n pairable items with replacement is drawing how often each pattern of labels comes up: patterns
-    (rows of label counts, labels sorted) in lexicographic order, each with its share p, and
-    `default_rng(seed).multinomial(n, p, resamples)`. A resample in which every label is the same has no alpha and is
-    left out.
+def alpha_interval(table: RatingTable, resampled: bool = False) -> Interval:
+    """The 95 % interval of alpha over the items with two ratings or more, from the jackknife, or as releases of former
+    schema versions have it (measures/bootstrapped.py).
     """
     counts = _pairable(table)
     if table.scale.level == RANK:
         return Interval(None, None, NO_ALPHA)
     if len(counts) < 2:
         return Interval(None, None, FEW_ITEMS)
-    patterns, times = np.unique(counts, axis=0, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(counts), times / len(counts), resamples)
-    values = coefficients.alpha(patterns, drawn, distances_of(table))
-    values = values[~np.isnan(values)]
-    if len(values) == 0:
-        return Interval(None, None, ONE_LABEL)
-    low, high = np.percentile(values, [2.5, 97.5])
-    return Interval(float(low), float(high))
+    span = _spans(resampled).interval(alpha_of(table), *np.unique(counts, axis=0, return_counts=True))
+    return Interval.of(span, ONE_LABEL)
+
+
+def _spans(resampled: bool) -> ModuleType:
+    return bootstrapped if resampled else jackknife
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:

@@ -13,34 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.measures import agreement
-from annotation.measures.agreement import (
-    FEW_ITEMS,
-    NO_SHARED_ITEMS,
-    ONE_LABEL,
-    RESAMPLES,
-    SEED,
-    RatingTable,
-    shared_items,
-)
-from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval, block_sizes, resamples_for
-from annotation.measures.reliability import (
-    ON_SCALE,
-    LabelScale,
-    Measure,
-    defined_measures,
-    label_scale,
-    measure_value,
-    percentile_interval,
-    percentile_intervals,
-)
+from annotation.measures import agreement, jackknife
+from annotation.measures.agreement import FEW_ITEMS, NO_SHARED_ITEMS, ONE_LABEL, RatingTable, shared_items
+from annotation.measures.coefficients import Coefficient
+from annotation.measures.jackknife import Span
+from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
+from annotation.measures.reliability import ON_SCALE, LabelScale, defined_measures, label_scale, used_by
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE, INTERVAL, NOMINAL, ORDINAL, RANK
 
 _MOST_PAIRS = 100  # pairs of annotators with their own rows: those with the most items in common
-_THIN = 20  # shared items per pair on average, below which a note says that kappa is unreliable
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
-THIN_NOTE = f"pairs share fewer than {_THIN} items on average; kappa is unreliable at this size"
 
 ReportProgress = Callable[[int, int], None]
 
@@ -57,7 +40,6 @@ class _Progress:
     """The settings for computing rows, and their progress: a row weighs as much as its number of judgments."""
 
     scale: LabelScale
-    cohen: int  # resamples of Cohen's mean; everything else has RESAMPLES
     total: int
     tell: ReportProgress
     done: float = 0.0
@@ -74,14 +56,13 @@ class _Progress:
 def agreement_by(
     table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True
 ) -> Figures:
-    """JSON-able: how it was resampled, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
+    """JSON-able: the `labels`, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
     (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
     """
-    size, shared = len(table.pair_indices()[0]), shared_items(table)
-    cohen = resamples_for(size)
+    shared = shared_items(table)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
-    work = _Progress(label_scale(table.labels, table.scale.order, aside={CANNOT_JUDGE}), cohen, total, tell)
-    found = {"labels": list(table.labels), "seed": SEED, "resamples": RESAMPLES, "resamples_cohen": cohen}
+    work = _Progress(label_scale(table.labels, table.scale.order, aside={CANNOT_JUDGE}), total, tell)
+    found: Figures = {"labels": list(table.labels)}
     if table.scale.level != NOMINAL:
         found |= {"level": table.scale.level, "aside": dict(sorted(table.aside.items()))}
     found |= {"unit": table.unit} if table.unit else {}
@@ -96,25 +77,28 @@ def agreement_by(
 
 def _table_row(table: RatingTable, work: _Progress) -> Figures:
     """Counts and measures of a table of its own; n is in pairs of judgments for percent, else in items."""
-    counts, sizes = table.counts, table.counts.sum(axis=1)
-    measures, notes = _on_scale(table.scale.level, *defined_measures(counts, work.scale))
-    spans = percentile_intervals(counts, measures, notes, RESAMPLES, SEED)
-    pairs, items = int((sizes * (sizes - 1) // 2).sum()), int((sizes >= 2).sum())
+    patterns, times = np.unique(table.counts, axis=0, return_counts=True)
+    measures, notes = _on_scale(table.scale.level, *defined_measures(patterns, work.scale))
+    spans = {
+        name: jackknife.interval(one, *used_by(name, patterns, times))
+        for name, one in measures.items()
+        if name not in notes
+    }
+    sizes = patterns.sum(axis=1)
+    pairs, items = int(times @ (sizes * (sizes - 1) // 2)), int(times @ (sizes >= 2))
     n = {name: pairs if name == "percent" else items for name in measures}
     if work.scale.kept is not None:
-        n |= dict.fromkeys(ON_SCALE, int((counts[:, work.scale.kept].sum(axis=1) >= 2).sum()))
+        n |= dict.fromkeys(ON_SCALE, int(times @ (patterns[:, work.scale.kept].sum(axis=1) >= 2)))
+    kappa = _cohen(AnnotatorPairs(table), len(table.item), work)
     return {
         **_row_sizes(len(table.items), len(np.unique(table.annotator)), len(table.item)),
-        "measures": _all_measures(
-            measures, counts, n, spans, notes, _cohen(AnnotatorPairs(table), len(table.item), work), work.scale
-        )
-        | _tau(table),
+        "measures": _all_measures(measures, patterns, times, n, spans, notes, kappa, work.scale) | _tau(table),
     }
 
 
 def _on_scale(
-    level: str, measures: Mapping[str, Measure], notes: Mapping[str, str]
-) -> tuple[dict[str, Measure], dict[str, str]]:
+    level: str, measures: Mapping[str, Coefficient], notes: Mapping[str, str]
+) -> tuple[dict[str, Coefficient], dict[str, str]]:
     """Those of the measures that take the level into account; of labels without order, all."""
     kept = {ORDINAL: ("percent", "alpha_ordinal"), INTERVAL: ("percent", "alpha_interval"), RANK: ("percent",)}
     names = kept.get(level, tuple(measures))
@@ -137,24 +121,26 @@ def _row_sizes(items: int, annotators: int, ratings: int) -> dict[str, int]:
 
 
 def _all_measures(
-    measures: Mapping[str, Measure],
-    counts: Array,
+    measures: Mapping[str, Coefficient],
+    patterns: Array,
+    times: Array,
     n: Mapping[str, int],
-    spans: Mapping[str, list[float] | None],
+    spans: Mapping[str, Span | None],
     notes: Mapping[str, str],
     kappa: Figures,
     scale: LabelScale,
 ) -> Figures:
     """Each measure's value, n and interval; undefined ones are None, and the note says why."""
     found = {"percent": {}, "cohen_mean": kappa}
-    aside = 0 if scale.kept is None else int(counts.sum() - counts[:, scale.kept].sum())
+    totals = times @ patterns
+    aside = 0 if scale.kept is None else int(totals.sum() - totals[scale.kept].sum())
     left_out = dict.fromkeys(ON_SCALE, LEFT_OUT.format(aside)) if aside else {}
     for name, measure in measures.items():
         if name in notes:
             found[name] = _measure(None, None, n[name], notes[name])
         else:
             found[name] = _measure(
-                measure_value(measure, counts),
+                float(measure.of((times @ measure.parts(patterns))[None])[0]),
                 spans[name],
                 n[name],
                 "; ".join(filter(None, ["" if spans[name] else FEW_ITEMS, left_out.get(name)])),
@@ -169,16 +155,16 @@ def _measure(value: float | None, span: Sequence[float] | None, n: int, note: st
 
 def _cohen(pairs: AnnotatorPairs, weight: int, work: _Progress) -> Figures:
     """The mean of the kappas; n is how many pairs of annotators have one, `left_out` how many have none."""
-    kappas, shared = pairs.now()
+    kappas = pairs.kappas
     defined = kappas[~np.isnan(kappas)]
     left_out = len(kappas) - len(defined)
     if not len(defined):
         work.add(weight)
         return {**_measure(None, None, 0, ONE_LABEL if len(kappas) else NO_SHARED_ITEMS), "left_out": left_out}
-    span = basic_interval(defined.mean(), pairs.resampled(work.cohen, SEED, lambda share: work.add(share * weight)))
-    thin = THIN_NOTE if pairs.is_kappa and shared.mean() < _THIN else ""
-    found = _measure(float(defined.mean()), span, len(defined), thin if span else FEW_ITEMS)
-    return {**found, "left_out": left_out}
+    span = pairs.interval()
+    work.add(weight)
+    note = THIN_NOTE if pairs.is_thin else "" if span else FEW_ITEMS
+    return {**_measure(float(defined.mean()), span, len(defined), note), "left_out": left_out}
 
 
 def pooled_confusion(table: RatingTable) -> list[list[int]]:
@@ -209,16 +195,20 @@ def _annotator_row(table: RatingTable, place: int, work: _Progress) -> Figures:
     mine = (near.annotator[first] == place) | (near.annotator[second] == place)
     first, second = first[mine], second[mine]
     patterns, unit = _pair_patterns(near.label[first], near.label[second], len(near.labels))
-    measures, notes = _on_scale(table.scale.level, *defined_measures(patterns[unit], work.scale))
-    draw = _clusters(unit, near.item[first], len(patterns))
+    times = np.bincount(unit, minlength=len(patterns))
+    measures, notes = _on_scale(table.scale.level, *defined_measures(patterns, work.scale))
+    items, held, alike = _by_item(unit, near.item[first], len(patterns))
+    more = jackknife.one_more(times @ patterns, 2)
     spans = {
-        name: percentile_interval(draw(measure, patterns)) for name, measure in measures.items() if name not in notes
+        name: jackknife.interval_of_parts(one, held @ one.parts(patterns), alike, one.parts(more))
+        for name, one in measures.items()
+        if name not in notes
     }
     n, kappa = dict.fromkeys(measures, len(unit)), _cohen(AnnotatorPairs(near, place), 2 * len(near.items), work)
-    people, items = np.union1d(near.annotator[first], near.annotator[second]), len(np.unique(near.item[first]))
+    people = np.union1d(near.annotator[first], near.annotator[second])
     return {
         **_row_sizes(items, len(people), items + len(unit)),
-        "measures": _all_measures(measures, patterns[unit], n, spans, notes, kappa, work.scale) | _tau(near, place),
+        "measures": _all_measures(measures, patterns, times, n, spans, notes, kappa, work.scale) | _tau(near, place),
     }
 
 
@@ -236,22 +226,10 @@ def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
     return eye[codes // max(1, labels)] + eye[codes % max(1, labels)], unit
 
 
-def _clusters(unit: Array, item: Array, patterns: int) -> Callable[[Measure, Array], Array]:
-    """A function that resamples items, each with all of its units, and returns a measure's values; none for one item.
-
-    `unit` is the pattern of each unit and `item` its item. Items with equal numbers of units of each pattern are
-    equivalent: `default_rng(seed).multinomial(items, shares, resamples)`, in lexicographic order of what they hold.
+def _by_item(unit: Array, item: Array, patterns: int) -> tuple[int, Array, Array]:
+    """The number of items; how many units of each pattern they hold (K × P), each kind of item once; how many there are
+    of each kind (K). `unit` is the pattern of each unit and `item` its item.
     """
     places, at = np.unique(item, return_inverse=True)
     held = np.bincount(at * patterns + unit, minlength=len(places) * patterns).reshape(len(places), patterns)
-    kinds, times = np.unique(held, axis=0, return_counts=True)
-
-    def draw(measure: Measure, counts: Array) -> Array:
-        if len(places) < 2:
-            return np.array([])
-        dice, found = np.random.default_rng(SEED), []
-        for size in block_sizes(RESAMPLES, max(len(kinds), counts.shape[1] ** 2)):
-            found.append(measure(counts, dice.multinomial(len(places), times / len(places), size) @ kinds))
-        return np.concatenate(found)
-
-    return draw
+    return len(places), *np.unique(held, axis=0, return_counts=True)

@@ -1,11 +1,11 @@
-"""Chance-corrected agreement over patterns of labels, for one sample or for many resamples at once.
+"""Chance-corrected agreement, as functions of sums over items.
 
-`patterns` has a row for each pattern of label counts that some item has (shape P × L, labels in their order), `times`
-how often each pattern comes up in each sample (shape S × P). Every function returns S values, NaN for a sample
-that has none. Items with one judgment do not count where pairs are compared.
+What an item adds to the sums follows from its pattern of label counts alone, so the coefficient without an item, or of
+a resample, needs no second look at the items. Items with one judgment do not count where pairs are compared.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,63 +14,114 @@ from annotation.measures.types import Array
 Distances = Callable[[Array], Array]  # label totals (S × L) → squared distances of labels (S × L × L, or 1 × L × L)
 
 
-def percent(patterns: Array, times: Array) -> Array:
-    """The share of pairs of judgments on one item that have the same label, all pairs weighted equally."""
-    size = patterns.sum(axis=1)
-    same = times @ (patterns * (patterns - 1)).sum(axis=1)
-    return _ratio(same, times @ (size * (size - 1)))
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """`parts`: label counts (items × L) → what each item adds (items × F). `of`: sums (S × F) → S values, NaN for sums
+    that have none. `least` is the smallest value there can be; the largest is 1.
+    """
+
+    parts: Callable[[Array], Array]
+    of: Callable[[Array], Array]
+    least: float = -1.0
+
+    def value(self, counts: Array) -> float:
+        return float(self.of(self.parts(counts).sum(axis=0)[None])[0])
 
 
-def fleiss(patterns: Array, times: Array) -> Array:
-    """Fleiss (1971), equation 7. Defined where every item has the same number of judgments, two or more."""
-    size = patterns.sum(axis=1)
-    if len(set(size.tolist())) != 1 or size[0] < 2:
-        return np.full(len(times), np.nan)
-    items, judges = times.sum(axis=1), size[0]
-    observed = _ratio(times @ ((patterns * (patterns - 1)).sum(axis=1) / (judges * (judges - 1))), items)
-    shares = (times @ patterns) / (items * judges)[:, None]
-    chance = (shares**2).sum(axis=1)
+def _percent_parts(counts: Array) -> Array:
+    size = counts.sum(axis=1)
+    return np.column_stack([(counts * (counts - 1)).sum(axis=1), size * (size - 1)])
+
+
+# The share of pairs of judgments on one item that have the same label, all pairs weighted equally.
+percent = Coefficient(_percent_parts, lambda sums: _ratio(sums[:, 0], sums[:, 1]), least=0.0)
+
+
+# The mean of what items add up, over how many: sums of values, and their number.
+mean = Coefficient(lambda sums: sums, lambda sums: _ratio(sums[:, 0], sums[:, 1]))
+
+
+def _fleiss_parts(counts: Array) -> Array:
+    judges = counts.sum(axis=1, keepdims=True)
+    agreed = (counts * (counts - 1)).sum(axis=1, keepdims=True)
+    return np.hstack([np.ones_like(judges), _ratio(agreed, judges * (judges - 1)), _ratio(counts, judges)])
+
+
+def _fleiss_of(sums: Array) -> Array:
+    items, observed = sums[:, 0], _ratio(sums[:, 1], sums[:, 0])
+    chance = (_ratio(sums[:, 2:], items[:, None]) ** 2).sum(axis=1)
     return _ratio(observed - chance, 1 - chance)
 
 
-def ac1(patterns: Array, times: Array) -> Array:
-    """Gwet (2008): chance is that of a random label for a hard item. Items with one judgment count for the labels'
-    shares and not for the agreement (Gwet 2014, §2.4 on missing ratings). One label alone: not defined.
-    """
-    size = patterns.sum(axis=1)
+# Fleiss (1971), equation 7. Only for items with the same number of judgments, two or more.
+fleiss = Coefficient(_fleiss_parts, _fleiss_of)
+
+
+def _ac1_parts(counts: Array) -> Array:
+    size = counts.sum(axis=1)
     compared = size >= 2
     pairs = np.where(compared, size * (size - 1), 1)
-    agreed = np.where(compared, (patterns * (patterns - 1)).sum(axis=1) / pairs, 0)
-    observed = _ratio(times @ agreed, times @ compared)
-    shares = (times @ (patterns / size[:, None])) / times.sum(axis=1)[:, None]
-    labels = patterns.shape[1]
+    agreed = np.where(compared, (counts * (counts - 1)).sum(axis=1) / pairs, 0)
+    return np.column_stack([agreed, compared, np.ones(len(counts)), counts / size[:, None]])
+
+
+def _ac1_of(sums: Array) -> Array:
+    labels = sums.shape[1] - 3
     if labels < 2:
-        return np.full(len(times), np.nan)
+        return np.full(len(sums), np.nan)
+    observed = _ratio(sums[:, 0], sums[:, 1])
+    shares = _ratio(sums[:, 3:], sums[:, 2:3])
     chance = (shares * (1 - shares)).sum(axis=1) / (labels - 1)
-    return np.where((shares > 0).sum(axis=1) < 2, np.nan, _ratio(observed - chance, 1 - chance))
+    return np.where((shares > _NOTHING).sum(axis=1) < 2, np.nan, _ratio(observed - chance, 1 - chance))
 
 
-def alpha(patterns: Array, times: Array, distances: Distances) -> Array:
-    """Krippendorff (2011): 1 - observed / expected disagreement, gaps allowed."""
-    compared = patterns.sum(axis=1) >= 2
-    patterns, times = patterns[compared].astype(float), times[:, compared]
-    size = patterns.sum(axis=1)
-    together = patterns[:, :, None] * patterns[:, None, :]
-    own = np.arange(patterns.shape[1])
-    together[:, own, own] -= patterns
-    coincidences = np.einsum("sp,pij->sij", times, together / (size - 1)[:, None, None])
-    totals = times @ patterns
-    apart = distances(totals)
-    expected = ((totals[:, :, None] * totals[:, None, :]) * apart).sum(axis=(1, 2))
-    observed = (coincidences * apart).sum(axis=(1, 2))
-    found = 1 - _ratio((totals.sum(axis=1) - 1) * observed, expected)
-    return np.where(expected > 0, found, np.nan)
+# Gwet (2008): chance is that of a random label for a hard item. Items with one judgment count for the labels' shares
+# and not for the agreement (Gwet 2014, §2.4 on missing ratings). One label alone: not defined.
+ac1 = Coefficient(_ac1_parts, _ac1_of)
 
 
-def nominal(totals: Array) -> Array:
-    """0 for the same label, 1 for another."""
-    labels = totals.shape[1]
-    return (1 - np.eye(labels))[None]
+def _alpha_parts(counts: Array) -> Array:
+    size = counts.sum(axis=1, keepdims=True)
+    counts = np.where(size >= 2, counts, 0)
+    return np.hstack([(counts * (size - counts)).sum(axis=1, keepdims=True) / np.maximum(1, size - 1), counts])
+
+
+def _alpha_of(sums: Array) -> Array:
+    observed, totals = sums[:, 0], sums[:, 1:]
+    n = totals.sum(axis=1)
+    several = (totals > _NOTHING).sum(axis=1) > 1
+    return np.where(several, 1 - _ratio((n - 1) * observed, n**2 - (totals**2).sum(axis=1)), np.nan)
+
+
+# Krippendorff (2011): 1 - observed / expected disagreement, of labels without order, gaps allowed.
+alpha_nominal = Coefficient(_alpha_parts, _alpha_of)
+
+
+def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
+    """The same of labels that are nearer to some than to others; only of those in `columns`, if given."""
+
+    def parts(counts: Array) -> Array:
+        if columns is not None:
+            counts = counts[:, columns]
+        size = counts.sum(axis=1)
+        counts = np.where(size[:, None] >= 2, counts, 0).astype(float)
+        together = counts[:, :, None] * counts[:, None, :]
+        own = np.arange(counts.shape[1])
+        together[:, own, own] -= counts
+        together /= np.maximum(1, size - 1)[:, None, None]
+        return together.reshape(len(counts), -1)
+
+    def of(sums: Array) -> Array:
+        labels = round(sums.shape[1] ** 0.5)
+        coincidences = sums.reshape(len(sums), labels, labels)
+        totals = coincidences.sum(axis=2)
+        apart = distances(totals)
+        expected = ((totals[:, :, None] * totals[:, None, :]) * apart).sum(axis=(1, 2))
+        observed = (coincidences * apart).sum(axis=(1, 2))
+        several = (totals > _NOTHING).sum(axis=1) > 1
+        return np.where(several, 1 - _ratio((totals.sum(axis=1) - 1) * observed, expected), np.nan)
+
+    return Coefficient(parts, of)
 
 
 def ordinal(totals: Array) -> Array:
@@ -83,6 +134,9 @@ def interval(values: Array) -> Distances:
     """The squared differences of the labels' `values` (L)."""
     apart = (values[:, None] - values[None, :]) ** 2
     return lambda totals: apart[None]
+
+
+_NOTHING = 1e-9  # what subtraction may leave of a sum that is 0
 
 
 def _ratio(part: Array, whole: Array) -> Array:

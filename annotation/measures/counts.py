@@ -109,9 +109,10 @@ def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
     return agreement.RatingTable((row.task, row.annotator, row.answer) for row in counted)
 
 
-def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
+def agreement_figures(name: str, long: agreement.RatingTable, resampled: bool = False) -> Figures:
     """On a scale, kappa is weighted and alpha is of its level; of rankings, `kappa_mean` is the mean over pairs of
     annotators of their mean tau-b, and `tau_b` the mean over all pairs of rankings (docs/reference/measures.md).
+    `resampled`: intervals as releases of former schema versions have them.
     """
     pairs = agreement.cohen_kappas(long)
     return {
@@ -119,18 +120,18 @@ def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
         "percent": asdict(agreement.percent_agreement(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
         "kappa_pairs": [_pair_as_json(pair) for pair in pairs],
-        "alpha": _alpha_figures(long),
-        **_on_scale(long),
+        "alpha": _alpha_figures(long, resampled),
+        **_on_scale(long, resampled),
     }
 
 
-def _on_scale(long: agreement.RatingTable) -> Figures:
+def _on_scale(long: agreement.RatingTable, resampled: bool) -> Figures:
     """Of a scale its `level`, and how many judgments are off it, by label; of labels without order what an item is, if
     each statement or word is one.
     """
     if long.scale.level == NOMINAL:
         return {"unit": long.unit} if long.unit else {}
-    tau = {"tau_b": agreement.mean_tau(long)} if long.scale.level == RANK else {}
+    tau = {"tau_b": agreement.mean_tau(long, resampled=resampled)} if long.scale.level == RANK else {}
     return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
 
 
@@ -139,18 +140,18 @@ def _pair_as_json(pair: agreement.PairKappa) -> Figures:
     return {name: getattr(pair, name) for name in pair.__slots__}
 
 
-def _alpha_figures(long: agreement.RatingTable) -> Figures:
-    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
+def _alpha_figures(long: agreement.RatingTable, resampled: bool) -> Figures:
+    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long, resampled))}
 
 
-SHARED = 10  # items that two annotators must share for their kappa to count in a headline
+_FEWEST = 10  # items with two judgments or more behind an alpha in a headline
 
 
 def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
     """The one figure of agreement that a page shows first (`measure`), with its own n and 95 % interval.
 
     `found` is what `agreement_figures` returns, `table()` its ratings. The figure is the mean kappa of pairs if each
-    pair with a kappa shares at least `SHARED` items, otherwise alpha if at least as many items have two judgments, and
+    pair with a kappa shares at least `THIN` items, otherwise alpha if at least `_FEWEST` items have two judgments, and
     otherwise percent agreement. `n` counts pairs of judgments, for alpha items with two judgments or more. `lowest` and
     `highest` are kappas of pairs. `reason` says why there is no mean kappa, or no value at all. On a scale (`level`)
     the figure is the alpha of its level, and of rankings their mean tau-b.
@@ -164,18 +165,17 @@ def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable
 def _headline(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
     defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
     alpha, percent = found["alpha"], found["percent"]
-    if min((pair["n"] for pair in defined), default=0) >= SHARED:
+    if min((pair["n"] for pair in defined), default=0) >= pairwise_kappa.THIN:
         mean, kappas = found["kappa_mean"], [pair["value"] for pair in defined]
-        times = pairwise_kappa.resamples_for(percent["n"])
-        resamples = pairwise_kappa.AnnotatorPairs(table()).resampled(times, agreement.SEED)
-        interval = pairwise_kappa.basic_interval(mean["value"], resamples)
-        ends = {"interval": interval, "lowest": min(kappas), "highest": max(kappas)}
+        interval = pairwise_kappa.AnnotatorPairs(table()).interval()
+        ends = {"interval": interval and list(interval), "lowest": min(kappas), "highest": max(kappas)}
         return {"measure": "kappa", **mean, "n": sum(pair["n"] for pair in defined), **ends}
-    few = f"no mean κ: some pairs share fewer than {SHARED} items" if defined else ""
-    if alpha["value"] is not None and alpha["n"] >= SHARED:
+    few = f"no mean κ: some pairs share fewer than {pairwise_kappa.THIN} items" if defined else ""
+    if alpha["value"] is not None and alpha["n"] >= _FEWEST:
         low, high = alpha["interval"]["low"], alpha["interval"]["high"]
         return {"measure": "alpha", **alpha, "interval": None if low is None else [low, high], "reason": few}
-    return {"measure": "percent", **percent, "interval": None, "reason": percent["reason"] or few}
+    span = agreement.percent_interval(table())
+    return {"measure": "percent", **percent, "interval": span and list(span), "reason": percent["reason"] or few}
 
 
 def _headline_on_scale(found: Figures) -> Figures:
@@ -189,7 +189,7 @@ def _headline_on_scale(found: Figures) -> Figures:
 
 
 def figures_by_type(
-    asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable
+    asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable, resampled: bool = False
 ) -> list[Figures]:
     """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of `long`."""
     groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
@@ -201,18 +201,18 @@ def figures_by_type(
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments[kind, subtype],
-            **_agreement_within(long, (task.task for task in tasks)),
+            **_agreement_within(long, (task.task for task in tasks), resampled),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]
 
 
-def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
+def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey], resampled: bool) -> Figures:
     part = long.for_items(set(tasks))
     return {
         "percent": asdict(agreement.percent_agreement(part)),
-        "alpha": _alpha_figures(part),
-        **({"tau_b": agreement.mean_tau(part)} if part.scale.level == RANK else {}),
+        "alpha": _alpha_figures(part, resampled),
+        **({"tau_b": agreement.mean_tau(part, resampled=resampled)} if part.scale.level == RANK else {}),
     }
 
 

@@ -1,17 +1,18 @@
-"""Every agreement measure of a table of ratings, with bootstrap intervals over its items.
+"""Every agreement measure of a table of ratings, with intervals over its items.
 
 docs/reference/measures.md has the formulas and their sources.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from annotation.measures import agreement, coefficients
-from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, SEED, KappaMean, PairKappa, RatingTable
-from annotation.measures.pairwise_kappa import INTERVAL_PERCENTILES, AnnotatorPairs, basic_interval, block_sizes
+from annotation.measures import agreement, coefficients, jackknife
+from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, PairKappa, RatingTable
+from annotation.measures.coefficients import Coefficient
+from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
 from annotation.measures.types import Array, Figures
 
 UNEVEN = "the items have different numbers of ratings"
@@ -19,8 +20,7 @@ NO_ORDER = "the labels are not numbers, and their order was not given"
 NO_NUMBERS = "the labels are not numbers"
 ON_SCALE = ("alpha_ordinal", "alpha_interval")
 _WEIGHTS = ("linear", "quadratic")
-
-Measure = Callable[[Array, Array], Array]  # of measures/coefficients.py
+_BLOCK_SIZE = 8_000_000  # label counts of pairs in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +63,17 @@ def labels_as_numbers(labels: Sequence[str]) -> Array | None:
         return values if np.isfinite(np.square(values.max(initial=0) - values.min(initial=0))) else None
 
 
-def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 0, seed: int = SEED) -> Figures:
+def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
     """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
 
-    With `resamples`, `intervals` has the 95 % percentile interval of each measure over resampled items, from the seed.
+    `intervals` has the 95 % interval of each measure over items (measures/jackknife.py), or null.
     """
     on = label_scale(table.labels, order)
     kappas = agreement.cohen_kappas(table)
     mean = agreement.mean_kappa(kappas)
-    measures, notes = defined_measures(table.counts, on)
-    found = {
-        name: None if name in notes else measure_value(measure, table.counts) for name, measure in measures.items()
-    }
+    patterns, times = np.unique(table.counts, axis=0, return_counts=True)
+    measures, notes = defined_measures(patterns, on)
+    sums = {name: None if name in notes else times @ one.parts(patterns) for name, one in measures.items()}
     if mean.reason:
         notes["cohen_mean"] = mean.reason
     return {
@@ -84,24 +83,43 @@ def reliability(table: RatingTable, order: Sequence[str] = (), resamples: int = 
         "labels": list(table.labels),
         "cohen_mean": mean.value,
         "cohen_pairs": [*_pair_rows(table, kappas, on)],
-        **found,
-        **({"intervals": _all_intervals(table, measures, notes, mean, resamples, seed)} if resamples else {}),
+        **{name: None if of is None else float(measures[name].of(of[None])[0]) for name, of in sums.items()},
+        "intervals": _intervals(table, measures, notes, patterns, times),
         "notes": notes,
     }
 
 
-def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure], dict[str, str]]:
-    """Every measure of label counts (items × labels), and the reasons for undefined ones."""
-    distances: dict[str, coefficients.Distances | None] = {
-        "alpha_nominal": coefficients.nominal,
-        "alpha_ordinal": None if on.places is None else partial(_ordinal_distances, places=on.places),
-        "alpha_interval": None if on.values is None else coefficients.interval(on.values),
+def _intervals(
+    table: RatingTable, measures: Mapping[str, Coefficient], notes: dict[str, str], patterns: Array, times: Array
+) -> Figures:
+    pairs = AnnotatorPairs(table)
+    if pairs.is_thin and "cohen_mean" not in notes:
+        notes["cohen_mean"] = THIN_NOTE
+    spans = {"cohen_mean": pairs.interval()} | {
+        name: None if name in notes else jackknife.interval(measure, *used_by(name, patterns, times))
+        for name, measure in measures.items()
     }
-    measures: dict[str, Measure] = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
-    for name, of in distances.items():  # without distances, `notes` says why, and nobody computes it
-        measures[name] = partial(coefficients.alpha, distances=of or coefficients.nominal)
-    if on.kept is not None:
-        measures |= {name: partial(_of_columns, measures[name], on.kept) for name in ON_SCALE}
+    return {name: span and list(span) for name, span in spans.items()}
+
+
+def used_by(measure: str, patterns: Array, times: Array) -> tuple[Array, Array]:
+    """The patterns and times of the items that a measure uses: those with two ratings, and for AC1, whose chance uses
+    every rating, the others too.
+    """
+    used = np.ones(len(patterns), dtype=bool) if measure == "ac1" else patterns.sum(axis=1) >= 2
+    return patterns[used], times[used]
+
+
+def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Coefficient], dict[str, str]]:
+    """Every measure of label counts (items × labels, or patterns of them), and the reasons for undefined ones."""
+    columns = on.kept
+    measures = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
+    measures["alpha_nominal"] = coefficients.alpha_nominal
+    measures["alpha_ordinal"] = coefficients.alpha(
+        coefficients.ordinal if on.places is None else partial(_ordinal_distances, places=on.places), columns
+    )  # without places or values, `notes` says why, and nobody computes it
+    values = np.zeros(1) if on.values is None else on.values
+    measures["alpha_interval"] = coefficients.alpha(coefficients.interval(values), columns)
     measures["ac1"] = coefficients.ac1
     size = counts.sum(axis=1)
     if not (size >= 2).any():
@@ -110,18 +128,14 @@ def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Measure],
     notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
     notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
     alone = ["ac1"] if _distinct_labels(counts) < 2 else []
-    alone += ["fleiss", *distances] if _distinct_labels(counts[size >= 2]) < 2 else []
+    alone += ["fleiss", "alpha_nominal", *ON_SCALE] if _distinct_labels(counts[size >= 2]) < 2 else []
     found = {**dict.fromkeys(alone, ONE_LABEL), **notes}
-    if on.kept is not None and found.keys().isdisjoint(ON_SCALE):
-        scaled = counts[:, on.kept]
+    if columns is not None and found.keys().isdisjoint(ON_SCALE):
+        scaled = counts[:, columns]
         pairs = scaled[scaled.sum(axis=1) >= 2]
         why = NO_PAIRS if not len(pairs) else ONE_LABEL if _distinct_labels(pairs) < 2 else ""
         found |= dict.fromkeys(ON_SCALE, why) if why else {}
     return measures, found
-
-
-def _of_columns(measure: Measure, kept: Array, patterns: Array, times: Array) -> Array:
-    return measure(patterns[:, kept], times)
 
 
 def _distinct_labels(counts: Array) -> int:
@@ -134,59 +148,6 @@ def _ordinal_distances(totals: Array, places: Array) -> Array:
     by_place = np.argsort(places)
     rank = np.argsort(by_place)
     return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
-
-
-def measure_value(measure: Measure, counts: Array) -> float:
-    return float(measure(counts, np.ones((1, len(counts)), dtype=int))[0])
-
-
-def _all_intervals(
-    table: RatingTable,
-    measures: Mapping[str, Measure],
-    notes: Mapping[str, str],
-    mean: KappaMean,
-    resamples: int,
-    seed: int,
-) -> Figures:
-    kappas = np.array([]) if mean.value is None else AnnotatorPairs(table).resampled(resamples, seed)
-    return {
-        "cohen_mean": None if mean.value is None else basic_interval(mean.value, kappas),
-        **percentile_intervals(table.counts, measures, notes, resamples, seed),
-    }
-
-
-def percentile_intervals(
-    counts: Array, measures: Mapping[str, Measure], notes: Mapping[str, str], resamples: int, seed: int
-) -> dict[str, list[float] | None]:
-    """[low, high] of each measure without a note; null if it has no interval or uses fewer than two items.
-
-    Each measure resamples the items that it uses: those with two ratings, and for AC1, whose chance uses every rating,
-    the others too. Drawing n of n items with replacement is drawing how often each pattern of labels occurs
-    (measures/agreement.py).
-    """
-    pairable = counts[counts.sum(axis=1) >= 2]
-    rests = {name: counts if name == "ac1" else pairable for name in measures if name not in notes}
-    found = {
-        name: percentile_interval(_resampled(measures[name], rows, resamples, seed)) for name, rows in rests.items()
-    }
-    return {name: found.get(name) for name in measures}
-
-
-def _resampled(measure: Measure, counts: Array, resamples: int, seed: int) -> Array:
-    """The measure in `resamples` resamples of the items (one row of `counts` each); none for a single item."""
-    if len(counts) < 2:
-        return np.array([])
-    patterns, times = np.unique(counts, axis=0, return_counts=True)
-    dice, shares, found = np.random.default_rng(seed), times / times.sum(), []
-    for size in block_sizes(resamples, max(len(patterns), counts.shape[1] ** 2)):
-        found.append(measure(patterns, dice.multinomial(len(counts), shares, size)))
-    return np.concatenate(found)
-
-
-def percentile_interval(values: Array) -> list[float] | None:
-    """The 95 % percentile interval. Resamples without a value are left out."""
-    defined = values[~np.isnan(values)]
-    return [float(end) for end in np.percentile(defined, INTERVAL_PERCENTILES)] if len(defined) else None
 
 
 def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -> Iterator[Figures]:
@@ -214,7 +175,9 @@ def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tupl
     pair, cells = _cells_of_pairs(table)
     labels = len(table.labels)
     start = 0
-    for size in block_sizes(len(pairs), labels**2):
+    most = max(1, _BLOCK_SIZE // max(1, labels**2))
+    while start < len(pairs):
+        size = min(most, len(pairs) - start)
         low, high = np.searchsorted(pair, [start, start + size])
         places = (pair[low:high] - start).astype(np.int64) * labels**2 + cells[low:high]
         counts = np.bincount(places, minlength=size * labels**2).reshape(size, labels, labels)

@@ -34,7 +34,7 @@ class StageRows:
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
     seat in the stage. `paper` has what the protocol's paper reports, under that name, an audit's result under
     `audit`, and what adaptive overlap spent under `adaptive`. `attributes` are those of items' parts, by the item's
-    position.
+    position. `resampled`: intervals of agreement as releases of former schema versions have them.
     """
 
     settings: Mapping[str, Any]
@@ -45,6 +45,7 @@ class StageRows:
     annotators: Sequence[tuple[Any, ...]]
     paper: Mapping[str, dict[str, Any]]
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
+    resampled: bool = False
 
     @property
     def counted(self) -> list[JudgmentRow]:
@@ -123,7 +124,7 @@ def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable
     long, agreements = measures_counts.rating_table(standing), []
     seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():
-        agreements.append(measures_counts.agreement_figures(name, table))
+        agreements.append(measures_counts.agreement_figures(name, table, found.resampled))
         step()
     coarse = main_view(found)
     return {
@@ -131,7 +132,7 @@ def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
+        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse], found.resampled),
     }
 
 

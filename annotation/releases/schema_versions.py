@@ -136,9 +136,11 @@ OF_BASELINES = [f"baselines/*/{place}measures/*/{key}" for place in ("", "by_typ
 SIXTH = Version(  # intervals of the human baseline over annotators
     keys={}, figures={"figures.json": OF_BASELINES}
 )
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH)
+SEVENTH = Version(keys={})  # intervals of agreement by the jackknife: other values, no other keys
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
 OWN = 3  # from this version on: roles of the user's own
 OVER_ANNOTATORS = 6  # from this version on; before it, intervals of the human baseline were over items
+JACKKNIFED = 7  # from this version on; before it, intervals of agreement were of resamples
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),

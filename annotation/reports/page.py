@@ -134,7 +134,6 @@ def view(found: Mapping) -> dict:
             for row in found["pair"][:PAIRS]
         ],
         "pair_count": found["pair_count"],
-        **{name: found[name] for name in ("resamples", "resamples_cohen", "seed")},
     }
 
 

@@ -1,101 +1,133 @@
-"""Bootstrap intervals of agreement, with 1,000 resamples each.
+"""Intervals of agreement, which are over items.
 
-Of each item a true label is drawn by its share; an annotator gives it with probability `right`, else any label at
-random. Then the agreement of two random annotators, by chance and beyond it, follows from the shares alone (`truth`).
+Each item has a true label. An annotator gives it with a probability whose logit is their ability less the item's
+difficulty, else any other label. Abilities and difficulties are normal. The truth is what the same annotators would
+have over ever more such items (`truth`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from annotation.measures import agreement
-from annotation.measures.agreement import SEED, RatingTable
-from annotation.measures.pairwise_kappa import AnnotatorPairs, basic_interval
-from annotation.measures.reliability import defined_measures, label_scale, percentile_interval, percentile_intervals
+from annotation.measures import coefficients, jackknife
+from annotation.measures.agreement import RatingTable
+from annotation.measures.pairwise_kappa import AnnotatorPairs
+from annotation.measures.ratings import RatingColumns
+
+SEED = 20240602
+EVEN, SKEWED = (1 / 3, 1 / 3, 1 / 3), (0.9, 0.1)
+MEASURES = {
+    "percent": coefficients.percent,
+    "Fleiss": coefficients.fleiss,
+    "α": coefficients.alpha_nominal,
+    "AC1": coefficients.ac1,
+}
+KAPPA = "mean κ"
+HEADS = ("items, annotators, judgments per item", "items that two share", *MEASURES, KAPPA)
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
-    """`each` of the `people`, drawn anew, judge an item."""
+class Cell:
+    """`each` of the `people`, drawn anew, judge an item. Two annotators of no special ability agree on a share `agree`
+    of the items of no special difficulty.
+    """
 
     items: int
     people: int
     each: int
     shares: tuple[float, ...]
-    right: float
+    agree: float
+    sd: float = 0.0
+    difficulty: float = 0.0
 
     @property
-    def shared(self) -> float:
-        """Items that two annotators have in common, on average."""
-        return self.items * self.each * (self.each - 1) / (self.people * (self.people - 1))
+    def design(self) -> tuple[int, int, int]:
+        return self.items, self.people, self.each
+
+    @property
+    def ability(self) -> float:
+        """The logit of the p for which p² + (1 − p)² / (labels − 1) is `agree`."""
+        others = len(self.shares) - 1
+        right = (1 + np.sqrt(max(0.0, 1 - (others + 1) * (1 - others * self.agree)))) / (others + 1)
+        return float(np.log(right / (1 - right)))
+
+    def __str__(self) -> str:
+        kind = "even" if self.shares == EVEN else "skewed"
+        return f"{self.items}-{self.people}-{self.each}-{kind}-{self.agree}-{self.sd}-{self.difficulty}"
 
 
-EVEN, SKEWED, FIVE = (1 / 3, 1 / 3, 1 / 3), (0.6, 0.3, 0.1), (0.5, 0.2, 0.1, 0.1, 0.1)
-DESIGNS = (
-    Design(120, 3, 3, EVEN, 0.8),
-    Design(500, 2, 2, SKEWED, 0.7),
-    Design(400, 5, 3, SKEWED, 0.8),
-    Design(1000, 12, 4, FIVE, 0.8),
-    Design(300, 12, 3, FIVE, 0.8),
-    Design(100, 12, 2, FIVE, 0.8),
-)
-MEASURES = ("percent", "fleiss", "alpha_nominal", "ac1", "cohen_mean")
-HEADS = ("items, annotators, judgments per item, labels", "items that two share", *MEASURES, "percentiles")
-RESAMPLES = 1000
+DESIGNS = ((2, 2), (3, 3), (5, 5), (5, 3), (12, 3))
+CELLS = [
+    Cell(items, people, each, shares, agree, sd, difficulty)
+    for items, (people, each), shares, agree, (sd, difficulty) in product(
+        (50, 100, 500), DESIGNS, (EVEN, SKEWED), (0.55, 0.8, 0.98), ((0, 0), (0.5, 0), (1, 1))
+    )
+]
 
 
 def rows(studies: int) -> Iterator[list[str]]:
-    """Coverage of each measure, by design."""
-    for one in DESIGNS:
-        name = (
-            f"{one.items:,}, {one.people}, {one.each}, {len(one.shares)} {'even' if one.shares == EVEN else 'skewed'}"
-        )
-        found = coverage(one, studies, RESAMPLES)
-        yield [name, f"{one.shared:.0f}", *(f"{100 * found[measure]:.1f} %" for measure in (*MEASURES, "percentiles"))]
+    """Of each design the lowest and the highest coverage of its cells, by measure."""
+    for design in dict.fromkeys(cell.design for cell in CELLS):
+        found = [coverage(cell, studies) for cell in CELLS if cell.design == design]
+        items, people, each = design
+        yield [
+            f"{items}, {people}, {each}",
+            f"{items * each * (each - 1) / (people * (people - 1)):.0f}",
+            *(_range([one[name] for one in found]) for name in (*MEASURES, KAPPA)),
+        ]
 
 
-def truth(design: Design) -> dict[str, float]:
-    shares, labels = np.array(design.shares), len(design.shares)
-    said = design.right * np.eye(labels) + (1 - design.right) / labels  # true label → label given
-    given, same = shares @ said, float((shares[:, None] * said**2).sum())
-    by_chance, of_hard = float((given**2).sum()), float((given * (1 - given)).sum() / (labels - 1))
-    kappa = (same - by_chance) / (1 - by_chance)
-    return {
-        "percent": same,
-        "ac1": (same - of_hard) / (1 - of_hard),
-        **dict.fromkeys(("fleiss", "alpha_nominal", "cohen_mean"), kappa),
-    }
+def _range(found: list[float | None]) -> str:
+    held = [100 * share for share in found if share is not None]
+    return f"{min(held):.1f} – {max(held):.1f} %" if held else "none given"
 
 
-def study(design: Design, dice: np.random.Generator) -> RatingTable:
-    labels, shape = len(design.shares), (design.items, design.each)
-    true = dice.choice(labels, design.items, p=design.shares)
-    who = np.argsort(dice.random((design.items, design.people)), axis=1)[:, : design.each]
-    said = np.where(dice.random(shape) < design.right, true[:, None], dice.integers(0, labels, shape))
-    return RatingTable(
-        (item, int(who[item, k]), str(said[item, k])) for item in range(design.items) for k in range(design.each)
-    )
-
-
-def spans(table: RatingTable, resamples: int) -> dict[str, list[float]]:
-    """Of each measure, and of Cohen's mean also as plain percentiles, which the app does not show."""
-    measures, notes = defined_measures(table.counts, label_scale(()))
-    found = percentile_intervals(
-        table.counts, measures, notes | dict.fromkeys(("alpha_ordinal", "alpha_interval"), ""), resamples, SEED
-    )
-    values = AnnotatorPairs(table).resampled(resamples, SEED)
-    mean = agreement.mean_kappa(agreement.cohen_kappas(table)).value
-    return found | {"cohen_mean": basic_interval(mean, values), "percentiles": percentile_interval(values)}
-
-
-def coverage(design: Design, studies: int, resamples: int, seed: int = 1) -> dict[str, float]:
-    """The share of the studies whose interval holds the truth, by measure."""
-    dice, true = np.random.default_rng(seed), truth(design)
-    true["percentiles"] = true["cohen_mean"]
-    held = dict.fromkeys((*MEASURES, "percentiles"), 0)
+def coverage(cell: Cell, studies: int) -> dict[str, float | None]:
+    """The share of intervals that hold the truth, by measure; None where no study had one."""
+    dice = np.random.default_rng(SEED)
+    held: dict[str, list[bool]] = {name: [] for name in (*MEASURES, KAPPA)}
     for _ in range(studies):
-        found = spans(study(design, dice), resamples)
-        for name in held:
-            held[name] += found[name][0] <= true[name] <= found[name][1]
-    return {name: times / studies for name, times in held.items()}
+        ability = cell.ability + cell.sd * dice.standard_normal(cell.people)
+        table, true = study(cell, ability, dice), truth(cell, ability)
+        patterns = np.unique(table.counts, axis=0, return_counts=True)
+        spans = {name: jackknife.interval(one, *patterns) for name, one in MEASURES.items()}
+        for name, span in (spans | {KAPPA: AnnotatorPairs(table).interval()}).items():
+            if span:
+                held[name].append(span[0] <= true[name] <= span[1])
+    return {name: sum(of) / len(of) if of else None for name, of in held.items()}
+
+
+def study(cell: Cell, ability: np.ndarray, dice: np.random.Generator) -> RatingTable:
+    labels, shape = len(cell.shares), (cell.items, cell.each)
+    true = dice.choice(labels, cell.items, p=cell.shares)[:, None]
+    who = np.argsort(dice.random((cell.items, cell.people)), axis=1)[:, : cell.each]
+    hard = cell.difficulty * dice.standard_normal((cell.items, 1))
+    right = dice.random(shape) < 1 / (1 + np.exp(hard - ability[who]))
+    said = np.where(right, true, (true + dice.integers(1, labels, shape)) % labels)
+    item = np.repeat(np.arange(cell.items), cell.each)
+    names = [str(label) for label in range(labels)]
+    return RatingTable(
+        RatingColumns([*range(cell.items)], [*range(cell.people)], names, item, who.ravel(), said.ravel())
+    )
+
+
+def truth(cell: Cell, ability: np.ndarray) -> dict[str, float]:
+    places, weights = np.polynomial.hermite_e.hermegauss(40)
+    weights, shares, others = weights / weights.sum(), np.array(cell.shares), len(cell.shares) - 1
+    right = 1 / (1 + np.exp(cell.difficulty * places - ability[:, None]))  # annotators × difficulties
+    wrong = (1 - right) / others
+    pairs = np.triu_indices(cell.people, 1)
+    same = ((right[:, None] * right + others * wrong[:, None] * wrong) @ weights)[pairs]
+    given = shares * (right @ weights)[:, None] + (1 - shares) * (wrong @ weights)[:, None]  # annotators × labels
+    chance, all_given, percent = (given @ given.T)[pairs], given.mean(axis=0), same.mean()
+    by_chance, of_hard = (all_given**2).sum(), (all_given * (1 - all_given)).sum() / others
+    beyond = (percent - by_chance) / (1 - by_chance)
+    return {
+        "percent": percent,
+        "Fleiss": beyond,
+        "α": beyond,
+        "AC1": (percent - of_hard) / (1 - of_hard),
+        KAPPA: ((same - chance) / (1 - chance)).mean(),
+    }

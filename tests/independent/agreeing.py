@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 
 from tests.independent.reading import TASK
 
-SEED, RESAMPLES = 20240601, 1000
+TINY = 1e-24
 Labels = tuple[str, ...]
 Said = dict[tuple, list[tuple[str, str]]]  # (annotator, label) of each task's judgments
 
@@ -101,28 +102,48 @@ def alpha(found: Sequence[Labels]) -> float | None:
 
 
 def alpha_with_interval(found: Sequence[Labels]) -> dict:
-    interval = bootstrap(found) if len(found) > 1 else {"low": None, "high": None}
-    return {"value": alpha(found), "n": len(found), "interval": interval}
+    low, high = interval(found, alpha, mixed(found))
+    return {"value": alpha(found), "n": len(found), "interval": {"low": low, "high": high}}
 
 
-def bootstrap(found: Sequence[Labels]) -> dict:
-    """1,000 resamples of tasks, drawn as how often each pattern of label counts comes up (see measures.md)."""
-    labels = sorted({label for unit in found for label in unit})
-    patterns = sorted(Counter(tuple(unit.count(label) for label in labels) for unit in found).items())
-    times = np.array([count for _, count in patterns])
-    draws = np.random.default_rng(SEED).multinomial(len(found), times / len(found), RESAMPLES)
-    counts = np.array([pattern for pattern, _ in patterns])
-    sizes = counts.sum(axis=1, keepdims=True)
-    apart = (counts * (sizes - counts) / (sizes - 1)).sum(axis=1)
-    values = []
-    for draw in draws:
-        sums = (counts * draw[:, None]).sum(axis=0)
-        if (sums > 0).sum() > 1:
-            n = sums.sum()
-            values.append(1 - (n - 1) * (apart * draw).sum() / (n * n - (sums**2).sum()))
-    if not values:
-        return {"low": None, "high": None}
-    return {"low": float(np.quantile(values, 0.025)), "high": float(np.quantile(values, 0.975))}
+def mixed(found: Sequence[Labels]) -> Labels:
+    """One more task with as many judgments as any has, half of the most frequent label and half of the next."""
+    said = Counter(label for unit in found for label in unit)
+    first, second = [*sorted(said, key=lambda label: (-said[label], label)), ""][:2] if said else ("", "")
+    size = max(map(len, found), default=2)
+    return tuple(sorted([first] * (size - size // 2) + [second] * (size // 2)))
+
+
+def interval(
+    found: Sequence, measure: Callable, more: object, least: float = -1.0
+) -> tuple[float | None, float | None]:
+    """95 %, of a measure of tasks: each task is left out in turn (see measures.md). `more` is one that differs."""
+    value, n = measure(found), len(found)
+    if value is None or n < 2:
+        return None, None
+    some = found if left_out(found, measure) > TINY else [*found, more]
+    then, variance = measure(some), left_out(some, measure)
+    effective = (then - least) * (1 - then) / variance if variance > TINY else n
+    return wilson((value - least) / (1 - least), effective, n, least)
+
+
+def wilson(share: float, effective: float, n: int, least: float) -> tuple[float, float]:
+    """Where (share - x)² is t² times the variance x (1 - x) / effective; scaled back to what is at least `least`."""
+    square = (scipy.stats.t.ppf(0.975, n - 1) if n <= 200 else scipy.stats.norm.ppf(0.975)) ** 2 / effective
+    low, high = sorted(np.roots([1 + square, -2 * share - square, share**2]).real)
+    return float(least + (1 - least) * low), float(least + (1 - least) * high)
+
+
+def left_out(found: Sequence, measure: Callable) -> float:
+    """The jackknife's variance; tasks that are alike leave the same behind."""
+    n, whole, kinds = len(found), measure(found), Counter(found)
+    values, times = [], list(kinds.values())
+    for kind in kinds:
+        rest = [one for one, count in kinds.items() for _ in range(count - (one == kind))]
+        less = measure(rest)
+        values.append(whole if less is None else less)
+    mean = np.average(values, weights=times)
+    return float((n - 1) / n * np.dot(times, (np.array(values) - mean) ** 2))
 
 
 def with_majority(said: Said) -> dict[str, tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Every number of the agreement page, which stands in no file: of a stage, by type, week, pair and annotator.
 
-pandas groups and `krippendorff` gives alpha of what was judged; resamples are counted one by one, by the formulas of
-docs/reference/measures.md.
+pandas groups and `krippendorff` gives alpha of what was judged; for intervals each item is left out in turn, by the
+formulas of docs/reference/measures.md.
 """
 
 import itertools
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from tests.independent import agreeing
 from tests.independent.reading import lines
 
-SEED, RESAMPLES = 20240601, 1000
+FEW_SHARED = 20  # items of a pair, on average, below which the mean kappa has no interval
 Items = dict  # item -> [(annotator, label), ...] in the annotators' order
 
 
@@ -96,28 +96,21 @@ def even(counts: list[tuple]) -> bool:
     return len({sum(row) for row in counts}) == 1 and sum(counts[0]) > 1
 
 
-def drawn(kinds: Counter) -> tuple[list, np.ndarray]:
-    """The different items in order, and how often each of them comes up in each resample."""
-    order = sorted(kinds)
-    times = np.array([kinds[kind] for kind in order])
-    return order, np.random.default_rng(SEED).multinomial(times.sum(), times / times.sum(), RESAMPLES)
-
-
-def span(values: list[float]) -> tuple[float, float] | tuple[None, None]:
-    values = [value for value in values if value is not None]
-    return tuple(np.percentile(values, [2.5, 97.5])) if values else (None, None)
-
-
 def over(counts: list[tuple], measure) -> tuple | None:
     """(value, low, high) of rows of label counts; None where there is no value."""
     value = measure(np.array(counts), exact=True) if counts else None
     if value is None:
         return None
-    if len(counts) < 2:
-        return value, None, None
-    order, times = drawn(Counter(counts))
-    patterns = np.array(order)
-    return value, *span([measure(np.repeat(patterns, row, axis=0)) for row in times])
+    totals = np.append(np.sum(counts, axis=0), 0)
+    first, second = sorted(range(len(totals)), key=lambda place: (-totals[place], place))[:2]
+    size, more = max(map(sum, counts)), [0] * len(totals)
+    more[first], more[second] = size - size // 2, size // 2
+    if second == len(totals) - 1:  # the only label that there is, and another
+        counts = [(*row, 0) for row in counts]
+    else:
+        more.pop()
+    least = 0.0 if measure is percent else -1.0
+    return value, *agreeing.interval(counts, lambda rows: measure(np.array(rows)), tuple(more), least)
 
 
 def percent(counts: np.ndarray, exact: bool = False) -> float | None:
@@ -156,26 +149,55 @@ def ac1(counts: np.ndarray, exact: bool = False) -> float | None:
 
 def cohen(given: list[list], only: int | None = None) -> tuple | None:
     """(mean of the pairs, low, high), of items with two judgments or more; of the pairs with `only`."""
-    value = mean_kappa([(one, 1) for one in given], only)
-    if value is None:
+    whole = of_pairs(given, only)
+    kappas = {pair: agreeing.kappa(said) for pair, said in whole.items()}
+    kappas = {pair: value for pair, value in kappas.items() if value is not None}
+    if not kappas:
         return None
-    order, times = drawn(Counter(tuple(one) for one in given))
-    ends = span([mean_kappa(zip(order, row, strict=True), only) for row in times]) if len(given) > 1 else (None, None)
-    if ends[0] is None:
+    value, shared = float(np.mean(list(kappas.values()))), [said.total() for said in whole.values()]
+    given = [one for one in given if any(pair in kappas for pair in both_of(one, only))]
+    if len(given) < 2 or np.mean(shared) < FEW_SHARED:
         return value, None, None
-    return value, max(-1, 2 * value - ends[1]), min(1, 2 * value - ends[0])
+    loss, bias = [], dict.fromkeys(kappas, 0.0)
+    for one in given:
+        lost = 0.0
+        for pair in both_of(one, only):
+            if pair in kappas:
+                said = dict(one)
+                less = agreeing.kappa(whole[pair] - Counter([(said[pair[0]], said[pair[1]])]))
+                lost += 0 if less is None else kappas[pair] - less
+                bias[pair] -= 0 if less is None else kappas[pair] - less
+        loss.append(lost / len(kappas))
+    variance, n = np.var(loss) * (len(loss) - 1), len(loss)
+    off = np.mean([bias[pair] * (1 - 1 / whole[pair].total()) for pair in kappas])
+    if value < 1 and variance > 0:
+        effective = (1 - value**2) / variance
+    else:
+        effective = 2 * n / np.mean([1 / by_chance(whole[pair]) for pair in kappas])
+    return value, *agreeing.wilson((min(1, max(-1, value - off)) + 1) / 2, effective, n, -1.0)
 
 
-def mean_kappa(given, only: int | None) -> float | None:
-    """`given` are (who said what of an item, how many times)."""
-    of_pair: dict[tuple, Counter] = {}
-    for one, times in given:
-        for (first, said), (second, other) in itertools.combinations(one, 2) if times else ():
-            if only in (None, first, second):
-                of_pair.setdefault((first, second), Counter())[said, other] += int(times)
-    kappas = [agreeing.kappa(said) for said in of_pair.values()]
-    kappas = [value for value in kappas if value is not None]
-    return float(np.mean(kappas)) if kappas else None
+def by_chance(said: Counter) -> float:
+    """How often two labels drawn from the two annotators' own would differ."""
+    first, second, n = Counter(), Counter(), said.total()
+    for (one, other), times in said.items():
+        first[one] += times
+        second[other] += times
+    return 1 - sum(first[label] * second[label] for label in first) / n**2
+
+
+def both_of(one: list[tuple], only: int | None) -> list[tuple]:
+    return [(a, b) for (a, _), (b, _) in itertools.combinations(one, 2) if only in (None, a, b)]
+
+
+def of_pairs(given: list[list], only: int | None) -> dict[tuple, Counter]:
+    """How often each two annotators said what of an item."""
+    found: dict[tuple, Counter] = {}
+    for one in given:
+        said = dict(one)
+        for a, b in both_of(one, only):
+            found.setdefault((a, b), Counter())[said[a], said[b]] += 1
+    return found
 
 
 def against(rows: pd.DataFrame, who: int, labels: list[str]) -> dict:
@@ -196,8 +218,14 @@ def unit_span(units: list[list], flat: list[tuple], measure, labels: list[str]) 
     value = measure(np.array([counts[unit] for unit in flat]), exact=True) if flat else None
     if value is None or len(units) < 2:
         return None if value is None else (value, None, None)
-    kinds = sorted(counts)
-    order, times = drawn(Counter(tuple(of.count(kind) for kind in kinds) for of in units))
-    held = times @ np.array(order)
-    patterns = np.array([counts[kind] for kind in kinds])
-    return value, *span([measure(np.repeat(patterns, row, axis=0)) for row in held])
+    totals = np.sum([counts[unit] for unit in flat], axis=0)
+    first, second = sorted(range(len(labels)), key=lambda place: (-totals[place], place))[:2]
+    more = (tuple(sorted((labels[first], labels[second]))),)
+    counts |= {more[0]: tally([(0, labels[first]), (1, labels[second])], labels)}
+
+    def of(items: list[tuple]) -> float | None:
+        rows = [counts[unit] for item in items for unit in item]
+        return measure(np.array(rows)) if rows else None
+
+    least = 0.0 if measure is percent else -1.0
+    return value, *agreeing.interval([tuple(sorted(item)) for item in units], of, more, least)

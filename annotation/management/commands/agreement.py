@@ -1,7 +1,6 @@
 """`manage.py agreement --ratings FILE.csv --json`: every agreement measure for any file of ratings."""
 
 import csv
-from argparse import ArgumentTypeError
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.ratings_file import read_or_refuse, write_figures
-from annotation.measures.agreement import SEED, RatingTable
+from annotation.measures.agreement import RatingTable
 from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
 from annotation.measures.reliability import labels_as_numbers, reliability
 
@@ -22,12 +21,6 @@ WORDS = {
     "alpha_interval": "Krippendorff's alpha, interval",
     "ac1": "Gwet's AC1",
 }
-
-
-def natural(given: str) -> int:
-    if not given.isdecimal():
-        raise ArgumentTypeError(f"{given!r} is not a whole number of 0 or more.")
-    return int(given)
 
 
 class Command(BaseCommand):
@@ -43,12 +36,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--order", default="", help="the labels in ascending order: low,middle,high (with a comma: in quotes)"
         )
-        parser.add_argument(
-            "--bootstrap", type=natural, default=0, metavar="N", help="95 %% intervals from N resamples"
-        )
-        parser.add_argument("--seed", type=natural, default=SEED, help="seed of the resamples")
 
-    def handle(self, *, ratings, order, bootstrap, seed, repeated, **options):
+    def handle(self, *, ratings, order, repeated, **options):
         table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
             raise CommandError(f"{' and '.join(twice)} are the same number. Write it the same way everywhere.")
@@ -58,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(f"--order repeats {', '.join(again)}. Name each label once.")
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
             raise CommandError(f"--order lacks {', '.join(lacking)}. Name every label.")
-        found = reliability(table, said, bootstrap, seed)
+        found = reliability(table, said)
         write_figures(found, written, options["json"], self.stdout)
 
 
@@ -76,7 +65,8 @@ def spelt_twice(labels: Sequence[str]) -> list[str]:
 def written(found: dict) -> str:
     lines = [f"{found['n_ratings']:,} ratings of {found['n_items']:,} items by {found['n_annotators']:,} annotators"]
     for name, words in WORDS.items():
-        value, interval = found[name], (found.get("intervals") or {}).get(name)
-        said = f"not defined: {found['notes'].get(name, '')}" if value is None else f"{value:.6f}"
-        lines.append(f"{words}: {said}" + (f"  (95 %: {interval[0]:.4f} to {interval[1]:.4f})" if interval else ""))
+        value, interval, note = found[name], found["intervals"][name], found["notes"].get(name, "")
+        said = f"not defined: {note}" if value is None else f"{value:.6f}"
+        aside = f"95 %: {interval[0]:.4f} to {interval[1]:.4f}" if interval else note if value is not None else ""
+        lines.append(f"{words}: {said}" + (f"  ({aside})" if aside else ""))
     return "\n".join(lines)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.commands.agreement import natural
 from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.audits.intervals import ALPHA
 from annotation.measures.audits.plan import Target, plan
@@ -31,6 +30,12 @@ def half_width(given: str) -> float:
     if not 0 < value < 0.5:
         raise ArgumentTypeError(f"{given!r} is not a share between 0 and 0.5, such as 0.03.")
     return value
+
+
+def natural(given: str) -> int:
+    if not given.isdecimal():
+        raise ArgumentTypeError(f"{given!r} is not a whole number of 0 or more.")
+    return int(given)
 
 
 def at_least_one(given: str) -> int:

@@ -21,7 +21,7 @@ from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
 from annotation.releases import redaction
-from annotation.releases.schema_versions import OVER_ANNOTATORS
+from annotation.releases.schema_versions import JACKKNIFED, OVER_ANNOTATORS
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
@@ -115,7 +115,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
         StageRows(
             settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)), list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
-            rows.attributes if _names_attributes(stage) else {},
+            rows.attributes if _names_attributes(stage) else {}, rows.place.schema.version < JACKKNIFED,
         )
     )  # fmt: skip
 

@@ -7,10 +7,10 @@ import pytest
 
 from annotation.exports.export import export_split
 from annotation.figures import agreement
-from annotation.measures import breakdowns, pairwise_kappa
+from annotation.measures import breakdowns
 from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
-from annotation.measures.pairwise_kappa import AnnotatorPairs
+from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
 from annotation.protocols.bivlc_choose import any_or_none
 from tests.annotation.exports.test_export import with_originals
 from tests.annotation.measures.test_agreement import some_rows
@@ -86,31 +86,22 @@ def test_an_annotator_is_compared_with_each_of_the_others():
     assert z["measures"]["percent"]["low"] is None and z["measures"]["percent"]["note"] == breakdowns.FEW_ITEMS
 
 
-def test_the_mean_of_kappas_is_that_of_the_pairs_one_by_one(monkeypatch):
+@pytest.mark.parametrize("only", [None, 2])
+def test_kappas_without_an_item_are_those_of_a_table_without_it(only):
     table = RatingTable(some_rows(3, people=5))
-    pairs = AnnotatorPairs(table)
-    assert pairs.mean(pairs.times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(table)).value, abs=1e-12)
-    whole = pairs.resampled(50, 7)
-    monkeypatch.setattr(pairwise_kappa, "_BLOCK_SIZE", 1)  # one resample at a time
-    assert np.allclose(pairs.resampled(50, 7), whole, rtol=0, atol=1e-12)
-
-
-def test_a_resample_is_the_study_with_items_taken_so_often():
-    table = RatingTable(some_rows(4, items=30, people=3))
-    pairs = AnnotatorPairs(table)
-    times = np.random.default_rng(1).multinomial(pairs.times.sum(), pairs.times / pairs.times.sum())
-    rows, given = [], dict(enumerate(times))
-    several = np.unique(table.item[table.pair_indices()[0]])
-    for pattern, n in given.items():
-        item = several[pairwise_kappa._patterns(table, several)[0][several] == pattern][0]
-        said = [(table.annotator[row], table.label[row]) for row in np.flatnonzero(table.item == item)]
-        rows += [((int(item), copy), int(who), str(label)) for copy in range(n) for who, label in said]
-    assert pairs.mean(times[:, None])[0] == pytest.approx(mean_kappa(cohen_kappas(RatingTable(rows))).value, abs=1e-12)
+    pairs = AnnotatorPairs(table, only)
+    names = [(a, b) for a in range(5) for b in range(a + 1, 5) if only in (None, a, b)]
+    assert len(names) == len(pairs.kappas)
+    for row in range(0, len(pairs.pair), 7):
+        less = {(one.first, one.second): one.value for one in cohen_kappas(table.subset(table.item != pairs.item[row]))}
+        assert pairs.without[row] == pytest.approx(less[names[pairs.pair[row]]], abs=1e-12)
+    if only is None:
+        assert pairs.kappas.mean() == pytest.approx(mean_kappa(cohen_kappas(table)).value, abs=1e-12)
 
 
 def test_kappas_of_few_shared_items_come_with_a_warning():
     table = RatingTable(some_rows(3, items=30, people=5))
-    assert agreement_by(table, {}, silent)["whole"]["measures"]["cohen_mean"]["note"] == breakdowns.THIN_NOTE
+    assert agreement_by(table, {}, silent)["whole"]["measures"]["cohen_mean"]["note"] == THIN_NOTE
 
 
 def test_progress_is_told_in_percent_and_comes_to_its_end():

@@ -117,7 +117,8 @@ def test_alpha_over_patterns_is_the_librarys():
     drawn = np.random.default_rng(7).multinomial(len(counts), times / len(counts), 20)
     units = [np.repeat(patterns, row, axis=0) for row in drawn]
     theirs = [krippendorff.alpha(value_counts=unit, level_of_measurement="nominal") for unit in units]
-    assert coefficients.alpha(patterns, drawn, coefficients.nominal) == pytest.approx(theirs, abs=1e-12)
+    ours = coefficients.alpha_nominal
+    assert ours.of(drawn @ ours.parts(patterns)) == pytest.approx(theirs, abs=1e-12)
 
 
 def test_a_view_and_a_part_are_tables_of_their_own():

@@ -42,6 +42,8 @@ CONTENT = {  # of each release, which is never made again
     "5/texts-1.0": "607473c87ad623f2b6d6b20bf411990d2704df02d238b71b3d82270ac27e7a32",
     "6/baseline-1.0": "5adaaa96a9f910ee51e9517120557bce6439b03fd8767491b2a7872c17e20eea",
     "6/protocols-1.0": "31f97396396a7da7443c0433b8e5571cc78eaaf2fd5059b2633e9a84cbde879e",
+    "7/images-1.0": "0d7fdec274a2b50b9e31f98bc79228f55ec9cfcc93d90b1875a7dbee0a73c6c0",
+    "7/protocols-1.0": "97538a9d79b209577e8e42e47475d768993375a3660e6bd8ecd15ab1b48ddd92",
 }
 NEWEST = schema_versions.newest()
 NEW = {"tasks.jsonl": "shade", JUDGMENTS: "device", "items.jsonl/images": "dpi", MANIFEST: "house", STAGES: "pace"}
@@ -265,6 +267,23 @@ def test_a_human_baseline_has_its_intervals_over_annotators_from_version_six_on(
     change_json(folder / "figures.json", lambda found: change(found["baselines"][0]["measures"]["group"]))
     mend(folder)
     assert any(said in one for one in verify(folder).problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "of_other"), [("6/protocols-1.0", -0.056, -0.0886), ("7/protocols-1.0", -0.0886, -0.056)]
+)
+def test_intervals_of_agreement_are_of_the_jackknife_from_version_seven_on(kept, name, low, of_other):
+    folder, found = kept(name), []
+
+    def change(figures: dict) -> None:
+        interval = figures["stages"][0]["agreement"][0]["alpha"]["interval"]
+        found.append(interval["low"])
+        interval["low"] = of_other
+
+    change_json(folder / "figures.json", change)
+    mend(folder)
+    assert found == [pytest.approx(low, abs=1e-4)]
+    assert any(f"/stages/0/agreement/0/alpha/interval/low: {low}" in one for one in verify(folder).problems)
 
 
 def test_what_reads_an_older_release_finds_what_its_lack_means(kept, next_version):
