@@ -12,7 +12,7 @@ import numpy as np
 from annotation.measures import agreement, coefficients, jackknife
 from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, PairKappa, RatingTable
 from annotation.measures.coefficients import Coefficient
-from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
+from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs, is_thin
 from annotation.measures.types import Array, Figures
 
 UNEVEN = "the items have different numbers of ratings"
@@ -73,9 +73,11 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
     mean = agreement.mean_kappa(kappas)
     patterns, times = np.unique(table.counts, axis=0, return_counts=True)
     measures, notes = defined_measures(patterns, on)
-    sums = {name: None if name in notes else times @ one.parts(patterns) for name, one in measures.items()}
     if mean.reason:
         notes["cohen_mean"] = mean.reason
+    # Before the rows of pairs, which may take more memory than all else.
+    intervals = _intervals(table, kappas, measures, notes, patterns, times)
+    sums = {name: None if name in notes else times @ one.parts(patterns) for name, one in measures.items()}
     return {
         "n_items": len(table.items),
         "n_annotators": len(table.annotators),
@@ -84,18 +86,24 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
         "cohen_mean": mean.value,
         "cohen_pairs": [*_pair_rows(table, kappas, on)],
         **{name: None if of is None else float(measures[name].of(of[None])[0]) for name, of in sums.items()},
-        "intervals": _intervals(table, measures, notes, patterns, times),
+        "intervals": intervals,
         "notes": notes,
     }
 
 
 def _intervals(
-    table: RatingTable, measures: Mapping[str, Coefficient], notes: dict[str, str], patterns: Array, times: Array
+    table: RatingTable,
+    kappas: Sequence[PairKappa],
+    measures: Mapping[str, Coefficient],
+    notes: dict[str, str],
+    patterns: Array,
+    times: Array,
 ) -> Figures:
-    pairs = AnnotatorPairs(table)
-    if pairs.is_thin and "cohen_mean" not in notes:
+    """Where kappas are of too few items, a note says so."""
+    thin = is_thin(np.array([pair.n for pair in kappas]))
+    if thin and "cohen_mean" not in notes:
         notes["cohen_mean"] = THIN_NOTE
-    spans = {"cohen_mean": pairs.interval()} | {
+    spans = {"cohen_mean": None if thin else AnnotatorPairs(table).interval()} | {
         name: None if name in notes else jackknife.interval(measure, *used_by(name, patterns, times))
         for name, measure in measures.items()
     }
