@@ -4,14 +4,19 @@ With pytest-xdist the first process starts them, its workers use them, and pytes
 """
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 from config.services import Servers, database_url, redis_url
 
+MEMORY, ROOM = "/dev/shm", 8 << 30  # bytes; a container's is often 64 MiB
 _servers = None
 
 if "PYTEST_XDIST_WORKER" not in os.environ:
+    if Path(MEMORY).is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ.setdefault("TMPDIR", MEMORY)  # tests write many files, and none has to last
+        tempfile.tempdir = None
     _folder = tempfile.TemporaryDirectory(prefix="winnow-tests-", ignore_cleanup_errors=True)
     _var = Path(_folder.name).resolve()
     _servers = Servers(_var, durable=False)
