@@ -39,8 +39,8 @@ ALWAYS = (
      "are numbers", ("krippendorff",)),
     ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks; stable when one label is rare or "
      "frequent", ("gwet",)),
-    ("95 % interval of agreement", "over tasks, each with all its judgments: Wilson’s, for as many independent tasks "
-     "as the variance says that leaving out each task in turn gives", ("tukey", "wilson")),
+    ("95 % interval of agreement", "over tasks, each with all its judgments: Wilson’s, with the jackknife’s variance, "
+     "for which each task is left out in turn", ("tukey", "wilson")),
     ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
     ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "
      "changed, late and withdrawn ones", ()),
@@ -131,10 +131,10 @@ REFERENCES = {
     "krippendorff": "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania.",
     "sugarcrepe": "Hsieh, C.-Y., Zhang, J., Ma, Z., Kembhavi, A., Krishna, R. (2023). SugarCrepe: Fixing Hackable "
     "Benchmarks for Vision-Language Compositionality. NeurIPS, Datasets and Benchmarks.",
-    "visla": "Dumpala, S. H., Jaiswal, A., Sastry, C., Milios, E., Oore, S., Sajjad, H. (2024). VISLA Benchmark: "
-    "Evaluating Embedding Sensitivity to Semantic and Lexical Alterations.",
     "tukey": "Tukey, J. W. (1958). Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
     "Statistics 29(2), 614.",
+    "visla": "Dumpala, S. H., Jaiswal, A., Sastry, C., Milios, E., Oore, S., Sajjad, H. (2024). VISLA Benchmark: "
+    "Evaluating Embedding Sensitivity to Semantic and Lexical Alterations.",
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22(158), 209–212.",
 }

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from types import ModuleType
 from typing import Any
 
 import krippendorff
@@ -296,8 +295,8 @@ def mean_tau(table: RatingTable, only: int | None = None, resampled: bool = Fals
     sums = np.zeros((len(table.items), 2))
     np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
     kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
-    span = _spans(resampled).interval_of_parts(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]]))
-    interval = Interval.of(span, FEW_ITEMS)
+    span = bootstrapped.interval_of_parts if resampled else jackknife.interval_of_parts
+    interval = Interval.of(span(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]])), FEW_ITEMS)
     value = float(sums[:, 0].sum() / n)
     return {"value": value, "n": n, "left_out": len(taus) - n, "reason": "", "interval": asdict(interval)}
 
@@ -361,7 +360,7 @@ def alpha(table: RatingTable) -> Value:
     if (counts.sum(axis=0) > 0).sum() < 2:
         return Value(None, len(counts), ONE_LABEL)
     if table.scale.level != NOMINAL:
-        return Value(alpha_of(table).value(counts), len(counts))
+        return Value(alpha_of(table).value(counts, np.ones(len(counts), dtype=int)), len(counts))
     return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
 
 
@@ -374,12 +373,8 @@ def alpha_interval(table: RatingTable, resampled: bool = False) -> Interval:
         return Interval(None, None, NO_ALPHA)
     if len(counts) < 2:
         return Interval(None, None, FEW_ITEMS)
-    span = _spans(resampled).interval(alpha_of(table), *np.unique(counts, axis=0, return_counts=True))
-    return Interval.of(span, ONE_LABEL)
-
-
-def _spans(resampled: bool) -> ModuleType:
-    return bootstrapped if resampled else jackknife
+    span = bootstrapped.interval if resampled else jackknife.interval
+    return Interval.of(span(alpha_of(table), *np.unique(counts, axis=0, return_counts=True)), ONE_LABEL)
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:

@@ -140,7 +140,7 @@ def _all_measures(
             found[name] = _measure(None, None, n[name], notes[name])
         else:
             found[name] = _measure(
-                float(measure.of((times @ measure.parts(patterns))[None])[0]),
+                measure.value(patterns, times),
                 spans[name],
                 n[name],
                 "; ".join(filter(None, ["" if spans[name] else FEW_ITEMS, left_out.get(name)])),

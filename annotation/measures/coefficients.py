@@ -24,8 +24,9 @@ class Coefficient:
     of: Callable[[Array], Array]
     least: float = -1.0
 
-    def value(self, counts: Array) -> float:
-        return float(self.of(self.parts(counts).sum(axis=0)[None])[0])
+    def value(self, counts: Array, times: Array) -> float:
+        """Of patterns of label counts (P × L) that come up so many `times` (P)."""
+        return float(self.of((times @ self.parts(counts))[None])[0])
 
 
 def _percent_parts(counts: Array) -> Array:
@@ -48,9 +49,9 @@ def _fleiss_parts(counts: Array) -> Array:
 
 
 def _fleiss_of(sums: Array) -> Array:
-    items, observed = sums[:, 0], _ratio(sums[:, 1], sums[:, 0])
-    chance = (_ratio(sums[:, 2:], items[:, None]) ** 2).sum(axis=1)
-    return _ratio(observed - chance, 1 - chance)
+    observed, shares = _ratio(sums[:, 1], sums[:, 0]), _ratio(sums[:, 2:], sums[:, :1])
+    chance = (shares**2).sum(axis=1)
+    return np.where(_several(shares), _ratio(observed - chance, 1 - chance), np.nan)
 
 
 # Fleiss (1971), equation 7. Only for items with the same number of judgments, two or more.
@@ -72,7 +73,7 @@ def _ac1_of(sums: Array) -> Array:
     observed = _ratio(sums[:, 0], sums[:, 1])
     shares = _ratio(sums[:, 3:], sums[:, 2:3])
     chance = (shares * (1 - shares)).sum(axis=1) / (labels - 1)
-    return np.where((shares > _NOTHING).sum(axis=1) < 2, np.nan, _ratio(observed - chance, 1 - chance))
+    return np.where(_several(shares), _ratio(observed - chance, 1 - chance), np.nan)
 
 
 # Gwet (2008): chance is that of a random label for a hard item. Items with one judgment count for the labels' shares
@@ -89,8 +90,7 @@ def _alpha_parts(counts: Array) -> Array:
 def _alpha_of(sums: Array) -> Array:
     observed, totals = sums[:, 0], sums[:, 1:]
     n = totals.sum(axis=1)
-    several = (totals > _NOTHING).sum(axis=1) > 1
-    return np.where(several, 1 - _ratio((n - 1) * observed, n**2 - (totals**2).sum(axis=1)), np.nan)
+    return np.where(_several(totals), 1 - _ratio((n - 1) * observed, n**2 - (totals**2).sum(axis=1)), np.nan)
 
 
 # Krippendorff (2011): 1 - observed / expected disagreement, of labels without order, gaps allowed.
@@ -118,8 +118,7 @@ def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
         apart = distances(totals)
         expected = ((totals[:, :, None] * totals[:, None, :]) * apart).sum(axis=(1, 2))
         observed = (coincidences * apart).sum(axis=(1, 2))
-        several = (totals > _NOTHING).sum(axis=1) > 1
-        return np.where(several, 1 - _ratio((totals.sum(axis=1) - 1) * observed, expected), np.nan)
+        return np.where(_several(totals), 1 - _ratio((totals.sum(axis=1) - 1) * observed, expected), np.nan)
 
     return Coefficient(parts, of)
 
@@ -136,7 +135,10 @@ def interval(values: Array) -> Distances:
     return lambda totals: apart[None]
 
 
-_NOTHING = 1e-9  # what subtraction may leave of a sum that is 0
+def _several(of_labels: Array) -> Array:
+    """Whether two labels or more are there (S × L → S); subtraction may leave a little of a sum that is 0."""
+    several: Array = (of_labels > 1e-9).sum(axis=1) > 1
+    return several
 
 
 def _ratio(part: Array, whole: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The 95 % interval of agreement over items: Wilson's, for as many items as the jackknife says. Pure.
+"""The 95 % interval of agreement over items: Wilson's, with the jackknife's variance. Pure.
 
 Agreement without each of the items in turn gives its variance (Tukey 1958). A coefficient from `least` to 1 is taken
 for a share p of that range, and p (1 − p) / variance for the number of independent items behind it, times (1.96 / t)²
@@ -19,7 +19,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z, wilson
 
 Span = tuple[float, float]
-_ROUNDING = 1e-12
+_ROUNDING = 1e-24  # what may be left of a variance that is 0
 _NORMAL = 200  # items, from which on t is 1.96 but for 0.6 %
 
 
@@ -69,4 +69,4 @@ def _effective(coefficient: Coefficient, parts: Array, times: Array) -> float | 
     away = np.where(np.isnan(without), value, without)
     away = away - times @ away / items
     variance = (items - 1) / items * (times @ away**2)
-    return None if variance <= _ROUNDING**2 else max(0.0, float((value - coefficient.least) * (1 - value) / variance))
+    return None if variance <= _ROUNDING else max(0.0, float((value - coefficient.least) * (1 - value) / variance))

@@ -11,7 +11,7 @@ from annotation.measures.types import Array
 from annotation.protocols.base import NOMINAL, RANK
 
 THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
-THIN_NOTE = f"pairs share fewer than {THIN} items on average: no interval, and kappa is unreliable"
+THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"
 _BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments have millions
 
 

@@ -77,7 +77,7 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
         notes["cohen_mean"] = mean.reason
     # Before the rows of pairs, which may take more memory than all else.
     intervals = _intervals(table, kappas, measures, notes, patterns, times)
-    sums = {name: None if name in notes else times @ one.parts(patterns) for name, one in measures.items()}
+    values = {name: None if name in notes else one.value(patterns, times) for name, one in measures.items()}
     return {
         "n_items": len(table.items),
         "n_annotators": len(table.annotators),
@@ -85,7 +85,7 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
         "labels": list(table.labels),
         "cohen_mean": mean.value,
         "cohen_pairs": [*_pair_rows(table, kappas, on)],
-        **{name: None if of is None else float(measures[name].of(of[None])[0]) for name, of in sums.items()},
+        **values,
         "intervals": intervals,
         "notes": notes,
     }

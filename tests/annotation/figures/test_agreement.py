@@ -7,7 +7,7 @@ import pytest
 
 from annotation.exports.export import export_split
 from annotation.figures import agreement
-from annotation.measures import breakdowns
+from annotation.measures import breakdowns, pairwise_kappa
 from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
@@ -99,9 +99,17 @@ def test_kappas_without_an_item_are_those_of_a_table_without_it(only):
         assert pairs.kappas.mean() == pytest.approx(mean_kappa(cohen_kappas(table)).value, abs=1e-12)
 
 
-def test_kappas_of_few_shared_items_come_with_a_warning():
+def test_the_interval_of_the_mean_is_the_same_in_one_block_and_in_many(monkeypatch):
+    pairs = AnnotatorPairs(RatingTable(some_rows(3, items=200, people=5)))
+    whole = pairs.interval()
+    monkeypatch.setattr(pairwise_kappa, "_BLOCK_SIZE", 7)
+    assert pairs.interval() == pytest.approx(whole, abs=1e-12)
+
+
+def test_kappas_of_few_shared_items_come_with_a_warning_and_no_interval():
     table = RatingTable(some_rows(3, items=30, people=5))
-    assert agreement_by(table, {}, silent)["whole"]["measures"]["cohen_mean"]["note"] == THIN_NOTE
+    found = agreement_by(table, {}, silent)["whole"]["measures"]["cohen_mean"]
+    assert found["value"] and (found["low"], found["note"]) == (None, THIN_NOTE)
 
 
 def test_progress_is_told_in_percent_and_comes_to_its_end():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.measures import agreement, reliability
+from annotation.measures import agreement, coefficients, reliability
 from annotation.measures.agreement import RatingTable
 from annotation.measures.pairwise_kappa import THIN_NOTE
 from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
@@ -113,8 +113,19 @@ def test_perfect_agreement_of_few_items_is_not_certain():
         assert found[name] == [pytest.approx(2 * found["percent"][0] - 1, abs=0.004), 1]
 
 
+def test_without_its_only_other_label_a_coefficient_is_not_defined():
+    """Not even by what is left of sums of thirds: the item that has the other label then makes no difference."""
+    counts = np.array([[3, 0]] * 4 + [[1, 2]])
+    for measure in (coefficients.fleiss, coefficients.ac1, coefficients.alpha_nominal):
+        parts = measure.parts(counts)
+        assert np.isnan(measure.of(parts.sum(axis=0) - parts)[-1])
+
+
 @pytest.mark.parametrize("cell", made_up.CELLS[::27], ids=str)
-def test_the_intervals_cover_the_truth(cell):
+@pytest.mark.parametrize(
+    ("studies", "least"), [(60, 0.85), pytest.param(400, 0.9, marks=pytest.mark.nightly)], ids=["short", "long"]
+)
+def test_the_intervals_cover_the_truth(cell, studies, least):
     """In made-up studies whose agreement is known. `python -m bench.coverage` has 1,000 studies of every cell."""
-    found = made_up.coverage(cell, studies=60)
-    assert {name: share for name, share in found.items() if share is not None and share < 0.85} == {}
+    found = made_up.coverage(cell, studies)
+    assert {name: share for name, share in found.items() if share is not None and share < least} == {}
