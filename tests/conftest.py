@@ -39,7 +39,7 @@ from tests.collapsed import collapsed
 from workers import parquet
 from workers.celery import app as celery
 
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # tests run as root in containers; the only site it opens is our own
     "--disable-gpu",
