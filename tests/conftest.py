@@ -33,6 +33,7 @@ from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
 from annotation.protocols import registry
+from benchmarks.transactions import anew
 from tests import savepoints
 from tests.builders import object_storage
 from tests.collapsed import collapsed
@@ -129,10 +130,13 @@ def _load_hypothesis_profile() -> None:
 
 
 def _empty_tables(case: TransactionTestCase) -> None:
-    """Instead of Django's flush, which truncates every table and writes content types and permissions anew."""
+    """Instead of Django's flush, which truncates every table and writes content types and permissions anew.
+
+    A request that a page had sent when its test ended may still be under way: PostgreSQL then ends one of the two.
+    """
     for name in case._databases_names(include_mirrors=False):
         with connections[name].cursor() as cursor:
-            cursor.execute(EMPTY_TABLES)
+            anew(cursor.execute)(EMPTY_TABLES)
 
 
 def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: dict, **options) -> bool:
