@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from annotation.figures.human_baseline import baselines
-from annotation.measures.over_annotators import ITEMS
+from annotation.measures.over_annotators import FEW, ITEMS
 from annotation.models import StageState, Study
 from benchmarks.metrics.bivlc import MEASURES, QUESTIONS
 from benchmarks.predictions.kinds import BIVLC
@@ -37,11 +37,12 @@ def contents(study: Study) -> dict:
 
 def tables(one: dict) -> dict:
     """The chart and its table, then tables of the composite measures and of the single questions. `over_items`: whether
-    an interval is not over annotators.
+    an interval is not over annotators; `few_annotators`: whether there are too few to rely on one that is.
     """
     measures = [one["measures"], *(row["measures"] for row in one["by_type"])]
     return {
         "over_items": any(found["over"] == ITEMS for of in measures for found in of.values()),
+        "few_annotators": 0 < len(one["annotators"]) < FEW,
         "rows": list(_rows(one["measures"])),
         "types": [_cells(row, COMPOSITES) for row in one["by_type"]],
         "types_single": [_cells(row, SINGLES) for row in one["by_type"]],

@@ -6,6 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.dashboard import human_baseline_page
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import baseline_plans
 from tests.browser.looking import fits, in_windows
@@ -47,6 +48,13 @@ def test_the_page_says_what_intervals_are_over(client, manager):
     several, alone = (" ".join(text(client, answered(**of)).split()) for of in ({}, {"items": 6, "people": 1}))
     assert "effective n" in several and "over annotators" in several and "* Over items" not in several
     assert "* Over items: one annotator" in alone and "do not show how annotators differ" in alone
+
+
+def test_the_page_says_that_few_annotators_give_intervals_that_may_be_too_short(client, manager, monkeypatch):
+    study = answered(items=8, people=2, batch_items=4)
+    assert "With so few annotators" in text(client, study)
+    monkeypatch.setattr(human_baseline_page, "FEW", 2)
+    assert "With so few annotators" not in text(client, study)
 
 
 def test_an_unanswered_baseline_has_a_page(client, manager):
