@@ -1,7 +1,6 @@
 """The page of a human baseline: what it shows, to whom, and with how many queries."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -84,13 +83,6 @@ def test_nothing_is_sent_where_nothing_changed(client, alone, manager):
     seen = client.get(address(alone)).context["seen"]
     assert client.get(address(alone), {"seen": seen}).status_code == 204
     assert client.get(address(alone), {"seen": "other"}).status_code == 200
-
-
-def test_managers_alone_see_it(client, savepoint):
-    study = studies.study()
-    assert client.get(address(study)).status_code == 302
-    client.force_login(User.objects.create_user("bo", password="x"))
-    assert client.get(address(study)).status_code == 403
 
 
 def test_the_number_of_queries_does_not_grow(client, several, alone, manager):
