@@ -19,15 +19,15 @@ def benchmark(items: int, **fields) -> Benchmark:
     made = studies.benchmark(items=items, **fields)
     made.items.update(truth=TRUTH)
     every = list(made.items.all())
-    Caption.objects.bulk_create(
+    captions = [
         Caption(item=item, role=role, position=place, text=f"{number} cups and a plate, {item.position}.")
         for item in every
         for number, (role, place) in enumerate(MORE, 2)
-    )
-    ItemImage.objects.bulk_create(
-        ItemImage(item=item, image=studies.image(), role="negative", position=0, source_name=f"{item.key}_negative.jpg")
-        for item in every
-    )
+    ]
+    negatives = [
+        ItemImage(item=item, role="negative", position=0, source_name=f"{item.key}_negative.jpg") for item in every
+    ]
+    studies.store([], captions, negatives)
     return made
 
 

@@ -56,10 +56,12 @@ def paint_benchmark(benchmark: Benchmark, pictures: Iterable[bytes] = ()) -> Non
     """Files for every image row, in the order of items and places; drawn where `pictures` has no more."""
     given = iter(pictures)
     uses = ItemImage.objects.filter(item__benchmark=benchmark).select_related("image")
-    for number, use in enumerate(uses.order_by("item__position", "role", "position")):
+    images = [use.image for use in uses.order_by("item__position", "role", "position")]
+    for number, image in enumerate(images):
         made = rendered(next(given, None) or draw(number))
-        Image.objects.filter(pk=use.image_id).update(width=made.width, height=made.height)
-        put(use.image, made)
+        image.width, image.height = made.width, made.height
+        put(image, made)
+    Image.objects.bulk_update(images, ["width", "height"])
 
 
 def desk(items: int = 3, ready: bool = True, **settings) -> Annotator:

@@ -161,8 +161,7 @@ def test_the_next_batch_brings_its_share_too():
 def test_checks_stand_at_every_place_of_a_batch_alike():
     stage, _ = with_checks(strategy=Strategy.EVERYONE, items=9, known=3, overlap=50, check_rate=0.25)
     places = Counter()
-    for _ in range(50):
-        annotator = studies.annotator(stage.study)
+    for annotator in studies.people(stage.study, 50):
         mine = Slot.objects.filter(reserved=annotator).order_by("rank", "number").select_related("task")
         places.update(place for place, slot in enumerate(mine) if slot.task.kind == Kind.CHECK)
     expected = 50 * 3 / 12
@@ -181,10 +180,10 @@ def test_checks_set_half_way_stand_among_what_is_left():
 
 
 def test_a_pool_gives_one_check_in_each_block_and_begins_anywhere():
-    stage, _ = with_checks(check_rate=0.2, items=30, known=8, overlap=5)
+    stage, _ = with_checks(check_rate=0.2, items=24, known=6, overlap=3)
     first = []
-    for _ in range(5):
-        kinds = work_through(studies.annotator(stage.study), stage)
+    for annotator in studies.people(stage.study, 3):
+        kinds = work_through(annotator, stage)
         places = [place for place, kind in enumerate(kinds) if kind == "check"]
         assert len(places) == pytest.approx(len(kinds) * 0.2, abs=1.5)
         assert all(later - earlier < 10 for earlier, later in pairwise(places))
@@ -197,13 +196,13 @@ def test_every_screen_of_a_pool_is_a_check_with_the_rate_that_was_set(monkeypatc
     stage = studies.stage(check_rate=rate)
     annotator = studies.annotator(stage.study)
     due = Counter()
-    for number in range(1, 801):
-        annotator.number = number
-        for given in range(10):
-            monkeypatch.setattr(attention_checks, "fetch", lambda *_, given=given, **__: [(given,)])
+    for given in range(10):
+        monkeypatch.setattr(attention_checks, "fetch", lambda *_, given=given, **__: [(given,)])
+        for number in range(1, 401):
+            annotator.number = number
             due[given] += attention_checks.is_due(annotator, stage)
-    error = (rate * (1 - rate) / 800) ** 0.5
-    assert all(abs(due[given] / 800 - rate) < 4 * error for given in range(10)), due
+    error = (rate * (1 - rate) / 400) ** 0.5
+    assert all(abs(due[given] / 400 - rate) < 4 * error for given in range(10)), due
 
 
 def test_a_pool_whose_checks_are_used_up_goes_on_without():

@@ -33,12 +33,6 @@ def add(client, stage, lines, do="check", benchmark=None, **fields):
     return send(client, stage, do, benchmark=source.pk, lines=lines, **fields)
 
 
-def test_only_managers_see_it(client):
-    stage = studies.stage()
-    assert client.get(address(stage)).status_code == 302
-    assert client.post(address(stage), {"do": "settings"}).status_code == 302
-
-
 def test_checks_are_pasted_and_shown(staff):
     stage = studies.stage(items=3)
     page = add(staff, stage, "item-0 candidate-1|candidate-2\nitem-2 none")

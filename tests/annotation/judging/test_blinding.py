@@ -28,6 +28,7 @@ from workers.images import check_and_render
 pytestmark = pytest.mark.django_db
 CANARY = "CANARY"
 WORDS = ["candidate", "negative", "positive", "swap", "truth", CANARY.lower()]
+OF_PAGES = [*WORDS, "original", "caption-", "i2t", "t2i"]  # three bytes may well be in a picture
 JSON = {"HTTP_ACCEPT": "application/json"}
 
 
@@ -134,7 +135,12 @@ def seen(client, annotator) -> dict[str, bytes]:
 
 
 def leaks(found: dict[str, bytes]) -> list[str]:
-    return [f"{word} in {name}" for name, body in found.items() for word in WORDS if word.encode() in body.lower()]
+    return [
+        f"{word} in {name}"
+        for name, body in found.items()
+        for word in (WORDS if name.startswith(("GET /i/", "GET /t/")) else OF_PAGES)
+        if word.encode() in body.lower()
+    ]
 
 
 def test_the_canaries_are_really_planted(annotator):

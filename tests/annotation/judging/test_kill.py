@@ -32,6 +32,7 @@ def server():
     port, name = free_port(), connection.settings_dict["NAME"]
     database = os.environ["DATABASE_URL"].replace("/winnow?", f"/{name}?")
     command = [sys.executable, "-m", "gunicorn", "tests.annotation.judging.dying_wsgi", "--bind", f"127.0.0.1:{port}"]
+    command.append("--preload")  # the master imports the application once for both workers
     process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database}, stderr=subprocess.DEVNULL)
     yield port
     process.terminate()

@@ -51,6 +51,7 @@ class Seen:
     lease: str
     who: int
     features: dict[str, float] = field(default_factory=dict)
+    html: str = ""
 
 
 def check_sum(text: str) -> float:
@@ -118,7 +119,7 @@ class Sitting:
             lease = re.search(r'data-lease="([^"]+)"', html)[1]
             if lease not in known:
                 features = of_fragment(html, lease) | brought | self.of_pictures(html)
-                self.waiting.append(Seen(lease, self.number, features))
+                self.waiting.append(Seen(lease, self.number, features, html))
 
     def of_pictures(self, html: str) -> dict[str, float]:
         """What a browser gets of each picture but its pixels, by its place on the screen. It asks for each once."""

@@ -5,7 +5,6 @@ import io
 import uuid
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -71,33 +70,7 @@ def upload(client, study, text: str | bytes, follow: bool = True):
     return client.post(reverse("study-returned", args=[study.pk]), sent, follow=follow)
 
 
-# Who may
-
-
 ADDRESSES = ["study-participants", "study-submissions"]
-POSTS = ["study-codes", "study-returned"]
-
-
-@pytest.mark.parametrize("name", ADDRESSES)
-def test_only_staff_may_look(client, study, name):
-    assert client.get(reverse(name, args=[study.pk])).status_code == 302
-    client.force_login(User.objects.create_user("guest", password="x"))
-    assert client.get(reverse(name, args=[study.pk])).status_code == 403
-
-
-@pytest.mark.parametrize("name", POSTS)
-def test_only_staff_may_change(client, study, name):
-    client.force_login(User.objects.create_user("guest", password="x"))
-    assert client.post(reverse(name, args=[study.pk])).status_code == 403
-
-
-@pytest.mark.parametrize("what", ["exclude", "reinstate", "left", "back"])
-def test_only_staff_may_decide(client, study, what):
-    ann = person(study)
-    client.force_login(User.objects.create_user("guest", password="x"))
-    where = reverse("study-participant", args=[study.pk, ann.number, what])
-    assert client.post(where, {"reason": "No"}).status_code == 403
-    assert not Annotator.objects.exclude(excluded_at=None, left_at=None).exists()
 
 
 def test_what_is_not_there_is_404(client, manager, study):

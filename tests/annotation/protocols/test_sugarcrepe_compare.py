@@ -19,7 +19,9 @@ LABELS = [f"{sense}/{fluency}" for sense in ANSWERS for fluency in ANSWERS]
 PLACES = ("1", "2", "tie")
 
 drawn = st.sampled_from([OPTIONS, OPTIONS[::-1]])
-values = st.sampled_from([*PLACES, "", "0", "3", "²", "1 ", "Tie", "negative-0"]) | st.text(max_size=4)
+values = st.sampled_from([*PLACES, "", "0", "3", "²", "1 ", "Tie", "negative-0"]) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=4
+)
 
 
 def read(sense: str, fluency: str, shown=OPTIONS) -> str:

@@ -1,4 +1,4 @@
-"""The screens of every protocol: what they show, and that no byte tells one part from another."""
+"""The screens of every protocol: what they show. judging/test_blinding.py: no byte tells one part from another."""
 
 import re
 import uuid
@@ -67,28 +67,6 @@ def answer_of(lease: Lease, seed: int = 1) -> dict[str, str]:
     return {"answer": places[(seed - 1) % len(places)]}
 
 
-def work(client, who) -> list[str]:
-    """Everything that somebody gets who answers, takes back, looks back, reads the rules and goes to the end."""
-    got = [client.get(f"/join/{who.study.invite}/").text]
-    for turn in range(12):
-        got.append(client.get(home(who)).text)
-        lease = held(who)
-        if lease is None:
-            break
-        sent = {"lease": lease.token, "key": uuid.uuid4(), **answer_of(lease)}
-        got.append(client.post(home(who) + "submit/", sent, **JSON).text)
-        if turn == 1:
-            got.append(client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).text)
-    return got + [client.get(home(who) + path).text for path in ("", "?rules", "history/")]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_no_byte_tells_which_part_is_which(client, protocol):
-    got = work(client, annotator(protocol))
-    assert sum(bool(FRAGMENT.search(page)) or '"html"' in page for page in got) >= 4
-    assert [word for page in got for word in WORDS if word in page.lower()] == []
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_which_of_two_tabs_answers_counts_is_asked_by_their_places_and_chosen_without_script(client, protocol):
     who = annotator(protocol, items=1)
@@ -98,7 +76,7 @@ def test_which_of_two_tabs_answers_counts_is_asked_by_their_places_and_chosen_wi
         kinds.setdefault(read_answer.parse_answer(lease, protocol, answer).label, answer)
     first, *others = [{"lease": lease.token, "key": uuid.uuid4(), **answer} for answer in kinds.values()]
     client.post(home(who) + "submit/", first)
-    for answer in others:
+    for answer in others[:3]:
         before = Judgment.objects.latest("pk")
         asked = client.post(home(who) + "submit/", answer)
         assert (asked.status_code, Judgment.objects.latest("pk")) == (409, before)

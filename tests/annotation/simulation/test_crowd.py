@@ -23,6 +23,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 STEADY = {"skip_rate": 0, "undo_rate": 0}
 
 
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """Whoever waits for screens looks again sooner."""
+    monkeypatch.setattr(crowd, "REST", 0.05)
+
+
 def study(items: int = 6, overlap: int = 2, truth: bool = True, **settings) -> Study:
     made = studies.study(items=items, overlap=overlap, **settings)
     if truth:
@@ -42,17 +48,17 @@ def right() -> list[bool]:
     return [j.answer in j.lease.task.item.truth["bivlc-choose"] for j in judged]
 
 
-def test_three_finish_six_items_at_overlap_two(site):
-    report = run(study(), site)
-    assert report.judgments == 12 and report.errors == []
-    assert Slot.objects.filter(judgment__isnull=False).count() == Slot.objects.count() == 12
-    assert all(right())
-
-
-def test_the_work_is_shared_out(site):
+def test_three_finish_nine_items_at_overlap_two_and_share_the_work_out(site):
     report = run(study(items=9), site)
+    assert report.judgments == 18 and report.errors == []
+    assert Slot.objects.filter(judgment__isnull=False).count() == Slot.objects.count() == 18
+    assert all(right())
     assert [tally.pseudonym for tally in report.tallies] == ["A-01", "A-02", "A-03"]
     assert min(tally.judgments for tally in report.tallies) >= 4
+    for judgment in Judgment.objects.all():
+        assert 500 < judgment.active_ms <= judgment.elapsed_ms <= 1.26 * judgment.active_ms
+    assert list(Annotator.objects.values_list("simulated", flat=True)) == [True, True, True]
+    assert Event.objects.filter(verb="marked as simulated").count() == 3
 
 
 def test_an_error_rate_of_one_never_tells_the_truth(site):
@@ -65,12 +71,6 @@ def test_they_answer_protocol_files(site, name):
     report = run(declared.study(name, 3), site, error_rate=0)
     assert report.judgments == 9 and report.errors == []
     assert Judgment.objects.values("lease__task", "answer").distinct().count() == 3
-
-
-def test_they_are_marked_and_their_joining_is_on_record(site):
-    run(study(items=1, overlap=1), site, annotators=2)
-    assert list(Annotator.objects.values_list("simulated", flat=True)) == [True, True]
-    assert Event.objects.filter(verb="marked as simulated").count() == 2
 
 
 def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(site):
@@ -92,12 +92,6 @@ def test_it_gives_up_waiting_for_screens_in_others_hands(site):
     studies.assignment_leases.hold(annotator=stranger, stage=busy.stages.get(), wanted=1)
     report = run(busy, site, patience=0.5)
     assert report.judgments == 0 and report.seconds < 5
-
-
-def test_measured_times_are_sent(site):
-    run(study(), site)
-    for judgment in Judgment.objects.all():
-        assert 500 < judgment.active_ms <= judgment.elapsed_ms <= 1.26 * judgment.active_ms
 
 
 def test_the_command_prints_counts(site):

@@ -95,38 +95,38 @@ def test_bivlc_by_form_is_bivlc_by_command(client, manager):
     assert rows[0] == rows[1] and len(rows[0]) == 4
 
 
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"overlap": 0}, "overlap"),
-        ({"lease_seconds": 5}, "lease_seconds"),
-        ({"strategy": "batches", "batch_size": ""}, "batch_size"),
-        ({"agreement_items": 5}, "agreement_overlap"),
-        ({"agreement_overlap": 2}, "agreement_items"),
-        ({"overlap": 3, "cap": 2}, "cap"),
-        ({"check_rate": 60}, "check_rate"),
-        ({"seconds": 0}, "seconds"),
-        ({"strategy": "lottery"}, "strategy"),
-        ({"apart_from": "nowhere"}, "apart_from"),
-        ({"instructions": ""}, "instructions"),
-    ],
-)
-def test_a_wrong_value_is_said_at_its_field(client, manager, changes, field):
-    benchmark = studies.benchmark()
-    form = start(client, protocol=ONE, benchmark=benchmark.pk)
-    answer = client.post(NEW, form | {f"{ONE}-{name}": value for name, value in changes.items()})
-    page = answer.content.decode()
-    assert answer.status_code == 422
-    assert f'id="id_{ONE}-{field}_error"' in page and f'href="#id_{ONE}-{field}"' in page
-    assert re.search(rf'<(input|select|textarea|fieldset)[^>]*id="id_{ONE}-{field}"', page)
+WRONG = [
+    ({"overlap": 0}, "overlap"),
+    ({"lease_seconds": 5}, "lease_seconds"),
+    ({"strategy": "batches", "batch_size": ""}, "batch_size"),
+    ({"agreement_items": 5}, "agreement_overlap"),
+    ({"agreement_overlap": 2}, "agreement_items"),
+    ({"overlap": 3, "cap": 2}, "cap"),
+    ({"check_rate": 60}, "check_rate"),
+    ({"seconds": 0}, "seconds"),
+    ({"strategy": "lottery"}, "strategy"),
+    ({"apart_from": "nowhere"}, "apart_from"),
+    ({"instructions": ""}, "instructions"),
+]
+
+
+def test_a_wrong_value_is_said_at_its_field(client, manager):
+    form = start(client, protocol=ONE, benchmark=studies.benchmark().pk)
+    for changes, field in WRONG:
+        answer = client.post(NEW, form | {f"{ONE}-{name}": value for name, value in changes.items()})
+        page = answer.content.decode()
+        assert answer.status_code == 422, changes
+        assert f'id="id_{ONE}-{field}_error"' in page and f'href="#id_{ONE}-{field}"' in page, changes
+        assert re.search(rf'<(input|select|textarea|fieldset)[^>]*id="id_{ONE}-{field}"', page), changes
     assert not Study.objects.exists()
 
 
-@pytest.mark.parametrize(("field", "value"), [("name", ""), ("pay_per_hour", -1), ("currency", "DOLLARS")])
-def test_a_wrong_value_of_the_study_is_said_at_its_field(client, manager, field, value):
+def test_a_wrong_value_of_the_study_is_said_at_its_field(client, manager):
     form = start(client, protocol=ONE, benchmark=studies.benchmark().pk)
-    answer = client.post(NEW, {**form, field: value})
-    assert answer.status_code == 422 and f'id="id_{field}_error"' in answer.content.decode()
+    wrong = {"name": "", "pay_per_hour": -1, "currency": "DOLLARS"}
+    answer = client.post(NEW, form | wrong)
+    assert answer.status_code == 422
+    assert all(f'id="id_{field}_error"' in answer.content.decode() for field in wrong)
 
 
 def test_a_share_of_more_than_all_is_refused(client, manager):

@@ -1,0 +1,19 @@
+"""The page of a human baseline in a browser, in every window: nothing is in the way of anyone."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.annotation.dashboard.test_human_baseline_page import address, answered
+from tests.browser.looking import fits, in_windows
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_axe_finds_nothing(page, site, sign_in, axe_violations):
+    study = answered(items=6, people=2, batch_items=3)
+    sign_in(page, User.objects.create_superuser("ana"))
+    page.goto(site + address(study))
+    page.locator("details summary").first.click()
+    for window in in_windows(page):
+        assert axe_violations(page) == [] and fits(page), window
+    assert page.errors == []
