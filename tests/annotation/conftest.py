@@ -2,7 +2,7 @@
 module builds once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from django.db import transaction
 from django.test import override_settings
 
 from tests.annotation.releases.released import STUDIES
+from tests.made_once import made_once
 
 
 @pytest.fixture
@@ -40,19 +41,18 @@ def savepoint(module_world, db, own_files, settings) -> None:
 
 
 @pytest.fixture(scope="session")
-def exports(tmp_path_factory):
+def exports() -> Callable[[str], Path]:
     """The export of one of releases.released.STUDIES, by its name, to be read alone.
 
     Each study is made once, by the first test that needs it, which has to be marked `django_db(transaction=True)`, and
     only its files are kept.
     """
-    found = {}
 
-    def of(name: str):
-        if name not in found:
-            folder = tmp_path_factory.mktemp(name)
+    def of(name: str) -> Path:
+        def make(folder: Path) -> None:
             with override_settings(VAR=folder, MEDIA_ROOT=folder / "media"):
-                found[name] = STUDIES[name](folder)
-        return found[name]
+                STUDIES[name](folder)
+
+        return made_once(f"export-{name}", make) / "export"
 
     return of

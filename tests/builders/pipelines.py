@@ -62,11 +62,10 @@ def ask_again(task: Task, stage) -> None:
 
 def with_originals(study: Study, begin: int = 0) -> Study:
     """The files of its images. A second study in the same database needs another number to `begin` with."""
-    images = Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk")
+    images = list(Image.objects.filter(uses__item__benchmark=study.benchmark).distinct().order_by("pk"))
     for number, image in enumerate(images, begin):
         content = numbered(draw(number, 64, 48), number)
-        digest = hashlib.sha256(content).hexdigest()
-        Image.objects.filter(pk=image.pk).update(sha256=digest, width=64, height=48)
-        image.refresh_from_db()
+        image.sha256, image.width, image.height = hashlib.sha256(content).hexdigest(), 64, 48
         default_storage.save(image.original_path, ContentFile(content))
+    Image.objects.bulk_update(images, ["sha256", "width", "height"])
     return study

@@ -141,9 +141,12 @@ def over_annotators(right: pd.Series, judged: pd.DataFrame) -> dict:
 
 def weights(items: pd.Index, judged: pd.DataFrame) -> np.ndarray:
     """Of each item the share of its judgments by each annotator; items without any have one of their own."""
-    counts = pd.crosstab(judged.position, judged.annotator).reindex(items, fill_value=0)
+    judged = judged[judged.position.isin(items)]
+    codes, names = judged.annotator.factorize()
+    counts = np.zeros((len(items), len(names)))
+    np.add.at(counts, (items.get_indexer(judged.position), codes), 1)
     alone = np.diag((counts.sum(axis=1) == 0).astype(int))
-    every = np.hstack([counts.to_numpy(), alone[:, alone.any(axis=0)]])
+    every = np.hstack([counts, alone[:, alone.any(axis=0)]])
     return every / every.sum(axis=1, keepdims=True)
 
 

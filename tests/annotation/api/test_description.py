@@ -37,20 +37,17 @@ def test_it_is_valid_and_made_without_a_guess(description, capsys):
     assert "Warning" not in capsys.readouterr().err
 
 
-def test_it_has_every_address_and_a_key_with_every_post(description):
+def test_it_has_every_address_verb_filter_and_a_key_with_every_post(description):
     names = [name for name in get_resolver().reverse_dict if isinstance(name, str) and name.startswith("api-")]
     pages = {"api-schema", "api-token", "api-token-revoke"}
     assert len(description["paths"]) == len(set(names) - pages)
     posts = {path: of["post"]["parameters"] for path, of in description["paths"].items() if "post" in of}
     assert [path for path, takes in posts.items() if not any(one["name"] == "Idempotency-Key" for one in takes)] == []
 
-
-def test_all_that_is_written_otherwise_than_by_a_post_is_an_upload(description):
+    # All that is written otherwise is an upload.
     found = {path: {*of} - {"get", "post"} for path, of in description["paths"].items()}
     assert {path: verbs for path, verbs in found.items() if verbs} == {"/api/uploads/{opaque}/": {"patch", "delete"}}
 
-
-def test_every_filter_is_in_it(description):
     taken = description["paths"]["/api/studies/{id}/judgments/"]["get"]["parameters"]
     named = {one["name"] for one in taken if one["in"] == "query"}
     assert named == {"limit", "cursor", "stage", "annotator", "counted", "withdrawn", "since"}

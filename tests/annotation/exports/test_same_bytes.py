@@ -12,6 +12,7 @@ from django.db import connection
 from annotation.exports.export import export_split
 from annotation.exports.files import digest, files_below
 from annotation.models import Study
+from annotation.releases.build import build
 from annotation.releases.plan import FORMS, PUBLIC, Plan
 from tests.builders import crowds, pipelines, studies
 
@@ -39,10 +40,7 @@ from annotation.releases.plan import Plan
 export, plan, out = sys.argv[1:]
 build(Path(export), Plan.from_json(json.loads(plan)), Path(out))
 """
-PLACES = [
-    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8"},
-    {"PYTHONHASHSEED": "2", "TZ": "America/St_Johns", "LANG": "C", "LC_ALL": "C"},
-]
+ELSEWHERE = {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "tr_TR.UTF-8", "LC_ALL": "tr_TR.UTF-8"}
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -88,10 +86,10 @@ def test_whatever_the_process_its_hash_seed_zone_and_language(tmp_path):
     study = pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(12), people=4, overlap=3).study)
     export_split(study=study, out=tmp_path / "export", by="test")
     plan = Plan("split", "1.0", splits={"train": 50, "test": 50}, forms=FORMS, public=list(PUBLIC), seed=3)
-    found = []
-    for number, place in enumerate(PLACES):
-        (out := tmp_path / f"{number}").mkdir()
-        command = [sys.executable, "-c", BUILD, str(tmp_path / "export"), json.dumps(plan.as_json()), str(out)]
-        subprocess.run(command, env=os.environ | place, check=True)
-        found.append(hashes(out))
-    assert found[0] == found[1] and len(found[0]) >= 30
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    build(tmp_path / "export", plan, here)
+    command = [sys.executable, "-c", BUILD, str(tmp_path / "export"), json.dumps(plan.as_json()), str(there)]
+    subprocess.run(command, env=os.environ | ELSEWHERE, check=True)
+    assert hashes(here) == hashes(there) and len(hashes(here)) >= 30

@@ -29,6 +29,7 @@ from tests.builders.quartered_picture import quarters
 from tests.independent.papers import papers
 from tests.independent.reading import Files
 from tests.independent.recomputed import figures, recompute
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
@@ -304,9 +305,9 @@ MEASURING = {
 
 
 @pytest.mark.parametrize("protocol", ["visla", *MEASURING])
-def test_every_figure_and_what_the_papers_report_can_be_recomputed(exports, tmp_path, protocol):
+def test_every_figure_and_what_the_papers_report_can_be_recomputed(exports, protocol):
     """Of each of the text protocols, at work."""
-    out = exports("written") if protocol == "visla" else measured(protocol, tmp_path)
+    out = exports("written") if protocol == "visla" else measured(protocol)
     ours = recompute(out)
     assert differences(ours, figures(out)) == []
     theirs = reported(out)
@@ -314,14 +315,17 @@ def test_every_figure_and_what_the_papers_report_can_be_recomputed(exports, tmp_
     assert all(one["state"] for one in ours["outcomes"])
 
 
-def measured(protocol: str, folder: Path) -> Path:
+def measured(protocol: str) -> Path:
     """The export of a stage that three people worked on."""
-    build, settings = MEASURING[protocol]
-    stages = [StagePlan(protocol, name="asked", settings=settings)]
-    made = studies.study(benchmark=build(folder / "in"), stages=stages)
-    text_annotators.work(made, people=3)
-    export(made, folder / "out")
-    return folder / "out"
+
+    def make(folder: Path) -> None:
+        build, settings = MEASURING[protocol]
+        stages = [StagePlan(protocol, name="asked", settings=settings)]
+        made = studies.study(benchmark=build(folder / "in"), stages=stages)
+        text_annotators.work(made, people=3)
+        export(made, folder / "out")
+
+    return made_once(f"measured-{protocol}", make) / "out"
 
 
 def reported(folder: Path) -> dict[str, dict]:
@@ -361,15 +365,10 @@ def with_texts(rows: list[dict]) -> dict:
     return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
 
 
-def test_a_measuring_stage_keeps_every_item_and_says_so(tmp_path):
-    build, settings = MEASURING["sugarcrepe-compare"]
-    made = studies.study(
-        benchmark=build(tmp_path / "in"), stages=[StagePlan("sugarcrepe-compare", name="asked", settings=settings)]
-    )
-    text_annotators.work(made, people=2)
-    export(made, tmp_path / "out")
-    data = pq.read_table(tmp_path / "out/data.parquet").to_pylist()
+def test_a_measuring_stage_keeps_every_item_and_says_so():
+    out = measured("sugarcrepe-compare")
+    data = pq.read_table(out / "data.parquet").to_pylist()
     assert (len(data), data[0]["origins"], data[0]["other_negative_caption"]) == (
         12, json.dumps(["SUGARCREPE", "ARO+CREPE"]), "A second cat.",
     )  # fmt: skip
-    assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(tmp_path)
+    assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(out.parent)

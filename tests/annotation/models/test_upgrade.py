@@ -54,18 +54,14 @@ def old(monkeypatch) -> Iterator[None]:
             server.execute(f"DROP DATABASE {name}")
 
 
-def test_it_opens_with_every_judgment(old):
+def test_it_opens_with_every_judgment_and_the_schema_of_a_new_one(request):
     judgments = "SELECT to_jsonb(row) - 'language' FROM annotation_judgment row ORDER BY id"
+    new = fetched(SCHEMA, RULES, TRIGGERS)
+    request.getfixturevalue("old")
     before = fetched(judgments)
     call_command("migrate", verbosity=0)
+    assert fetched(SCHEMA, RULES, TRIGGERS) == new
     assert fetched(judgments) == before
     assert (len(before[0]), Slot.objects.exclude(judgment=None).count(), Outcome.objects.count()) == (16, 15, 7)
     lease = studies.judgment(studies.annotator(Study.objects.get()), Study.objects.get().stages.get()).lease
     assert lease.judgments.count() == 1
-
-
-def test_it_has_the_schema_of_a_new_one(request):
-    new = fetched(SCHEMA, RULES, TRIGGERS)
-    request.getfixturevalue("old")
-    call_command("migrate", verbosity=0)
-    assert fetched(SCHEMA, RULES, TRIGGERS) == new

@@ -1,37 +1,36 @@
 """Releases that several tests share, made of the exports of tests/annotation/conftest.py."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from pathlib import Path
 
 import pytest
 from django.db import connection
 
 from tests.annotation.releases.released import copied, release
 from tests.conftest import EMPTY_TABLES
+from tests.made_once import made_once
 
 
 @pytest.fixture(scope="session")
-def whole(exports, tmp_path_factory):
+def whole(exports) -> Callable[[str], Path]:
     """Releases in all forms with everything public, by the study's name."""
-    found = {}
 
-    def of(name: str):
-        if name not in found:
-            found[name] = release(exports(name), tmp_path_factory.mktemp(name) / "whole")
-        return found[name]
+    def of(name: str) -> Path:
+        export = exports(name)
+        return made_once(f"whole-{name}", lambda folder: release(export, folder / "release")) / "release"
 
     return of
 
 
 @pytest.fixture(scope="session")
-def public_releases(exports, tmp_path_factory):
+def public_releases(exports) -> Callable[[str, Collection[str]], Path]:
     """Releases in parquet alone, by the study's name and what is public. They are shared: to be read, not changed."""
-    found = {}
 
-    def of(name: str, public: Collection[str]):
-        key = name, tuple(public)
-        if key not in found:
-            found[key] = release(exports(name), tmp_path_factory.mktemp(name) / "public", public, forms=())
-        return found[key]
+    def of(name: str, public: Collection[str]) -> Path:
+        def make(folder: Path) -> None:
+            release(exports(name), folder / "release", public, forms=())
+
+        return made_once(f"public-{name}-{'+'.join(public)}", make) / "release"
 
     return of
 

@@ -4,12 +4,10 @@ import logging
 
 import pytest
 
-from annotation.exports.export import export_split
 from annotation.exports.files import files_below
 from annotation.releases.build import build
 from annotation.releases.plan import FORMS, Plan
 from tests.builders.documented_release import release
-from tests.builders.pipelines import pipeline
 from tests.lazy import LazyModule
 
 mlcroissant = LazyModule("mlcroissant")
@@ -103,11 +101,10 @@ def test_the_same_release_has_the_same_documents(tmp_path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_release_of_a_study_can_be_read_whole(tmp_path, caplog):
-    export_split(study=pipeline(), out=tmp_path / "export", by="test")
+def test_a_release_of_a_study_can_be_read_whole(exports, tmp_path, caplog):
     plan = Plan("a.b_c", "1.0", forms=FORMS, words=WORDS)
     (tmp_path / "out").mkdir()
-    files = build(tmp_path / "export", plan, tmp_path / "out")["files"]
+    files = build(exports("stages"), plan, tmp_path / "out")["files"]
     found = read(tmp_path / "out", caplog)
     for table in ("items", "dropped", "tasks", "texts", "adjudications", "annotators", "flags", "images"):
         assert len(found[table]) == files[f"{table}.jsonl"]["rows"]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -23,6 +24,17 @@ print(most - before)
 """
 
 
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("export") / "data.parquet"
+    file = ParquetFile(path, split_schema([("id", pa.string()), ("image", IMAGE)]))
+    for number in range(1000):
+        content = os.urandom(100_000)  # does not get smaller, as images do not
+        file.add({"id": str(number), "image": {"bytes": content, "path": "a.jpg"}}, len(content))
+    file.close()
+    return path
+
+
 @pytest.mark.parametrize(
     ("module", "batches"),
     [
@@ -30,12 +42,7 @@ print(most - before)
         ("verification.place", "reader.streamed(path).iter_batches(16, use_threads=False)"),
     ],
 )
-def test_a_file_of_images_is_read_in_little_memory(tmp_path, module, batches):
-    file = ParquetFile(tmp_path / "data.parquet", split_schema([("id", pa.string()), ("image", IMAGE)]))
-    for number in range(1000):
-        content = os.urandom(100_000)  # does not get smaller, as images do not
-        file.add({"id": str(number), "image": {"bytes": content, "path": "a.jpg"}}, len(content))
-    file.close()
-    command = [sys.executable, "-c", READ.format(module=module, batches=batches), str(tmp_path / "data.parquet")]
+def test_a_file_of_images_is_read_in_little_memory(table, module, batches):
+    command = [sys.executable, "-c", READ.format(module=module, batches=batches), str(table)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert float(done.stdout) < 90  # MB; pyarrow alone would keep the 100 that the file holds

@@ -57,16 +57,14 @@ def test_it_is_frozen_whole(study, eager_tasks):
         assert release.summary["counts"] == manifest["counts"]
         assert sum(split["items"] for split in release.summary["splits"].values()) == manifest["counts"]["kept"]
         assert len(list(files.lines("items.jsonl"))) == manifest["counts"]["kept"]
+        with files.open("judgments.parquet") as file:
+            columns = pq.read_schema(file).names
+        sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
+        assert {field["name"] for field in sets["judgments"]["field"]} == set(columns)
     assert release.summary["files"] == len(names)
     assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
         "asked for", "froze",
     ]  # fmt: skip
-
-
-def test_every_column_of_the_judgments_is_described(study, eager_tasks):
-    with release_lifecycle.open_release(freeze(study)) as files, files.open("judgments.parquet") as file:
-        sets = {one["name"]: one for one in json.loads(files.read("croissant.json"))["recordSet"]}
-        assert {field["name"] for field in sets["judgments"]["field"]} == set(pq.read_schema(file).names)
 
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
@@ -177,13 +175,20 @@ def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eage
         assert files.manifest["moved"] == {}
 
 
-def test_the_content_hash_is_what_sha256sum_makes_of_the_files(study, eager_tasks, tmp_path):
+def test_the_content_hash_is_what_sha256sum_makes_of_the_files_and_stands_for_the_settings(
+    study, eager_tasks, tmp_path
+):
     release = freeze(study, forms=FORMS)
     release_lifecycle.unpack(release, tmp_path / "out")
     line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
     assert line in (settings.BASE_DIR / "docs/guide/releases.md").read_text()
     printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
     assert printed.stdout.split()[0] == release.content
+    manifest, written = (
+        json.loads((tmp_path / "out" / name).read_text()) for name in ("manifest.json", "release.json")
+    )
+    assert written == {name: part for name, part in manifest.items() if name not in ("files", "content")}
+    assert "release.json" in manifest["files"] and written["stages"][0]["instructions"]
 
 
 def test_by_command(study, tmp_path, capsys):
@@ -275,10 +280,3 @@ def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch
         release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     call_command("create_release", study.name, "cups@1.0")
     assert Release.objects.get().frozen_at
-
-
-def test_the_content_hash_stands_for_the_settings_too(study, eager_tasks):
-    with release_lifecycle.open_release(freeze(study)) as files:
-        manifest, settings = files.json("manifest.json"), files.json("release.json")  # as they were written
-        assert settings == {name: part for name, part in manifest.items() if name not in ("files", "content")}
-        assert "release.json" in manifest["files"] and settings["stages"][0]["instructions"]

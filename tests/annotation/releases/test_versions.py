@@ -9,9 +9,14 @@ from huggingface_hub import constants
 from annotation.models import Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from tests.annotation.releases.hub_stand_in import TOKEN, StandIn
-from tests.builders import pipelines
+from tests.builders import crowds, pipelines
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def small() -> Study:
+    return pipelines.with_originals(crowds.stage(items=6).study)
 
 
 def released(study: Study, version: str) -> None:
@@ -42,10 +47,9 @@ def test_what_happened_between_two_versions_is_told(capsys):
     assert codes <= {"excluded", "adjudicated"}, codes
 
 
-def test_the_same_state_twice_differs_in_nothing_but_the_version(capsys):
-    study = pipelines.pipeline()
-    released(study, "1.0")
-    released(study, "1.1")
+def test_the_same_state_twice_differs_in_nothing_but_the_version(small, capsys):
+    released(small, "1.0")
+    released(small, "1.1")
     capsys.readouterr()
     call_command("diff_release", "cats@1.0", "cats@1.1")
     assert "Identical except for name and version" in capsys.readouterr().out
@@ -55,14 +59,13 @@ def test_the_same_state_twice_differs_in_nothing_but_the_version(capsys):
         call_command("diff_release", "cats@1.0", "cats@2.0")
 
 
-def test_a_frozen_release_is_verified_and_goes_to_the_hub(capsys, monkeypatch):
-    study = pipelines.pipeline()
-    released(study, "1.0")
+def test_a_frozen_release_is_verified_and_goes_to_the_hub(small, monkeypatch):
+    released(small, "1.0")
     stand_in = StandIn()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setenv("HF_ENDPOINT", stand_in.address)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     call_command("push_release", "cats@1.0", "--to", "lab/cats", "--yes")
     files = stand_in.repos["lab/cats"].files("1.0")
-    assert json.loads(files["manifest.json"])["content"] == study.releases.get().content
+    assert json.loads(files["manifest.json"])["content"] == small.releases.get().content
     stand_in.close()
