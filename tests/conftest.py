@@ -80,23 +80,34 @@ OF_WINDOWS = {  # what a window's size and colours change: how things look, what
     "values": ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable", "link-name",
                "button-name", "empty-heading", "empty-table-header"],
 }  # fmt: skip
-ALIKE = """on => {
-  const numbers = new Map(), drawn = new Map(), found = new Map();
-  const number = key => numbers.get(key) ?? (numbers.set(key, numbers.size), numbers.size - 1);
+FIND_VIOLATIONS = """async ([options, known]) => {
+  const keys = new Map(), found = new Map(), seen = new Set(known);
+  const hash = text => {  // two of 32 bits: FNV-1a, and as Java hashes strings
+    let one = 0x811c9dc5, other = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      one = Math.imul(one ^ code, 0x01000193);
+      other = (Math.imul(other, 31) + code) | 0;
+    }
+    return (one >>> 0).toString(36) + (other >>> 0).toString(36);
+  };
   for (const element of document.querySelectorAll('body, body *')) {
-    element.removeAttribute('data-alike');
-    if (!on || !element.checkVisibility()) continue;
+    if (!element.checkVisibility()) continue;
     const { color, fontSize, fontWeight, backgroundColor, backgroundImage, opacity, filter, position, textShadow,
       clipPath } = getComputedStyle(element);
-    const key = number([drawn.get(element.parentElement), element.localName, element.getAttribute('class'), color,
+    const key = hash([keys.get(element.parentElement), element.localName, element.getAttribute('class'), color,
       fontSize, fontWeight, backgroundColor, backgroundImage, opacity, filter, position, textShadow, clipPath].join());
-    drawn.set(element, key);
+    keys.set(element, key);
     const text = [...element.childNodes].map(node => node.nodeType === 3 ? node.data.trim() : '').join('');
-    if (text.length < 2) continue;  // axe takes a single character for a drawing
-    found.set(key, (found.get(key) ?? 0) + 1);
-    if (found.get(key) > 3) element.setAttribute('data-alike', '');
+    if (text.length > 1) found.set(key, (found.get(key) ?? 0) + 1);
+    // Texts of one character axe leaves undecided, but only after it has looked at all else.
+    if (text.length === 1 || seen.has(key) || found.get(key) > 3) element.setAttribute('data-alike', '');
   }
+  const { violations } = await axe.run(options);
+  document.querySelectorAll('[data-alike]').forEach(element => element.removeAttribute('data-alike'));
+  return [violations, [...found.keys()]];
 }"""
+_texts_seen = set()  # on pages that kept every rule: a hash of how they are drawn
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
 TEMPLATE, TEMPLATE_TRIED = "test_winnow", Path(os.environ["WINNOW_VAR"], "template-tried")
 EMPTY_TABLES = """DO $$ DECLARE name text; has_rows bool; names text := ''; BEGIN
@@ -478,16 +489,17 @@ def sign_in(client, site) -> Callable:
 def violations(page: Page, again: bool = False) -> list[str]:
     """WCAG 2.2 A and AA rules and axe's best practices that the page breaks, a line for each place; empty is good.
 
-    Contrast, most of what axe takes, is looked at in three of the texts that are drawn alike from the page's root down.
+    Contrast, most of what axe takes, is looked at in three of the texts that are drawn alike from the page's root down,
+    and in none that an earlier page that kept all rules drew alike, nor in those of a single character.
     `again`: the same page kept all rules in another window; only those are run that a window can change.
     """
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE_SCRIPT)
         page.evaluate("axe.configure({ rules: [{ id: 'color-contrast', selector: ':not([data-alike])' }] })")
-    page.evaluate(ALIKE, True)
     options = {"runOnly": OF_WINDOWS if again else WCAG, "resultTypes": ["violations"]}
-    broken = page.evaluate("options => axe.run(options).then(result => result.violations)", options)
-    page.evaluate(ALIKE, False)
+    broken, texts = page.evaluate(FIND_VIOLATIONS, [options, list(_texts_seen)])
+    if not broken:
+        _texts_seen.update(texts)
     return [
         f"{found['id']}: {found['help']}: {node['html'][:200]} ({(node.get('failureSummary') or '')[:300]})"
         for found in broken
