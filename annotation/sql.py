@@ -4,14 +4,21 @@ Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/d
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar, overload
 
+import numpy as np
+import pyarrow as pa
 from django.db import connection
 from django.db.models import JSONField, Model
 
 _CHUNK_SIZE = 10_000  # rows of a stream in memory
+
+INT4, INT8, BOOL, TEXT = "int4", "int8", "bool", "text"  # types of copied columns
+_SENT = {of: f"string_agg({of}send({{0}}), '')" for of in (INT4, INT8, BOOL)}
+_SENT[TEXT] = "string_agg(int4send(octet_length({0})), ''), string_agg({0}, '')"
+_DTYPES: dict[str, np.dtype[Any]] = {INT4: np.dtype(">i4"), INT8: np.dtype(">i8"), BOOL: np.dtype("?")}
 
 A = TypeVar("A", bound=Model)
 B = TypeVar("B", bound=Model)
@@ -41,6 +48,38 @@ def stream(statement: str, **values: Any) -> Iterator[tuple[Any, ...]]:
         cursor.execute(statement, values)
         while rows := cursor.fetchmany(_CHUNK_SIZE):
             yield from rows
+
+
+def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dict[str, Any]:
+    """A large answer by columns, without an object for each of its values: arrays of numbers and truth values, and of
+    texts the distinct ones with the position of each row's among them.
+
+    `types` has INT4, INT8, BOOL or TEXT for each column of the statement, none of which is null. The database joins the
+    values of some rows at a time, which a further column `part` numbers: rows one by one take the client much longer.
+    """
+    joined = f"SELECT {', '.join(_SENT[of].format(name) for name, of in types.items())} FROM ({statement}) found"
+    copy = f"COPY ({joined} GROUP BY part) TO STDOUT (FORMAT binary)"
+    copied = connection.ops.compose_sql(copy, values)  # type: ignore[attr-defined]  # PostgreSQL has it
+    with connection.cursor() as cursor, cursor.copy(copied) as parts:
+        parts.set_types(["bytea"] * sum(1 + (of == TEXT) for of in types.values()))
+        sent = iter([b"".join(column) for column in zip(*parts.rows(), strict=True)])
+    return {
+        name: _texts(next(sent, b""), next(sent, b"")) if of == TEXT else _numbers(next(sent, b""), of)
+        for name, of in types.items()
+    }
+
+
+def _numbers(sent: bytes, of: str) -> Any:
+    return np.frombuffer(sent, _DTYPES[of]).astype(_DTYPES[of].newbyteorder("="))
+
+
+def _texts(sizes: bytes, words: bytes) -> tuple[list[str], Any]:
+    """Of the lengths of texts in bytes, and the texts one after another, as Arrow has them."""
+    offsets = np.concatenate([[0], np.cumsum(_numbers(sizes, INT4), dtype=np.int64)])
+    texts = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(words))
+    coded = texts.dictionary_encode()
+    codes = coded.indices.buffers()[1]  # to_numpy would import pandas
+    return coded.dictionary.to_pylist(), np.frombuffer(codes, np.int32, len(texts)) if codes else np.empty(0, np.int32)
 
 
 def columns(model: type[Model], alias: str) -> str:

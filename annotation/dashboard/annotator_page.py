@@ -275,7 +275,7 @@ def main_stage(data: Mapping, number: int) -> int:
     return -max(found)[1] if found else 1
 
 
-def charts(row: Mapping, stage: Mapping, picks: Sequence[warning_signs.Pick]) -> dict:
+def charts(row: Mapping, stage: Mapping, picks: Sequence[tuple[int, int]]) -> dict:
     return {
         "speed_bars": speed_bars(row["bands"], stage["bands"]),
         "answer_bars": answer_bars(row["labels"], row["others"]),

@@ -3,26 +3,28 @@
 Computed once per state (figures/cache.py), for the agreement page and the API.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
 from annotation.figures import cache
 from annotation.figures.cache import Reckoned
-from annotation.figures.stage import judgment_rows
+from annotation.figures.judgments import judgments_of
 from annotation.measures import agreement
 from annotation.measures.agreement import RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
-from annotation.measures.counts import JudgmentRow, TaskKey
-from annotation.models import Kind, Slot, Stage
+from annotation.measures.counts import HOUR, rating_table
+from annotation.measures.judgments import Judgments
+from annotation.measures.types import Array
+from annotation.models import Slot, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
 
 KIND = "agreement"
 PROMPT = 2000  # up to this many judgments, the request computes them itself
+_WEEK, _TO_MONDAY = 7 * 24 * HOUR, 3 * 24 * HOUR  # the first day of 1970 was a Thursday
 WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 
@@ -33,9 +35,10 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
     """
     see = rule_of(stage).projections()[view]
-    rows = [row for row in judgment_rows(stage) if row.kind == Kind.JUDGE and row.counted and row.live]
-    table = RatingTable((row.task, row.annotator, row.answer) for row in rows).projected(see)
-    parts = parts_of(table, rows)
+    given = judgments_of(stage)
+    standing = given[given.is_judge & given.counted & given.live]
+    table = rating_table(standing).projected(see)
+    parts = parts_of(table, standing)
     if brief:
         del parts["week"]
     found = agreement_by(table, parts, tell, each=not brief)
@@ -56,28 +59,30 @@ def _named(row: dict) -> dict:
     return {key: pseudonym(value) if key in WHO else value for key, value in row.items()}
 
 
-def parts_of(table: RatingTable, rows: Sequence[JudgmentRow]) -> dict[str, list[Part]]:
+def parts_of(table: RatingTable, standing: Judgments) -> dict[str, list[Part]]:
     """The stage's types, subtypes and weeks, in their order. An item's week is that of its last counted judgment."""
-    kinds = {row.task: (row.type, row.subtype) for row in rows}
-    last: dict[TaskKey, int] = defaultdict(int)
-    for row in rows:
-        last[row.task] = max(last[row.task], row.at)
-    weeks = {task: week(at) for task, at in last.items()}
+    last = np.zeros(len(standing.task.values), dtype=np.int64)
+    np.maximum.at(last, standing.task.code, standing.at)
+    group = np.zeros(len(last), dtype=int)
+    group[standing.task.code] = standing.part.code
+    places = {task: place for place, task in enumerate(standing.task.values)}
+    task = np.array([places[task] for task in table.tasks], dtype=int)[table.item]  # of each rating
+    group, last = group[task], last[task]
+    mondays, week_of = np.unique((last + _TO_MONDAY) // _WEEK * _WEEK - _TO_MONDAY, return_inverse=True)
+    subtypes = standing.part.values
     return {
-        "type": _parts(table, lambda task: kinds[task][:1], ("type",)),
-        "subtype": _parts(table, lambda task: kinds[task], ("type", "subtype")),
-        "week": _parts(table, weeks.__getitem__, ("week", "from")),
+        "type": _parts([part[:1] for part in subtypes], group, ("type",)),
+        "subtype": _parts(subtypes, group, ("type", "subtype")),
+        "week": _parts([week(at) for at in mondays.tolist()], week_of, ("week", "from")),
     }
 
 
-def _parts(table: RatingTable, part_of: Callable[[TaskKey], tuple[str, ...]], names: Sequence[str]) -> list[Part]:
-    groups: Mapping[tuple, list[int]] = defaultdict(list)
-    for place, task in enumerate(table.tasks):
-        groups[part_of(task)].append(place)
-    return [
-        Part(dict(zip(names, group, strict=True)), np.isin(table.item, places))
-        for group, places in sorted(groups.items())
-    ]
+def _parts(names: Sequence[tuple[str, ...]], code: Array, columns: Sequence[str]) -> list[Part]:
+    """A part for each distinct name that a rating has; `code` is the position of each rating's name."""
+    distinct = sorted(set(names))
+    of = np.array([distinct.index(name) for name in names], dtype=int)[code]
+    used = np.unique(of).tolist()
+    return [Part(dict(zip(columns, distinct[place], strict=True)), of == place) for place in used]
 
 
 def week(at: int) -> tuple[str, str]:

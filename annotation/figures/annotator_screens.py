@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from annotation.figures.edit_names import edits_of, name_of_edit
-from annotation.figures.stage import judgment_rows
+from annotation.figures.judgments import judgment_rows
 from annotation.measures import annotator_behaviour, warning_signs
-from annotation.measures.counts import EPOCH, JudgmentRow, TaskKey
+from annotation.measures.counts import EPOCH
+from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.models import Annotator, Kind, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import main_view

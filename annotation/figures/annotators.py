@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
-from annotation.figures.stage import judgment_rows
+from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_figures, few_annotators, warning_signs
 from annotation.measures.annotator_figures import Checked
-from annotation.measures.counts import JudgmentRow
+from annotation.measures.judgments import Judgments
 from annotation.models import Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import main_view
@@ -30,7 +30,7 @@ def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """
     study, few = stage.study, {}
 
-    def keep(one: Stage, rows: Sequence[JudgmentRow]) -> None:
+    def keep(one: Stage, rows: Judgments) -> None:
         views = rule_of(one).projections()
         shown = main_view(views) if protocol_named(one.protocol).file else "answer"
         few[str(one.position)] = few_annotators.few_annotators(rows, views[shown])
@@ -42,7 +42,7 @@ def of_stages(
     study: Study,
     stages: Sequence[Stage],
     tell: Tell = silent,
-    see: Callable[[Stage, Sequence[JudgmentRow]], None] = lambda stage, rows: None,
+    see: Callable[[Stage, Judgments], None] = lambda stage, rows: None,
 ) -> dict:
     """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments."""
     found, pay = [], float(study.pay_per_hour)
@@ -50,7 +50,7 @@ def of_stages(
     for done, one in enumerate(stages):
         tell(done, len(stages) + 1)
         one.study = study
-        rows = judgment_rows(one)
+        rows = judgments_of(one)
         see(one, rows)
         found.append(_of_stage(one, rows, people, pay))
     whole, speed = annotator_figures.of_study(found, list(people), pay)
@@ -63,7 +63,7 @@ def look(study: Study, by: str = "app") -> cache.Reckoned:
     return cache.look(first, KIND, by=by)
 
 
-def _of_stage(stage: Stage, rows: Sequence[JudgmentRow], people: Mapping[int, bool], pay: float) -> dict:
+def _of_stage(stage: Stage, rows: Judgments, people: Mapping[int, bool], pay: float) -> dict:
     checked = {number: _checked(found) for number, found in attention_checks.results(stage).items()}
     tried = qualification.results(stage)
     passed = {number: {kind: found.passed for kind, found in tries.items()} for number, tries in tried.items()}

@@ -5,39 +5,23 @@ reports besides (annotation/figures/paper.py). Everything under `now` depends on
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from sys import intern
+from collections.abc import Callable
 
 from annotation.figures.attributes import attributes_of
-from annotation.figures.edit_names import edits_of
+from annotation.figures.judgments import judgments_of, stage_tasks, task_rows
 from annotation.figures.paper import paper
 from annotation.measures import adaptive_overlap, stage_figures
 from annotation.measures import counts as measures_counts
 from annotation.measures.audits.figures import audit_figures
-from annotation.measures.counts import HOUR, JudgmentRow, TaskRow, iso_time
+from annotation.measures.counts import HOUR, iso_time
+from annotation.measures.judgments import Judgments
 from annotation.measures.stage_figures import SETTINGS, StageRows
-from annotation.models import Kind, Stage, StageState, Strategy, StudyState
+from annotation.models import Stage, StageState, Strategy, StudyState
 from annotation.pipeline import audits
 from annotation.pipeline.outcomes import rule_of
-from annotation.protocols.decision_rule import EDIT_PREFIX
-from annotation.sql import fetch, stream
+from annotation.sql import fetch
 
 LONGEST = 10 * 365 * 24  # hours; longer forecasts are not shown
-
-JUDGMENTS = """
-SELECT item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype, slot.number,
-       annotator.number, judgment.answer, array_position(lease.shown, judgment.answer), cardinality(lease.shown),
-       judgment.active_ms, coalesce(slot.judgment_id = judgment.id, false), judgment.surplus, judgment.withdrawn,
-       (extract(epoch FROM judgment.created_at) * 1000000)::bigint
-FROM annotation_slot slot
-JOIN annotation_lease lease ON lease.slot_id = slot.id
-JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
-JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
-JOIN annotation_task task ON task.id = slot.task_id
-JOIN benchmarks_item item ON item.id = task.item_id
-WHERE task.stage_id = %(stage)s {of}
-ORDER BY item.position, task.question, task.round, judgment.created_at, slot.number, judgment.id
-"""
 
 # The tasks on annotators' screens, until when they are held at the latest, and the time now, in microseconds.
 LEASED = """
@@ -63,43 +47,11 @@ JOIN annotation_task task ON task.id = lease.task_id WHERE task.stage_id = %(sta
 """
 
 
-def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
-    """Every judgment of the stage, including checks, revisions and surplus ones, by item and time.
-
-    With an annotator's id, only theirs.
-    """
-    of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
-    rows = list(_given(stream(JUDGMENTS.format(of=of), stage=stage.pk, annotator=annotator)))
-    if not any(row.answer.startswith(EDIT_PREFIX) for row in rows):
-        return rows
-    names = {identity: edit.name for identity, edit in edits_of([stage]).items()}
-    return [row._replace(answer=names.get(row.answer, row.answer)) for row in rows]
-
-
-def _given(rows: Iterable[tuple]) -> Iterator[JudgmentRow]:
-    """Stores equal texts and task positions once, which halves the memory of a million rows."""
-    last: tuple = ()
-    for item, question, round, kind, live, group, subgroup, slot, annotator, answer, *rest in rows:
-        task = (item, intern(question), round)
-        last = last if task == last else task
-        words = (intern(kind), live, intern(group), intern(subgroup), slot, annotator, intern(answer))
-        yield JudgmentRow._make((last, *words, *rest))
-
-
-def task_rows(stage: Stage) -> list[TaskRow]:
-    """The stage's live tasks in item order, without checks and practice."""
-    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by("item__position", "question", "round")
-    rows = tasks.values_list(
-        "item__position", "question", "round", "item__type", "item__subtype", "overlap",
-        "decided__state", "decided__reason", "decided__by",
-    )  # fmt: skip
-    return [TaskRow(row[:3], *row[3:]) for row in rows]
-
-
 def stage_rows(stage: Stage) -> StageRows:
     """Everything that the stage's figures are computed from."""
     ((flags, unsettled),) = fetch(FLAGS, stage=stage.pk)
-    rule, judgments, tasks = rule_of(stage), judgment_rows(stage), task_rows(stage)
+    rule, asked = rule_of(stage), stage_tasks(stage)
+    judgments, tasks = judgments_of(stage, asked), task_rows(asked)
     more = {**paper(stage), **_audit(stage), **adaptive_overlap.of_stage(rule, stage.certainty, judgments, tasks)}
     return StageRows(
         _settings(stage), rule, judgments, tasks, (flags, unsettled), fetch(ANNOTATORS, stage=stage.pk), more,
@@ -130,7 +82,7 @@ def study_figures(stage: Stage, rows: StageRows | None = None, step: Callable[[]
     step()
     counted = rows.counted
     found = stage_figures.figures(rows, step)
-    found["now"] = _now(stage, counted, rows.wanted - sum(row.live for row in counted))
+    found["now"] = _now(stage, counted, rows.wanted - int(counted.live.sum()))
     step()
     return found
 
@@ -147,10 +99,10 @@ def _settings(stage: Stage) -> dict:
     }
 
 
-def _now(stage: Stage, counted: list[JudgmentRow], remaining: int) -> dict:
+def _now(stage: Stage, counted: Judgments, remaining: int) -> dict:
     ((leased, until, at),) = fetch(LEASED, stage=stage.pk)
-    recent = sum(row.at > at - HOUR for row in counted)
-    hours = min(1.0, max(1 / 60, (at - min((row.at for row in counted), default=at)) / HOUR))
+    recent = int((counted.at > at - HOUR).sum())
+    hours = min(1.0, max(1 / 60, (at - int(counted.at.min(initial=at))) / HOUR))
     stopped = halted(stage)
     return {
         "at": iso_time(at),
@@ -172,7 +124,7 @@ def no_forecast(reason: str) -> dict:
     return {"finish": None, "earliest": None, "latest": None, "basis": "", "reason": reason}
 
 
-def forecast(at: int, recent: int, hours: float, counted: list[JudgmentRow], remaining: int) -> dict:
+def forecast(at: int, recent: int, hours: float, counted: Judgments, remaining: int) -> dict:
     """When the rest will be judged at the pace of the last hour, or of the whole time if the last hour has too little
     for a rate.
 

@@ -24,8 +24,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annotation.measures.counts import JudgmentRow, TaskKey, TaskRow
+from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import binomial_distribution
+from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Array, Figures
 from annotation.protocols.certainty import leading_counts, wants_more
 from annotation.protocols.decision_rule import Rule

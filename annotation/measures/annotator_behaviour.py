@@ -5,18 +5,20 @@ docs/reference/measures.md defines the figures.
 """
 
 import math
-from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
-from annotation.measures.counts import HOUR, JUDGE, JudgmentRow, TaskKey
-from annotation.measures.types import Figures
+from annotation.measures.counts import HOUR
+from annotation.measures.judgments import JUDGE, JudgmentRow, Judgments, TaskKey
+from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
 
@@ -44,26 +46,24 @@ class StageBehaviour:
 
 
 def stage_behaviour(
-    rows: Sequence[JudgmentRow], views: Mapping[str, Projection], excluded: Collection[int] = ()
+    rows: Iterable[JudgmentRow], views: Mapping[str, Projection], excluded: Collection[int] = ()
 ) -> StageBehaviour:
-    counted = [row for row in rows if row.kind == JUDGE and row.counted]
-    typical = median(row.active_ms for row in counted) if counted else None
-    coarse = main_view(views)
-    long = measures_counts.rating_table(row for row in counted if row.live)
+    given = Judgments.of(rows)
+    counted = given[given.is_judge & given.counted]
+    standing, coarse, typical = counted[counted.live], main_view(views), measures_counts.median_time(counted)
+    long = measures_counts.rating_table(standing)
     seen = {name: long.projected(view) for name, view in views.items()}
-    wanted = {row.task for row in rows if row.annotator in excluded}
-    given = defaultdict(list)
-    for row in counted:
-        if row.live and row.task in wanted:
-            given[row.task].append(row.answer)
+    theirs = given.task.code[np.isin(given.annotator, list(excluded))]
+    others = defaultdict(list)
+    for row in standing[np.isin(standing.task.code, theirs)]:
+        others[row.task].append(row.answer)
     kappas = {
         name: agreement.mean_kappas((pair.first, pair.second, pair.value) for pair in agreement.cohen_kappas(table))
         for name, table in seen.items()
     }
     return StageBehaviour(
-        views, coarse, typical, Counter(views[coarse](row.answer) for row in counted), _speed_bands(counted, typical),
-        {name: _same(table) for name, table in seen.items()}, kappas,
-        given,
+        views, coarse, typical, Counter(counted.answer.renamed(views[coarse]).counts()),
+        _speed_bands(counted.active_ms, typical), {name: _same(table) for name, table in seen.items()}, kappas, others,
     )  # fmt: skip
 
 
@@ -75,12 +75,11 @@ def _same(table: RatingTable) -> dict[Any, _Same]:
     }
 
 
-def _speed_bands(counted: Iterable[JudgmentRow], typical: float | None) -> list[int]:
+def _speed_bands(times: Array, typical: float | None) -> list[int]:
     """Judgments in each of six bands of active time, from under a quarter of the median to over four times it."""
-    if not typical:
-        return [0] * (len(BANDS) + 1)
-    counts = Counter(bisect(BANDS, row.active_ms / typical) for row in counted)
-    return [counts[band] for band in range(len(BANDS) + 1)]
+    bands = np.searchsorted(BANDS, times / typical, side="right") if typical else np.empty(0, dtype=int)
+    counts: list[int] = np.bincount(bands, minlength=len(BANDS) + 1).tolist()
+    return counts
 
 
 def judgments_considered(rows: Sequence[JudgmentRow], excluded: bool) -> list[JudgmentRow]:
@@ -134,7 +133,7 @@ def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> Figures:
         "log_time": median(logs) if logs else None,
         "quick": quick,
         "quick_share": measures_counts.ratio(quick, len(mine)),
-        "bands": _speed_bands(mine, all_.typical),
+        "bands": _speed_bands(np.array([row.active_ms for row in mine]), all_.typical),
     }
 
 

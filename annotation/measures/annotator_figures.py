@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotation.measures import annotator_behaviour, counts, pass_rules, warning_signs
 from annotation.measures.annotator_behaviour import StageBehaviour
-from annotation.measures.counts import JUDGE, JudgmentRow
+from annotation.measures.judgments import JudgmentRow, Judgments
 from annotation.protocols.base import NOMINAL, Projection, level_of_view
 
 SUMMED = ("judged", "answers", "active_minutes", "paid", "quick")
@@ -28,7 +28,7 @@ class Checked(NamedTuple):
 def of_stage(
     position: int,
     name: str,
-    rows: Sequence[JudgmentRow],
+    rows: Iterable[JudgmentRow],
     views: Mapping[str, Projection],
     people: Mapping[int, bool],
     seated: Collection[int],
@@ -42,9 +42,12 @@ def of_stage(
     says whether they passed the comprehension questions and the practice. `pay` is per hour.
     """
     excluded = {number for number, out in people.items() if out}
-    all_, mine = annotator_behaviour.stage_behaviour(rows, views, excluded), counts.rows_by_annotator(rows)
-    found = [_row(number, mine[number], all_, number in excluded, pay) for number in sorted({*seated, *mine})]
-    counted = [row.active_ms for row in rows if row.kind == JUDGE and row.counted]
+    given = Judgments.of(rows)
+    all_, mine = annotator_behaviour.stage_behaviour(given, views, excluded), given.by_annotator()
+    found = [
+        _row(number, list(mine.get(number, ())), all_, number in excluded, pay) for number in sorted({*seated, *mine})
+    ]
+    counted = given.active_ms[given.is_judge & given.counted].tolist()
     level = level_of_view(all_.views[all_.coarse])
     for row in found:
         _add_known(row, position, checked.get(row["number"]), passed.get(row["number"], {}))

@@ -8,11 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from annotation.measures import agreement, exact_tests, pairwise_kappa, warning_signs
-from annotation.measures.types import Figures
+from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
+from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, RANK
 from annotation.protocols.decision_rule import DROPPED, KEPT
@@ -20,39 +22,10 @@ from annotation.wording import pseudonym
 
 BINS = 60  # at most, in the series of judgments over time
 _WIDTHS = (1, 5, 15, 60, 360, 1440, 10080)  # minutes
-JUDGE = "judge"  # the kind of rows that are neither checks nor practice
 HOUR = 3_600_000_000  # microseconds
 RATE_HOURS, RATE_JUDGMENTS = 1 / 6, 10  # the least time and the fewest judgments behind a rate per hour
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOTHING_JUDGED = "nothing is judged yet"
-
-
-TaskKey = tuple[int, str, int]  # a task: its item's position, the question, the round; sorts as the items do
-
-
-class JudgmentRow(NamedTuple):
-    """One judgment.
-
-    `place` is the position of the picked option on the screen, from 1, or None for a fixed answer; `places` is how many
-    options the screen had. `counted`: it is the current judgment of its slot. `live`: its task's item is in the stage.
-    `at` is in microseconds since 1970 (UTC).
-    """
-
-    task: TaskKey
-    kind: str
-    live: bool
-    type: str
-    subtype: str
-    slot: int
-    annotator: int
-    answer: str
-    place: int | None
-    places: int
-    active_ms: int
-    counted: bool
-    surplus: bool
-    withdrawn: bool
-    at: int
 
 
 class TaskRow(NamedTuple):
@@ -65,14 +38,6 @@ class TaskRow(NamedTuple):
     state: str | None
     reason: str | None
     by: str | None
-
-
-def rows_by_annotator(rows: Iterable[JudgmentRow]) -> dict[int, list[JudgmentRow]]:
-    """A `defaultdict`: whoever has no rows has an empty list."""
-    found = defaultdict(list)
-    for row in rows:
-        found[row.annotator].append(row)
-    return found
 
 
 def iso_time(at: int | None) -> str | None:
@@ -105,8 +70,8 @@ def _sorted(counts: Counter[Any]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def rating_table(counted: Iterable[JudgmentRow]) -> agreement.RatingTable:
-    return agreement.RatingTable((row.task, row.annotator, row.answer) for row in counted)
+def rating_table(counted: Judgments) -> agreement.RatingTable:
+    return agreement.RatingTable(counted.ratings())
 
 
 def agreement_figures(name: str, long: agreement.RatingTable, resampled: bool = False) -> Figures:
@@ -189,10 +154,10 @@ def _headline_on_scale(found: Figures) -> Figures:
 
 
 def figures_by_type(
-    asked: Iterable[TaskRow], standing: Iterable[JudgmentRow], long: agreement.RatingTable, resampled: bool = False
+    asked: Iterable[TaskRow], standing: Judgments, long: agreement.RatingTable, resampled: bool = False
 ) -> list[Figures]:
     """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of `long`."""
-    groups, judgments = defaultdict(list), Counter((row.type, row.subtype) for row in standing)
+    groups, judgments = defaultdict(list), standing.part.counts()
     for task in asked:
         groups[task.type, task.subtype].append(task)
     return [
@@ -200,7 +165,7 @@ def figures_by_type(
             "type": kind,
             "subtype": subtype,
             **outcome_counts(tasks),
-            "judgments": judgments[kind, subtype],
+            "judgments": judgments.get((kind, subtype), 0),
             **_agreement_within(long, (task.task for task in tasks), resampled),
         }
         for (kind, subtype), tasks in sorted(groups.items())
@@ -221,11 +186,11 @@ def hourly_rate(judgments: int, hours: float) -> float | None:
     return judgments / hours if hours >= RATE_HOURS and judgments >= RATE_JUDGMENTS else None
 
 
-def pace(counted: Sequence[JudgmentRow]) -> Figures:
+def pace(counted: Judgments) -> Figures:
     """Counted judgments an hour, between the first and the last of them; None with the reason if they took no time."""
-    if not counted:
+    if not len(counted):
         return {"first": None, "last": None, "hours": 0.0, "per_hour": None, "reason": NOTHING_JUDGED}
-    first, last = min(row.at for row in counted), max(row.at for row in counted)
+    first, last = int(counted.at.min()), int(counted.at.max())
     hours = (last - first) / HOUR
     reason = "" if hours else "all judgments came at one moment"
     return {
@@ -237,60 +202,69 @@ def pace(counted: Sequence[JudgmentRow]) -> Figures:
     }
 
 
-def judgments_over_time(counted: Sequence[JudgmentRow]) -> Figures:
+def judgments_over_time(counted: Judgments) -> Figures:
     """Counted judgments in bins of equal width, from the first to the last.
 
     The width is the narrowest of `_WIDTHS` that needs at most `BINS` bins.
     """
-    if not counted:
+    if not len(counted):
         return {"minutes": 60, "bins": []}
-    times = [row.at // 60_000_000 for row in counted]
-    width = next((w for w in _WIDTHS if max(times) // w - min(times) // w < BINS), _WIDTHS[-1])
-    counts = Counter(time // width for time in times)
-    span = range(min(counts), max(counts) + 1)
-    bins = [{"from": iso_time(place * width * 60_000_000), "judgments": counts[place]} for place in span]
+    times = counted.at // 60_000_000
+    first, last = int(times.min()), int(times.max())
+    width = next((w for w in _WIDTHS if last // w - first // w < BINS), _WIDTHS[-1])
+    counts = np.bincount(times // width - first // width).tolist()
+    bins = [
+        {"from": iso_time(place * width * 60_000_000), "judgments": n} for place, n in enumerate(counts, first // width)
+    ]
     return {"minutes": width, "bins": bins}
 
 
 def annotator_summary(
-    number: int, rows: Sequence[JudgmentRow], everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
+    number: int, rows: Judgments, everyone: float | None, pay_per_hour: float, fixed: Sequence[str]
 ) -> Figures:
     """The figures of one annotator in a stage.
 
     `rows` are all of their judgments. Active time and pay include checks and practice; everything else leaves them out.
     `everyone` is the median active time of all annotators in ms, `fixed` are the answers that are not shuffled.
     """
-    own = [row for row in rows if row.kind == JUDGE]
-    counted = [row for row in own if row.counted]
-    active = sum(row.active_ms for row in rows) / 3_600_000
-    typical = median(row.active_ms for row in counted) if counted else None
+    own = rows[rows.is_judge]
+    counted = own[own.counted]
+    active = int(rows.active_ms.sum()) / 3_600_000
+    typical = median_time(counted)
     picks = picks_in_order(counted)
-    answers = Counter(row.answer for row in counted if not row.place)
+    answers = counted.answer[counted.place == 0].counts()
     return {
         "annotator": pseudonym(number),
         "judged": len(counted),
         "median_seconds": None if typical is None else typical / 1000,
-        "fixed_shares": {answer: ratio(answers[answer], len(counted)) for answer in fixed},
-        "cannot_judge": answers[CANNOT_JUDGE],
+        "fixed_shares": {answer: ratio(answers.get(answer, 0), len(counted)) for answer in fixed},
+        "cannot_judge": answers.get(CANNOT_JUDGE, 0),
         "picks": len(picks),
         "places": warning_signs.place_counts(picks),
-        "withdrawn": sum(row.withdrawn for row in own),
-        "surplus": sum(row.surplus and not row.withdrawn for row in own),
+        "withdrawn": int(own.withdrawn.sum()),
+        "surplus": int((own.surplus & ~own.withdrawn).sum()),
         "active_minutes": active * 60,
         "paid": active * pay_per_hour,
-        "signs": [sign.kind for sign in work_signs(counted, everyone)],
+        "signs": [sign.kind for sign in warning_signs.signs_of_work(len(counted), typical, everyone, picks)],
     }
 
 
-def work_signs(counted: Sequence[JudgmentRow], everyone: float | None) -> list[Sign]:
+def median_time(counted: Judgments) -> float | None:
+    """The median active time, in ms."""
+    return float(np.median(counted.active_ms)) if len(counted) else None
+
+
+def work_signs(counted: Iterable[JudgmentRow], everyone: float | None) -> list[Sign]:
     """The warning signs in an annotator's counted judgments; `everyone` is the median active time of all, in ms."""
-    typical = median(row.active_ms for row in counted) if counted else None
-    return warning_signs.signs_of_work(len(counted), typical, everyone, picks_in_order(counted))
+    mine = Judgments.of(counted)
+    return warning_signs.signs_of_work(len(mine), median_time(mine), everyone, picks_in_order(mine))
 
 
-def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
-    """(position picked, positions shown) of each judgment that picked an option, oldest first."""
-    return [(row.place, row.places) for row in sorted(rows, key=lambda row: (row.at, row.task)) if row.place]
+def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
+    """(position picked, positions shown) of each judgment that picked an option, oldest first (N × 2)."""
+    given = Judgments.of(rows)
+    picked = given[np.lexsort((given.task.code, given.at))]
+    return np.column_stack([picked.place, picked.places])[picked.place > 0]
 
 
 # What a stage costs
@@ -299,13 +273,13 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> list[warning_signs.Pick]:
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
 
 
-def stage_cost(rows: Sequence[JudgmentRow], counted: int, wanted: int, pay_per_hour: float) -> Figures:
+def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) -> Figures:
     """Active time and pay so far, and as expected when all `wanted` judgments are counted.
 
     Time so far includes checks and judgments that were withdrawn, changed or surplus: they were work too. Each judgment
     to come is expected to take the mean active time per counted judgment; `range` uses the 95 % interval of that mean.
     """
-    active, left = sum(row.active_ms for row in rows) / 60_000, wanted - counted
+    active, left = int(rows.active_ms.sum()) / 60_000, wanted - counted
     each, (low, high, unsure) = ratio(active, counted), minutes_per_judgment(rows, counted)
     end, least, most = (None if value is None else active + left * value for value in (each, low, high))
     return {
@@ -329,20 +303,19 @@ def _paid(minutes: float | None, pay_per_hour: float) -> float | None:
     return None if minutes is None else minutes / 60 * pay_per_hour
 
 
-def minutes_per_judgment(rows: Iterable[JudgmentRow], counted: int) -> tuple[float | None, float | None, str]:
+def minutes_per_judgment(rows: Judgments, counted: int) -> tuple[float | None, float | None, str]:
     """A 95 % interval of the active minutes per counted judgment: (low, high, reason if there is none).
 
     Annotators differ, so they are the sampling units: the ratio of their minutes to their counted judgments, with its
     standard error for a large population (Cochran 1977, Sampling Techniques, §6.4) and Student's t.
     """
-    minutes: dict[int, float] = defaultdict(float)
-    given: Counter[int] = Counter()
-    for row in rows:
-        minutes[row.annotator] += row.active_ms / 60_000
-        given[row.annotator] += row.counted and row.kind == JUDGE
-    if not counted or len(minutes) < 2:
+    _, annotator = np.unique(rows.annotator, return_inverse=True)
+    n = int(annotator.max(initial=-1)) + 1
+    if not counted or n < 2:
         return None, None, _ONE_ANNOTATOR if counted else NOTHING_JUDGED
-    n, each = len(minutes), sum(minutes.values()) / counted
-    squares = math.fsum((minutes[who] - each * given[who]) ** 2 for who in minutes)
+    minutes = np.bincount(annotator, weights=rows.active_ms / 60_000)
+    given = np.bincount(annotator[rows.counted & rows.is_judge], minlength=n)
+    each = math.fsum(minutes) / counted
+    squares = math.fsum((minutes - each * given) ** 2)
     away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
     return max(0.0, each - away), each + away, ""

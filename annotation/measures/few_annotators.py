@@ -11,8 +11,10 @@ from itertools import combinations
 from operator import eq
 from statistics import median
 
+import numpy as np
+
 from annotation.measures import agreement
-from annotation.measures.counts import JUDGE, JudgmentRow, TaskKey
+from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL, Projection, View
 
@@ -55,17 +57,19 @@ def few_annotators(rows: Iterable[JudgmentRow], view: Projection) -> Figures:
     `rows` are all judgments of the stage; only those that count are used. `view` is the answer to compare; on a scale,
     neighbouring answers count as the same. Both lists are empty for more than `MOST_ANNOTATORS`.
     """
-    counted = [row for row in rows if row.kind == JUDGE and row.counted and row.live]
-    judged = Counter(row.annotator for row in counted)
+    given = Judgments.of(rows)
+    standing = given[given.is_judge & given.counted & given.live]
+    judged = np.unique(standing.annotator).tolist()
     if len(judged) > MOST_ANNOTATORS:
         return {"outliers": [], "pairs": []}
+    counted = list(standing)
     answers: dict[TaskKey, dict[int, str]] = defaultdict(dict)
     for row in counted:
         said = view(row.answer)
         if not isinstance(view, View) or view.on_scale(said):
             answers[row.task][row.annotator] = said
     near = _near(view)
-    found = [*_low_agreement(answers, sorted(judged), near), *_fast(counted)]
+    found = [*_low_agreement(answers, judged, near), *_fast(counted)]
     pairs = disagreeing_pairs(answers, near or eq)
     return {"outliers": [asdict(one) for one in found], "pairs": [asdict(one) for one in pairs]}
 

@@ -14,7 +14,7 @@ Rating = tuple[Any, Any, str]  # item and annotator, each of any type that sorts
 @dataclass(frozen=True, slots=True)
 class RatingColumns:
     """R ratings in the order given. `item`, `annotator` and `label` (shape R) are positions in `items`, `annotators`
-    and `labels`, whose values are distinct and in the order of first appearance.
+    and `labels`, whose values are distinct; those of rows are in the order of first appearance.
     """
 
     items: list[Any]

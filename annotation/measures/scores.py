@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_terry
-from annotation.measures.counts import JudgmentRow, TaskKey, TaskRow
+from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import student_t_95
+from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared import answers, schema, values

@@ -5,14 +5,14 @@ figures/stage.py reads the rows from the database, releases/verification from th
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import median
 from typing import Any
 
 from annotation.measures import agreement
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.audits.figures import to_come
-from annotation.measures.counts import JUDGE, JudgmentRow, TaskRow
+from annotation.measures.counts import TaskRow
+from annotation.measures.judgments import Judgments
 from annotation.measures.scores import scores
 from annotation.protocols import base
 from annotation.protocols.decision_rule import Rule
@@ -39,7 +39,7 @@ class StageRows:
 
     settings: Mapping[str, Any]
     rule: Rule
-    judgments: Sequence[JudgmentRow]
+    judgments: Judgments
     tasks: Sequence[TaskRow]
     flags: tuple[int, int]
     annotators: Sequence[tuple[Any, ...]]
@@ -48,9 +48,15 @@ class StageRows:
     resampled: bool = False
 
     @property
-    def counted(self) -> list[JudgmentRow]:
+    def counted(self) -> Judgments:
         """Also of tasks that are no longer live."""
-        return [row for row in self.judgments if row.kind == JUDGE and row.counted]
+        return self.judgments[self.judgments.is_judge & self.judgments.counted]
+
+    @property
+    def standing(self) -> Judgments:
+        """The counted ones of live tasks."""
+        counted = self.counted
+        return counted[counted.live]
 
     @property
     def wanted(self) -> int:
@@ -62,15 +68,15 @@ class StageRows:
         return sum(task.overlap for task in self.tasks)
 
     def _wanted_by_audit(self, audit: Mapping[str, Any]) -> int:
-        judged = Counter(row.task for row in self.counted if row.live)
+        judged = self.standing.task.counts()
         items = {task.task[0] for task in self.tasks}
         missing: Counter[int] = Counter()
         for task in self.tasks:
             if task.state is None:
-                missing[task.task[0]] += max(0, task.overlap - judged[task.task])
+                missing[task.task[0]] += max(0, task.overlap - judged.get(task.task, 0))
         needed = audit["most"] if audit["expected"] is None else audit["expected"]
         coming = to_come(missing.values(), len(items) - len(missing), needed, audit["met"])
-        return judged.total() + sum(coming)
+        return sum(judged.values()) + sum(coming)
 
 
 def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[str, Any]:
@@ -79,7 +85,7 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
     `step()` is called after each view of agreement.
     """
     counted = found.counted
-    standing = [row for row in counted if row.live]
+    standing = counted[counted.live]
     gone = len(counted) - len(standing)
     pay = float(found.settings["pay_per_hour"])
     return {
@@ -95,10 +101,10 @@ def figures(found: StageRows, step: Callable[[], None] = lambda: None) -> dict[s
     }
 
 
-def _scores(found: StageRows, standing: Sequence[JudgmentRow]) -> dict[str, Any]:
+def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
     """Under `scores`, those of a protocol file that says how its answers are scored; else nothing."""
     file = found.rule.protocol.file
-    made = scores(file, standing, found.tasks, found.attributes) if file else {}
+    made = scores(file, list(standing), found.tasks, found.attributes) if file else {}
     return {"scores": made} if any(made.values()) else {}
 
 
@@ -112,14 +118,13 @@ def headline(found: StageRows, agreements: Sequence[Mapping[str, Any]]) -> dict[
     on = main_view(found)
 
     def table() -> RatingTable:
-        standing = [row for row in found.counted if row.live]
-        return measures_counts.rating_table(standing).projected(found.rule.projections()[on])
+        return measures_counts.rating_table(found.standing).projected(found.rule.projections()[on])
 
     of_view = next(dict(one) for one in agreements if one["on"] == on)
     return {"on": on, **measures_counts.headline_agreement(of_view, table)}
 
 
-def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable[[], None]) -> dict[str, Any]:
+def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) -> dict[str, Any]:
     """Everything that compares annotators, on each view of the counted answers: for the stage, annotators and types."""
     long, agreements = measures_counts.rating_table(standing), []
     seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
@@ -137,18 +142,18 @@ def _agreement(found: StageRows, standing: Sequence[JudgmentRow], step: Callable
 
 
 def _progress(found: StageRows, gone: int) -> dict[str, Any]:
-    rows = [row for row in found.judgments if row.kind == JUDGE]
+    rows = found.judgments[found.judgments.is_judge]
     flags, unsettled = found.flags
     return {
         "items": len({task.task[0] for task in found.tasks}),
         "tasks": len(found.tasks),
         "settled": sum(task.state is not None for task in found.tasks),
         "judgments_wanted": found.wanted,
-        "judgments_counted": sum(row.counted for row in rows) - gone,
+        "judgments_counted": int(rows.counted.sum()) - gone,
         "judgments_gone": gone,
         "judgment_rows": len(rows),
-        "withdrawn": sum(row.withdrawn for row in rows),
-        "surplus": sum(row.surplus and not row.withdrawn for row in rows),
+        "withdrawn": int(rows.withdrawn.sum()),
+        "surplus": int((rows.surplus & ~rows.withdrawn).sum()),
         "flags": flags,
         "flags_open": unsettled,
     }
@@ -158,8 +163,8 @@ def _annotators(
     found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """StageBehaviour who has been in the stage, in the order of joining."""
-    mine = measures_counts.rows_by_annotator(found.judgments)
-    everyone = median([row.active_ms for row in found.counted] or [0])
+    mine, none = found.judgments.by_annotator(), found.judgments[:0]
+    everyone = measures_counts.median_time(found.counted) or 0
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
     kappas = {
         one["on"]: agreement.mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])
@@ -171,7 +176,7 @@ def _annotators(
     names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
     return [
         {
-            **measures_counts.annotator_summary(number, mine[number], everyone, pay, fixed),
+            **measures_counts.annotator_summary(number, mine.get(number, none), everyone, pay, fixed),
             "with_majority": {name: asdict(one.get(number, nothing)) for name, one in majority.items()},
             "kappa_mean": {name: means.get(number) for name, means in kappas.items()},
             **dict(zip(names, who, strict=True)),

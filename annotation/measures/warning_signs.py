@@ -8,14 +8,15 @@ one, because with many judgments the smallest difference is significant.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from fractions import Fraction
 from statistics import mean, stdev
 
+import numpy as np
+
 from annotation.measures import exact_tests
-from annotation.measures.types import Figures
+from annotation.measures.types import Array, Figures
 
 SIGNS_FROM = 20  # with fewer judgments, an annotator shows no signs
 FAST_SHARE = 0.5  # of the median of all
@@ -40,7 +41,7 @@ KINDS = {  # all, in display order, with their label
     "training": "practice",
 }
 
-Pick = tuple[int, int]  # the place that was picked, from 1, and how many were shown
+Picks = Sequence[tuple[int, int]] | Array  # the place that was picked, from 1, and how many were shown (N × 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,31 +94,32 @@ def far_sign(away: float | None, n: int) -> list[Sign]:
 # Places: options are shuffled for each screen, so those who read them pick each place equally often
 
 
-def place_counts(picks: Iterable[Pick]) -> list[int]:
+def _columns(picks: Picks) -> Array:
+    """2 × N: the places that were picked, and how many were shown."""
+    return np.array(picks, dtype=np.int64).reshape(-1, 2).T
+
+
+def place_counts(picks: Picks) -> list[int]:
     """The number of picks at each position shown: the first, the second …"""
-    counts: Counter[int] = Counter()
-    most = 0
-    for place, shown in picks:
-        counts[place] += 1
-        most = max(most, shown)
-    return [counts[place] for place in range(1, most + 1)]
+    place, shown = _columns(picks)
+    counts: list[int] = np.bincount(place, minlength=shown.max(initial=0) + 1)[1 : shown.max(initial=0) + 1].tolist()
+    return counts
 
 
-def expected_places(picks: Sequence[Pick]) -> list[float]:
+def expected_places(picks: Picks) -> list[float]:
     """The expected number of picks at each position without a habit: 1 / m of the picks with m positions shown."""
-    shown = Counter(many for _, many in picks)
-    most = max(shown, default=0)
-    return [sum(n / many for many, n in shown.items() if many >= place) for place in range(1, most + 1)]
+    shown = dict(enumerate(np.bincount(_columns(picks)[1]).tolist()))
+    return [sum(n / many for many, n in shown.items() if n and many >= place) for place in range(1, len(shown))]
 
 
-def side_test(picks: Sequence[Pick]) -> Figures:
+def side_test(picks: Picks) -> Figures:
     """Whether places are picked equally often: the exact binomial test of two, else Pearson's chi-square."""
     found, expected, n = place_counts(picks), expected_places(picks), len(picks)
     figures = {"counts": found, "expected": expected, "n": n}
     if n < SIGNS_FROM or len(found) < 2 or min(expected) < _EXPECTED:
         reason = f"{_FEW} picks" if n < SIGNS_FROM else "too few picks for so many places"
         return _no_test(reason, **figures)
-    if all(many == 2 for _, many in picks):
+    if (_columns(picks)[1] == 2).all():
         return {
             "p": exact_tests.two_sided(exact_tests.binomial_distribution(n, 0.5), found[0]),
             "reason": "",
@@ -142,25 +144,24 @@ def side_sign(test: Figures) -> list[Sign]:
     return [Sign("side", f"picked place {place} in {test['counts'][place - 1] / n:.0%} of {n} picks")]
 
 
-def runs_test(picks: Sequence[Pick]) -> Figures:
+def runs_test(picks: Picks) -> Figures:
     """For picks in the order given: how often one repeats the previous place, and the longest run of a place.
 
     Without a habit each pick repeats the place before with probability 1 / m, whatever came earlier. So repeats are
     binomial, and a run of L picks is one of L - 1 repeats. `p` is that of the less probable of the two, doubled because
     there are two tests. If screens differ in how many options they show, the mean of the probabilities is used.
     """
-    n, longest, at = len(picks), 0, 0
-    again = [first[0] == second[0] for first, second in pairwise(picks)]
-    length = 1
-    for place, same in enumerate([*again, False]):
-        if n and length > longest:
-            longest, at = length, place - length + 1
-        length = length + 1 if same else 1
-    repeats = sum(again)
-    figures = {"n": n, "repeats": repeats, "longest": longest, "from": at, "place": picks[at][0] if n else None}
+    (place, shown), n = _columns(picks), len(picks)
+    begins = np.flatnonzero(np.diff(place, prepend=0))  # of the runs
+    lengths = np.diff(begins, append=n)
+    most = int(lengths.argmax()) if n else 0
+    longest, at = (int(lengths[most]), int(begins[most])) if n else (0, 0)
+    repeats = n - len(begins)
+    figures = {"n": n, "repeats": repeats, "longest": longest, "from": at, "place": int(place[at]) if n else None}
     if n < SIGNS_FROM:
         return _no_test(f"{_FEW} picks", chance=None, **figures)
-    chance = mean(1 / max(one[1], two[1]) for one, two in pairwise(picks))
+    options = enumerate(np.bincount(np.maximum(shown[1:], shown[:-1])).tolist())
+    chance = float(sum(Fraction(1 / many) * times for many, times in options if times) / (n - 1))
     p_repeats = exact_tests.two_sided(exact_tests.binomial_distribution(n - 1, chance), repeats)
     p_longest = exact_tests.probability_of_run(longest - 1, n - 1, chance)
     p = min(1.0, 2 * min(p_repeats, p_longest))
@@ -272,7 +273,7 @@ def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
 # Together
 
 
-def signs_of_work(judged: int, typical: float | None, everyone: float | None, picks: Sequence[Pick]) -> list[Sign]:
+def signs_of_work(judged: int, typical: float | None, everyone: float | None, picks: Picks) -> list[Sign]:
     """The signs in an annotator's own judgments in a stage; `picks` in the order given, times in ms."""
     return [*fast_sign(judged, typical, everyone), *side_sign(side_test(picks)), *runs_sign(runs_test(picks))]
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
-from annotation.figures.stage import judgment_rows
+from annotation.figures.judgments import judgment_rows
 from annotation.measures import annotator_behaviour, counts, warning_signs
-from annotation.measures.counts import HOUR, JudgmentRow
+from annotation.measures.counts import HOUR
+from annotation.measures.judgments import JudgmentRow
 from annotation.models import Annotator, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of

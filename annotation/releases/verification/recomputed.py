@@ -15,6 +15,7 @@ from annotation.measures.audits.order import sampling_order, scores_hash
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
 from annotation.measures.human_baseline import Pair, QuestionRow
+from annotation.measures.judgments import Judgments
 from annotation.measures.papers.base import JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.stage_figures import SETTINGS, StageRows
@@ -113,7 +114,8 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     adaptive = adaptive_overlap.of_stage(stage.rule, stage.settings.get("certainty"), stage.judgments, tasks)
     return stage_figures.figures(
         StageRows(
-            settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)), list(_seats(rows, stage)),
+            settings, stage.rule, Judgments.of(stage.judgments), tasks, (len(flags), flags.count(False)),
+            list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
             rows.attributes if _names_attributes(stage) else {}, rows.place.schema.version < JACKKNIFED,
         )

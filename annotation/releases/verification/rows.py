@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
-from annotation.measures.counts import JudgmentRow, TaskKey
+from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.papers.base import CountedJudgment
 from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline
 from annotation.protocols.decision_rule import Rule

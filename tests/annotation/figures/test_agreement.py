@@ -1,15 +1,14 @@
 """A stage's agreement by its parts: against an independent script on an export, and small cases counted by hand."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
 from annotation.exports.export import export_split
 from annotation.figures import agreement
-from annotation.measures import breakdowns, pairwise_kappa
+from annotation.measures import breakdowns, counts, pairwise_kappa
 from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
+from annotation.measures.judgments import JudgmentRow, Judgments
 from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
 from annotation.protocols.bivlc_choose import any_or_none
 from tests.annotation.exports.test_export import with_originals
@@ -21,13 +20,10 @@ MONDAY = 1_772_409_600_000_000  # 2 March 2026, 0:00 UTC, in microseconds
 BREAKDOWNS = ("type", "subtype", "week", "annotator", "pair")
 
 
-class Said(NamedTuple):
-    """What `parts_of` looks at of a judgment."""
-
-    task: int
-    at: int
-    type: str = "swap"
-    subtype: str = "obj"
+def given_at(item: int, annotator: int, at: int) -> JudgmentRow:
+    return JudgmentRow(
+        (item, "", 1), "judge", True, "swap", "obj", 1, annotator, "a", None, 4, 1, True, False, False, at
+    )
 
 
 def silent(done: int, total: int) -> None:
@@ -64,8 +60,9 @@ def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path):
 def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
     assert agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
     assert agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")
-    rows = [Said(1, MONDAY - 1), Said(1, MONDAY), Said(1, MONDAY - 2), Said(2, MONDAY - 1)]
-    parts = agreement.parts_of(RatingTable((row.task, place, "a") for place, row in enumerate(rows)), rows)["week"]
+    times = [(1, MONDAY - 1), (1, MONDAY), (1, MONDAY - 2), (2, MONDAY - 1)]
+    rows = Judgments.of(given_at(item, annotator, at) for annotator, (item, at) in enumerate(times))
+    parts = agreement.parts_of(counts.rating_table(rows), rows)["week"]
     assert [part.name["week"] for part in parts] == ["2026-W09", "2026-W10"]
     assert parts[1].rows.tolist() == [True, True, True, False]
     data = agreement.stage_agreement(crowds.stage(items=30, people=3, overlap=2), "answer")

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.figures.stage import forecast, study_figures
 from annotation.judging import submissions
 from annotation.measures import counts as measures_counts
+from annotation.measures.judgments import JudgmentRow, Judgments
 from annotation.models import Judgment, Outcome, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import task_creation
@@ -72,7 +73,7 @@ def test_cost_is_active_time_times_pay_with_what_was_taken_back():
 
 def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     """Minutes for a judgment: 0.1 and 0.3 of two judgments each; the ratio's error is sqrt(2 · 2 · 0.2²) / 4 = 0.1."""
-    rows = [given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4)]
+    rows = Judgments.of(given_at(n)._replace(annotator=n % 2, active_ms=(6000, 18000)[n % 2]) for n in range(4))
     found = measures_counts.stage_cost(rows, 4, 10, 6)
     assert (found["to_come"], found["expected_minutes"]) == (6, pytest.approx(0.8 + 6 * 0.2))
     away = 12.7062047 * 0.1
@@ -120,30 +121,28 @@ def test_the_series_holds_every_counted_judgment_in_equal_bins():
     assert bins == sorted(bins, key=lambda row: row["from"])
 
 
-def given_at(at: int) -> measures_counts.JudgmentRow:
-    return measures_counts.JudgmentRow(
-        (0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at
-    )
+def given_at(at: int) -> JudgmentRow:
+    return JudgmentRow((0, "", 1), "judge", True, "", "", 1, 1, "none", None, 4, 1, True, False, False, at)
 
 
 def test_the_forecast_follows_the_pace():
     at = 1_800_000_000_000_000
     given = given_at(at - measures_counts.HOUR // 2)
-    found = forecast(at, 12, 0.5, [given] * 12, 24)
+    found = forecast(at, 12, 0.5, Judgments.of([given] * 12), 24)
     assert found["finish"] == measures_counts.iso_time(at + measures_counts.HOUR)  # 24 an hour, 24 left
     assert found["earliest"] < found["finish"] < found["latest"]
 
 
 def test_a_few_quick_judgments_make_no_forecast():
     at = 1_800_000_000_000_000
-    found = forecast(at, 774, 1 / 60, [given_at(at - measures_counts.HOUR // 60)] * 774, 24)
+    found = forecast(at, 774, 1 / 60, Judgments.of([given_at(at - measures_counts.HOUR // 60)] * 774), 24)
     assert (found["finish"], found["reason"]) == (None, "too early for a forecast")
 
 
 def test_a_forecast_that_is_centuries_away_is_none():
     at = 1_800_000_000_000_000
     given = given_at(at - 17 * 24 * measures_counts.HOUR)
-    found = forecast(at, 0, 1.0, [given, given._replace(at=at)] * 2, 1_000_000)
+    found = forecast(at, 0, 1.0, Judgments.of([given, given._replace(at=at)] * 2), 1_000_000)
     assert (found["finish"], found["latest"]) == (None, None) and found["reason"]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from annotation.measures import few_annotators
-from annotation.measures.counts import JUDGE, JudgmentRow
+from annotation.measures.judgments import JUDGE, JudgmentRow
 
 TRUE, FALSE = "yes", "no"
 

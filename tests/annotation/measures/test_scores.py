@@ -5,7 +5,8 @@ import math
 import pytest
 
 from annotation.measures.bradley_terry import Compared, bradley_terry
-from annotation.measures.counts import JudgmentRow, TaskRow
+from annotation.measures.counts import TaskRow
+from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scores import scores, task_scores
 from annotation.protocols.declared import library
 from annotation.protocols.declared.measuring import parents_of
