@@ -40,8 +40,9 @@ SELECT id, role, 0, 'The ' || role || ' caption of ' || key
 FROM benchmarks_item, unnest(ARRAY['positive', 'negative']) role WHERE benchmark_id = %(benchmark)s
 """
 IMAGES = """
-INSERT INTO benchmarks_itemimage (item_id, image_id, role, position, round, source_name, licence, attribution)
-SELECT id, (%(images)s::bigint[])[n + 1], CASE n WHEN 4 THEN 'positive' ELSE 'candidate' END, n %% 4, 1, '', '', ''
+INSERT INTO benchmarks_itemimage (item_id, image_id, role, position, round, opaque, source_name, licence, attribution)
+SELECT id, (%(images)s::bigint[])[n + 1], CASE n WHEN 4 THEN 'positive' ELSE 'candidate' END, n %% 4, 1,
+       md5(id || '-' || n), '', '', ''
 FROM benchmarks_item, generate_series(0, 4) n WHERE benchmark_id = %(benchmark)s
 """
 TASKS = """
