@@ -100,7 +100,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
     items = ExportedItems(study, stages, edits)
     data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
-    records = [] if item_table.source_format(study.benchmark) else None
+    records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
     rows = _write_items(items, data, records, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
     notes = {

@@ -124,7 +124,8 @@ class ExportedItems:
 
     def _decision(self, row: Sequence, votes: Mapping[str, int]) -> dict:
         stage, position, question, round, state, outcome, content, reason, by, posterior = row
-        content = with_edit_names(self.edits, _from_json(content) if content else AnswerContent())
+        given: AnswerContent = _from_json(content) if content else AnswerContent()
+        content = with_edit_names(self.edits, given)
         decision = {
             "stage": stage,
             "stage_position": position,
@@ -240,8 +241,10 @@ def in_batches(benchmark: int) -> Iterator[list[ExportedItem]]:
         captions = _parts_by_item(ExportedCaption, fetch(CAPTIONS, items=items))
         images = _parts_by_item(ExportedImage, fetch(IMAGES, items=items))
         yield [
-            ExportedItem(pk, *named, _from_json(meta), _from_json(truth), captions[pk], images[pk])
-            for pk, *named, meta, truth in rows
+            ExportedItem(
+                pk, key, position, kind, subtype, _from_json(meta), _from_json(truth), captions[pk], images[pk]
+            )
+            for pk, key, position, kind, subtype, meta, truth in rows
         ]
 
 
@@ -255,7 +258,7 @@ def _parts_by_item(kind: type, rows: Iterable[Sequence]) -> Mapping[int, list]:
     return found
 
 
-def _from_json(text: str) -> dict:
+def _from_json(text: str) -> Any:
     """Most objects in the database are empty."""
     return {} if text == "{}" else json.loads(text)
 

@@ -29,9 +29,9 @@ LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come 
 BATCH = 10_000  # judgments in memory
 TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
+REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 CONTENT = b'"content": {"'  # in a line of JSON: an answer that is more than a pick
 NO_GOLD, GOLD_HIDDEN = b'"gold": []', b'"gold": null'  # likewise; inside a text, quotation marks are escaped
-REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 GIVEN = pa.field("given", pa.int32())
 JUDGMENTS = "judgments.parquet"
 
