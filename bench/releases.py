@@ -6,7 +6,8 @@
 
 First BiVLC's 7,512 real rows with a stand-in for every image that they name, judged in bulk so that every item is kept,
 released in all forms. Then a study of each number of judgments by SQL, whose five images are the same everywhere,
-released with its times and annotators. CPU seconds are those of the process, without PostgreSQL's. Starts servers of its own; every release is made, and verified, in a process of its own.
+released with its times and annotators. CPU seconds are those of the process, without PostgreSQL's. Starts servers of
+its own; every release is made, and verified, in a process of its own.
 """
 
 import argparse
@@ -36,7 +37,8 @@ release = Release.objects.get(pk=int(sys.argv[1]))
 job = jobs.run(job_id=release.job_id, by="measure", work=lifecycle.run_release, tell=tell)
 phases[state[0]] = time.monotonic() - state[1]
 assert job.state == "done", job.problems
-print(json.dumps({"phases": phases, "cpu": time.process_time(), "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"phases": phases, "cpu": time.process_time(), "memory": most}))
 """
 UNDECIDE = """
 DELETE FROM annotation_outcome WHERE task_id IN (SELECT id FROM annotation_task WHERE stage_id = ANY(%(of)s))
@@ -68,7 +70,8 @@ from annotation.releases.verification.verifying import verify
 begun = time.monotonic()
 report = verify(Path(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"seconds": time.monotonic() - begun, "cpu": time.process_time(), "memory": most, "problems": report.problems[:5]}))
+spent = {"seconds": time.monotonic() - begun, "cpu": time.process_time(), "memory": most}
+print(json.dumps(spent | {"problems": report.problems[:5]}))
 """
 
 
