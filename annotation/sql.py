@@ -13,7 +13,7 @@ import pyarrow as pa
 from django.db import connection
 from django.db.models import JSONField, Model
 
-_CHUNK_SIZE = 10_000  # rows of a stream in memory
+CHUNK_SIZE = 10_000  # rows of a stream in memory
 
 INT4, INT8, BOOL, TEXT = "int4", "int8", "bool", "text"  # types of copied columns
 _SENT = {of: f"string_agg({of}send({{0}}), '')" for of in (INT4, INT8, BOOL)}
@@ -39,15 +39,21 @@ def execute(statement: str, **values: Any) -> None:
 
 
 def stream(statement: str, **values: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of a large answer, never all of them in memory. Read it to its end.
+    """The rows of a large answer, never all of them in memory. Read it to its end."""
+    for rows in batches(statement, **values):
+        yield from rows
+
+
+def batches(statement: str, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+    """The same, `CHUNK_SIZE` rows at a time.
 
     Behind a pooler, a cursor lasts only as long as its transaction: outside one, all rows are read at once.
     """
     lasts = connection.in_atomic_block or not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
     with connection.chunked_cursor() if lasts else connection.cursor() as cursor:
         cursor.execute(statement, values)
-        while rows := cursor.fetchmany(_CHUNK_SIZE):
-            yield from rows
+        while rows := cursor.fetchmany(CHUNK_SIZE):
+            yield rows
 
 
 def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dict[str, Any]:

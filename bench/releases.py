@@ -1,11 +1,13 @@
 """A release at full size: seconds of each part of its job, the largest memory of the process, and its verification.
 
     python -m bench.releases                               (about 12 GB of temporary disk; many minutes)
-    python -m bench.releases --items 500 --judgments 0
+    python -m bench.releases --items 500 --judgments
+    python -m bench.releases --items 0 --judgments 10000 100000
 
 First BiVLC's 7,512 real rows with a stand-in for every image that they name, judged in bulk so that every item is kept,
-released in all forms. Then a study of 1,000,000 judgments by SQL, whose five images are the same everywhere, released
-with its times and annotators. Starts servers of its own; every release is made, and verified, in a process of its own.
+released in all forms. Then a study of each number of judgments by SQL, whose five images are the same everywhere,
+released with its times and annotators. CPU seconds are those of the process, without PostgreSQL's. Starts servers of
+its own; every release is made, and verified, in a process of its own.
 """
 
 import argparse
@@ -21,9 +23,9 @@ from bench.import_full import TABLE, named_images, pack
 MAKE = """
 import json, resource, sys, time, django
 django.setup()
-from annotation import freezing
 from annotation.models import Release
-from benchmarks import jobs
+from annotation.releases import lifecycle
+from benchmarks.jobs import jobs
 phases, state = {}, ["", 0.0]
 def tell(phase, done, total):
     if phase != state[0]:
@@ -32,10 +34,11 @@ def tell(phase, done, total):
             phases[state[0]] = now - state[1]
         state[:] = [phase, now]
 release = Release.objects.get(pk=int(sys.argv[1]))
-job = jobs.jobs.run(job_id=release.job_id, by="measure", work=releases.lifecycle.run_release, tell=tell)
+job = jobs.run(job_id=release.job_id, by="measure", work=lifecycle.run_release, tell=tell)
 phases[state[0]] = time.monotonic() - state[1]
 assert job.state == "done", job.problems
-print(json.dumps({"phases": phases, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"phases": phases, "cpu": time.process_time(), "memory": most}))
 """
 UNDECIDE = """
 DELETE FROM annotation_outcome WHERE task_id IN (SELECT id FROM annotation_task WHERE stage_id = ANY(%(of)s))
@@ -67,7 +70,8 @@ from annotation.releases.verification.verifying import verify
 begun = time.monotonic()
 report = verify(Path(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"seconds": time.monotonic() - begun, "memory": most, "problems": report.problems[:5]}))
+spent = {"seconds": time.monotonic() - begun, "cpu": time.process_time(), "memory": most}
+print(json.dumps(spent | {"problems": report.problems[:5]}))
 """
 
 
@@ -99,16 +103,17 @@ def items(count: int, var: Path) -> None:
     release(made, var, "items", splits={"train": 80, "validation": 20}, forms=FORMS)
 
 
-def judgments(count: int, var: Path) -> None:
+def judgments(count: int, var: Path, begin: int) -> None:
+    """`begin` numbers the study's pictures, which no two studies share."""
     from bench.claim_plans import run
     from bench.study_page import filled
     from tests.builders.pipelines import with_originals
 
-    study = with_originals(filled(count).study)
+    study = with_originals(filled(count).study, begin)
     stages = [stage.pk for stage in study.stages.all()]
     run(UNDECIDE, of=stages)
     run(DECIDE, of=stages)
-    release(study, var, "judgments", forms=("jsonl",), public=("times", "annotators"))
+    release(study, var, f"judgments-{count}", forms=("jsonl",), public=("times", "annotators"))
 
 
 def release(study, var: Path, name: str, **plan: object) -> None:
@@ -122,24 +127,25 @@ def release(study, var: Path, name: str, **plan: object) -> None:
     made.refresh_from_db()
     counts = made.summary["counts"]
     print(f"{name}: {counts['kept']:,} items kept of {counts['imported']:,}; {made.size / 1e6:,.0f} MB", flush=True)
-    print(f"  {seconds:,.0f} s, peak memory {told['memory']:,.0f} MB")
+    print(f"  {seconds:,.0f} s, of the CPU {told['cpu']:,.1f} s; peak memory {told['memory']:,.0f} MB")
     print("  " + ", ".join(f"{phase} {spent:,.0f} s" for phase, spent in told["phases"].items()), flush=True)
     release_lifecycle.unpack(made, var / name)
     found = work(VERIFY, var / name)
     said = found["problems"] or "sound"
-    print(f"  verified in {found['seconds']:,.0f} s, peak memory {found['memory']:,.0f} MB: {said}", flush=True)
+    spent = f"{found['seconds']:,.0f} s, of the CPU {found['cpu']:,.1f} s"
+    print(f"  verified in {spent}; peak memory {found['memory']:,.0f} MB: {said}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, default=7512)
-    parser.add_argument("--judgments", type=int, default=1_000_000)
+    parser.add_argument("--judgments", type=int, nargs="*", default=[1_000_000], help="a study of each size")
     options = parser.parse_args()
     with scratch.winnow(durable=False) as var:
         if options.items:
             items(options.items, var)
-        if options.judgments:
-            judgments(options.judgments, var)
+        for number, count in enumerate(options.judgments):
+            judgments(count, var, 10 * number)
 
 
 if __name__ == "__main__":

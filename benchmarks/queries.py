@@ -1,6 +1,7 @@
 """Shared reads: each takes a queryset and returns one."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from django.db import connection
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
@@ -26,7 +27,17 @@ def search(items: QuerySet[Item], text: str) -> QuerySet[Item]:
 OF_IMAGE = ("role", "source_name", "licence", "attribution", "round", "crop", "attributes")
 
 
-def in_record_order(part: Caption | ItemImage) -> tuple[bool, str, int]:
+class Part(Protocol):
+    """A caption or an image of an item."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def position(self) -> int: ...
+
+
+def in_record_order(part: Part) -> tuple[bool, str, int]:
     """Sorts captions or images as records and exports have them: by role, the user's own after the known ones."""
     return is_own(part.role), part.role, part.position
 

@@ -100,10 +100,11 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
     items = ExportedItems(study, stages, edits)
     data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
-    rows, kept = _write_items(items, data, folder, step)
+    records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
+    rows = _write_items(items, data, records, folder, step)
     rows |= _write_rows(study, stages, edits, folder)
     notes = {
-        "no_source": item_table.write_source(study.benchmark, kept, folder),
+        "no_source": item_table.write_source(study.benchmark, records or (), folder),
         "warnings": list(warning.look(study.benchmark, whole=True).warnings),
     }
     export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
@@ -139,28 +140,28 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
 
 
 def _write_items(
-    items: ExportedItems, data: item_table.DataFile, folder: Path, step: Step
-) -> tuple[dict[str, int], list[ItemRecord]]:
-    """Returns the rows of each file, and the kept items with their final captions."""
+    items: ExportedItems, data: item_table.DataFile, records: list[ItemRecord] | None, folder: Path, step: Step
+) -> dict[str, int]:
+    """Returns the rows of each file. `records`, if there are any, receive the kept items with their final captions."""
     files = {
         KEPT: export_files.LinesFile(folder / "items.jsonl"),
         DROPPED: export_files.LinesFile(folder / "dropped.jsonl"),
     }
-    kept = []
     total = items.items.count()
     for done, item in enumerate(items.in_order(), 1):
         fate = items.fates[item.pk]
         if fate.state in files:
             files[fate.state].add(items.line(item))
         if fate.state == KEPT:
-            kept.append(items.record(item))
-            data.add_item(item, kept[-1], items.negative(item))
+            record = items.record(item)
+            data.add_item(item, record, items.negative(item))
+            if records is not None:
+                records.append(record)
         step(done, total)
     data.close()
     for file in files.values():
         file.close()
-    rows = {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
-    return rows, kept
+    return {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
 
 
 def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:

@@ -64,8 +64,8 @@ def split_schema(columns: Sequence[tuple[str, pa.DataType]]) -> pa.Schema:
 class ParquetFile:
     """A parquet file that is written a row group at a time, every writer option pinned."""
 
-    def __init__(self, path: Path, schema: pa.Schema, rows: int = ROWS):
-        self.schema, self.limit, self.count = schema, rows, 0
+    def __init__(self, path: Path, schema: pa.Schema):
+        self.schema, self.count = schema, 0
         self.waiting: list[dict] = []
         self.weight = 0
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
@@ -75,8 +75,13 @@ class ParquetFile:
         self.waiting.append(row)
         self.weight += weight
         self.count += 1
-        if len(self.waiting) >= self.limit or self.weight >= BYTES:
+        if len(self.waiting) >= ROWS or self.weight >= BYTES:
             self.flush()
+
+    def add_table(self, table: pa.Table) -> None:
+        """As a row group of its own."""
+        self.file.write_table(table)
+        self.count += len(table)
 
     def flush(self) -> None:
         if self.waiting:
@@ -103,18 +108,19 @@ class LinesFile:
 
 
 def write_lines(path: Path, rows: Iterable[dict]) -> int:
-    return _write_rows(LinesFile(path), rows)
-
-
-def write_judgments(path: Path, rows: Iterable[dict], with_answers: bool = False) -> int:
-    schema = JUDGMENTS.append(ANSWERS) if with_answers else JUDGMENTS
-    return _write_rows(ParquetFile(path, schema, rows=10_000), rows)
-
-
-def _write_rows(file: LinesFile | ParquetFile, rows: Iterable[dict]) -> int:
     """Returns how many rows there were."""
+    file = LinesFile(path)
     for row in rows:
         file.add(row)
+    file.close()
+    return file.count
+
+
+def write_judgments(path: Path, parts: Iterable[Mapping[str, Sequence]], with_answers: bool = False) -> int:
+    """`parts` are columns of some rows at a time. Returns how many rows there were."""
+    file = ParquetFile(path, JUDGMENTS.append(ANSWERS) if with_answers else JUDGMENTS)
+    for columns in parts:
+        file.add_table(pa.table(dict(columns), schema=file.schema))
     file.close()
     return file.count
 

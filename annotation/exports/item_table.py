@@ -9,11 +9,13 @@ import pyarrow as pa
 from django.db.models import Max
 
 from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.exports.items import ExportedImage, ExportedItem
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.formats.base import SPLIT, own_columns
 from benchmarks.formats.registry import FORMATS
-from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Role
+from benchmarks.models import Benchmark, Caption, ItemImage, Role
+from benchmarks.models.benchmark import original_path
 from benchmarks.records import ItemRecord, is_own
 from benchmarks.storage.files import kept
 
@@ -35,7 +37,7 @@ class Column:
     kind: pa.DataType
     packed: bool = False
 
-    def cell(self, item: Item, record: ItemRecord) -> object:
+    def cell(self, item: ExportedItem, record: ItemRecord) -> object:
         """Its value if it is not an image; null if the item lacks it."""
         kind, _, name = self.part.partition(":")
         if kind == "caption":
@@ -51,16 +53,18 @@ class DataFile(ParquetFile):
 
     def __init__(self, path: Path, benchmark: Benchmark, embed: bool = True):
         self.columns, self.embed = columns_of(benchmark), embed
+        self.pictures = [column.part for column in self.columns if column.kind == IMAGE]
         super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
 
-    def add_item(self, item: Item, record: ItemRecord, negative: str) -> None:
+    def add_item(self, item: ExportedItem, record: ItemRecord, negative: str) -> None:
         """`record` has the final captions; `negative` is the identity of the negative image."""
-        uses = {use.key: use for use in item.item_images.all()}
-        images: dict[str, ItemImage | None] = {f"image:{use.role}": use for use in uses.values() if use.position == 0}
+        uses = {use.key: use for use in item.images}
+        images: dict[str, ExportedImage | None] = {
+            f"image:{use.role}": use for use in uses.values() if use.position == 0
+        }
         images |= {f"image:{key}": use for key, use in uses.items()}
         images[NEGATIVE] = uses.get(negative)
-        pictures = [column.part for column in self.columns if column.kind == IMAGE]
-        cells = {part: _image_cell(images.get(part), self.embed) for part in pictures}
+        cells = {part: _image_cell(images.get(part), self.embed) for part in self.pictures}
         row = {c.name: cells[c.part] if c.part in cells else c.cell(item, record) for c in self.columns}
         self.add(row, sum(len(cell["bytes"] or b"") for cell in cells.values() if cell))
 
@@ -124,17 +128,17 @@ def _caption(record: ItemRecord, name: str) -> str | None:
     return found[int(place or 0)] if len(found) > int(place or 0) else None
 
 
-def _image_cell(use: ItemImage | None, embed: bool) -> dict | None:
+def _image_cell(use: ExportedImage | None, embed: bool) -> dict | None:
     """The original bytes, under a name that is their hash."""
     if use is None:
         return None
-    name = f"{use.image.sha256}.{EXTENSIONS[use.image.format]}"
-    return {"bytes": original_bytes(use.image.sha256) if embed else None, "path": name}
+    name = f"{use.sha256}.{EXTENSIONS[use.format]}"
+    return {"bytes": original_bytes(use.sha256) if embed else None, "path": name}
 
 
 def original_bytes(sha256: str) -> bytes:
     """Of the image as it was imported."""
-    return kept.read(Image(sha256=sha256).original_path)
+    return kept.read(original_path(sha256))
 
 
 def source_format(benchmark: Benchmark) -> str:

@@ -1,91 +1,175 @@
 """The items of an export: which are kept, their captions and negative image, and each stage's outcome."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.db.models import F
 
 from annotation.figures import funnel
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
-from annotation.models import Kind, Slot, Stage, Study, Task
+from annotation.models import Stage, Study
 from annotation.pipeline import promotion
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Carried, carried_texts
 from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
 from annotation.protocols.registry import protocol_named
+from annotation.sql import batches, fetch
 from benchmarks import queries
-from benchmarks.models import Item, ItemImage
-from benchmarks.records import ItemRecord
+from benchmarks.records import CaptionRecord, ItemRecord
 
-BATCH = 100  # items read at a time
 OWN = "negative-0"  # the negative image that came with the import
-OF_DECISION = (
-    "stage__name", "stage__position", "question", "round", "decided__state", "decided__outcome", "decided__content",
-    "decided__reason", "decided__by", "decided__posterior",
-)  # fmt: skip
+
+ITEMS = """
+SELECT id, key, position, type, subtype, meta, truth FROM benchmarks_item WHERE benchmark_id = %(benchmark)s
+ORDER BY position
+"""
+CAPTIONS = "SELECT item_id, role, position, text, attributes FROM benchmarks_caption WHERE item_id = ANY(%(items)s)"
+IMAGES = """
+SELECT item_id, role, position, round, sha256, format, width, height, source_name, licence, attribution, crop,
+       attributes
+FROM benchmarks_itemimage JOIN benchmarks_image image ON image.id = image_id WHERE item_id = ANY(%(items)s)
+"""
+OF_ITEMS = "stage_id = ANY(%(stages)s) AND item_id = ANY(%(items)s) AND kind = 'judge' AND task.live"
+DECISIONS = f"""
+SELECT item_id, task.id, stage.name, stage.position, question, round, outcome.state, outcome.outcome, outcome.content,
+       outcome.reason, outcome.by, outcome.posterior
+FROM annotation_task task JOIN annotation_stage stage ON stage.id = stage_id
+LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
+WHERE {OF_ITEMS} ORDER BY stage.position, question
+"""
+VOTES = f"""
+SELECT slot.task_id, judgment.answer, count(*)
+FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
+WHERE slot.task_id IN (SELECT id FROM annotation_task task WHERE {OF_ITEMS}) GROUP BY 1, 2
+"""
+
+
+class ExportedCaption(NamedTuple):
+    role: str
+    position: int
+    text: str
+    attributes: Mapping[str, Any]
+
+
+class ExportedImage(NamedTuple):
+    """An image in one of an item's places; `key` is how answers name it."""
+
+    role: str
+    position: int
+    round: int
+    sha256: str
+    format: str
+    width: int
+    height: int
+    source_name: str
+    licence: str
+    attribution: str
+    crop: Sequence[int] | None
+    attributes: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        return f"{self.role}-{self.position}"
+
+
+@dataclass
+class ExportedItem:
+    """With its captions and images in the order of records, and what each stage decided of it."""
+
+    pk: int
+    key: str
+    position: int
+    type: str
+    subtype: str
+    meta: Mapping[str, Any]
+    truth: Mapping[str, Any]
+    captions: Sequence[ExportedCaption]
+    images: Sequence[ExportedImage]
+    decisions: Sequence[dict] = ()
+
+    @cached_property
+    def record(self) -> ItemRecord:
+        """As it was imported."""
+        captions = tuple(CaptionRecord(caption.role, caption.text, caption.attributes) for caption in self.captions)
+        images = tuple(queries.image_record(*(getattr(use, name) for name in queries.OF_IMAGE)) for use in self.images)
+        return ItemRecord(self.key, self.type, self.subtype, captions, images, self.meta, self.truth)
 
 
 class ExportedItems:
-    """Everything about a study's items that is read at once; the items themselves are read in batches."""
+    """The state of all of a study's items; the items themselves are read some at a time."""
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
         self.stages, self.edits = stages, edits
-        self.items = study.benchmark.items.order_by("position")
+        self.items, self.benchmark = study.benchmark.items.order_by("position"), study.benchmark_id
         self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         self.walk = funnel.walk_of(study, list(self.selecting.values()))
         self.fates = fates(self.walk)
         self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
-        counted = Slot.objects.filter(stage__in=stages, task__kind=Kind.JUDGE, task__live=True, judgment__isnull=False)
-        self.votes: dict[int, Counter[str | None]] = defaultdict(Counter)
-        for pk, answer in counted.values_list("task_id", "judgment__answer"):
-            self.votes[pk][name_of_edit(edits, answer)] += 1
-        tasks = Task.objects.filter(stage__in=stages, kind=Kind.JUDGE, live=True)
-        self.decided: dict[int, list[dict]] = defaultdict(list)
-        for row in tasks.order_by("item_id", "stage__position", "question").values("item_id", "pk", *OF_DECISION):
-            self.decided[row["item_id"]].append(self._decision(row))
+        self._written: dict[str, Counter] = defaultdict(Counter)  # by stage, tasks by `_fate`
 
-    def _decision(self, row: Mapping[str, Any]) -> dict:
-        """A task's outcome, from the columns OF_DECISION and `pk`."""
-        content = with_edit_names(self.edits, row["decided__content"] or AnswerContent())
-        posterior = row["decided__posterior"]
-        return {
-            "stage": row["stage__name"],
-            "stage_position": row["stage__position"],
-            "question": row["question"],
-            "round": row["round"],
-            "state": row["decided__state"] or "open",
-            "outcome": name_of_edit(self.edits, row["decided__outcome"]) or None,
-            "reason": row["decided__reason"] or None,
-            "decided_by": row["decided__by"],
-            "votes": dict(sorted(self.votes[row["pk"]].items())),
+    def _decisions(self, items: Sequence[int]) -> dict[int, list[dict]]:
+        """By item, the outcome of each of its tasks."""
+        of_items = {"stages": [stage.pk for stage in self.stages], "items": items}
+        votes: dict[int, Counter[str]] = defaultdict(Counter)
+        for task, answer, count in fetch(VOTES, **of_items):
+            votes[task][name_of_edit(self.edits, answer) or ""] += count
+        found = defaultdict(list)
+        for item, task, *row in fetch(DECISIONS, **of_items):
+            found[item].append(self._decision(row, dict(sorted(votes[task].items()))))
+        return found
+
+    def _decision(self, row: Sequence, votes: Mapping[str, int]) -> dict:
+        stage, position, question, round, state, outcome, content, reason, by, posterior = row
+        given: AnswerContent = _from_json(content) if content else AnswerContent()
+        content = with_edit_names(self.edits, given)
+        decision = {
+            "stage": stage,
+            "stage_position": position,
+            "question": question,
+            "round": round,
+            "state": state or "open",
+            "outcome": name_of_edit(self.edits, outcome) or None,
+            "reason": reason or None,
+            "decided_by": by,
+            "votes": votes,
             **({"content": content} if content else {}),
             **({} if posterior is None else {"posterior": posterior}),
         }
+        self._written[stage][_fate(decision)] += 1
+        return decision
 
     def written(self, stage: Stage) -> Counter:
-        """Tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other."""
-        decisions = [row for rows in self.decided.values() for row in rows if row["stage"] == stage.name]
-        return Counter(_fate(row) for row in decisions) if protocol_named(stage.protocol).edits else Counter()
+        """Tasks by `_fate`, for a stage whose protocol lets people edit text; empty for any other. Of the items read so
+        far.
+        """
+        return self._written[stage.name] if protocol_named(stage.protocol).edits else Counter()
 
     def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
         """Items that the stage could not ask about because they lack something."""
         lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
-    def in_order(self) -> Iterator[Item]:
-        """In the order of the benchmark, each with its captions and images."""
-        return queries.with_material(self.items).iterator(chunk_size=BATCH)
+    def in_order(self) -> Iterator[ExportedItem]:
+        """In the order of the benchmark."""
+        for items in in_batches(self.benchmark):
+            decisions = self._decisions([item.pk for item in items])
+            for item in items:
+                item.decisions = decisions[item.pk]
+                yield item
 
-    def record(self, item: Item) -> ItemRecord:
+    def record(self, item: ExportedItem) -> ItemRecord:
         """With the final captions."""
-        return queries.record_of(item).with_captions(self._texts(item))
+        return item.record.with_captions(self._texts(item))
 
-    def _texts(self, item: Item) -> dict[str, str]:
+    def _texts(self, item: ExportedItem) -> dict[str, str]:
         """Captions that stages wrote, by role."""
         return carried_texts(self._carried(item))
 
-    def _carried(self, item: Item) -> Carried:
+    def _carried(self, item: ExportedItem) -> Carried:
         """What the item carries from its deciding stage, otherwise from the one before."""
         last = self.fates[item.pk].stage
         stage: object = last and last.pk
@@ -93,16 +177,16 @@ class ExportedItems:
             stage = self.selecting[stage].source_id
         return self.results[stage][item.pk].carried if stage in self.selecting else {}
 
-    def negative(self, item: Item) -> str:
+    def negative(self, item: ExportedItem) -> str:
         """The identity of the item's negative image: the carried one, otherwise the chosen one, otherwise its own."""
         if carried := self._carried(item).get("negative"):
             return carried
-        chosen = [row["outcome"] for row in self.decided[item.pk] if (row["outcome"] or "").startswith("candidate-")]
+        chosen = [row["outcome"] for row in item.decisions if (row["outcome"] or "").startswith("candidate-")]
         return chosen[-1] if chosen else OWN
 
-    def captions(self, item: Item) -> list[dict]:
+    def captions(self, item: ExportedItem) -> list[dict]:
         """The final captions; if a stage changed one, also its imported text, the stage and what it edited."""
-        own, texts = queries.record_of(item), self._texts(item)
+        own, texts = item.record, self._texts(item)
         came = {caption.role: caption.text for caption in reversed(own.captions)}
         changed = {role: text for role, text in texts.items() if text != came.get(role)}
         lines = []
@@ -113,18 +197,18 @@ class ExportedItems:
             lines.append(line | ({"attributes": caption.attributes} if caption.attributes else {}))
         return lines
 
-    def _writer(self, item: Item, role: str, text: str) -> dict:
+    def _writer(self, item: ExportedItem, role: str, text: str) -> dict:
         """The last stage whose outcome has these words."""
-        for row in reversed(self.decided[item.pk]):
+        for row in reversed(item.decisions):
             content = row.get("content", {})
             if content.get("texts", {}).get(role) == text:
                 return {"changed_by": row["stage"], "made_of": content.get("from", {}).get(role)}
         return {}
 
-    def line(self, item: Item) -> dict:
+    def line(self, item: ExportedItem) -> dict:
         """An item with each stage's outcome, down to the hash of every image."""
         fate, negative = self.fates[item.pk], self.negative(item)
-        uses = sorted(item.item_images.all(), key=queries.in_record_order)
+        uses = item.images
         there = negative if negative in {use.key for use in uses} else None
         how = {"negative_image": there} if fate.state == KEPT else {"reason": fate.reason}
         return {
@@ -134,7 +218,7 @@ class ExportedItems:
             "subtype": item.subtype,
             "stage": fate.stage.name if fate.stage else None,
             **how,
-            "decisions": self.decided[item.pk],
+            "decisions": item.decisions,
             "captions": self.captions(item),
             "images": [_image(use, negative) for use in uses],
             "meta": item.meta,
@@ -150,15 +234,44 @@ def _fate(row: dict) -> str:
     return "rejected" if row["state"] == DROPPED else "open"
 
 
-def _image(use: ItemImage, negative: str) -> dict:
+def in_batches(benchmark: int) -> Iterator[list[ExportedItem]]:
+    """The items of a benchmark in order, without decisions."""
+    for rows in batches(ITEMS, benchmark=benchmark):
+        items = [row[0] for row in rows]
+        captions = _parts_by_item(ExportedCaption, fetch(CAPTIONS, items=items))
+        images = _parts_by_item(ExportedImage, fetch(IMAGES, items=items))
+        yield [
+            ExportedItem(
+                pk, key, position, kind, subtype, _from_json(meta), _from_json(truth), captions[pk], images[pk]
+            )
+            for pk, key, position, kind, subtype, meta, truth in rows
+        ]
+
+
+def _parts_by_item(kind: type, rows: Iterable[Sequence]) -> Mapping[int, list]:
+    """Captions or images, of rows that end with their attributes."""
+    found: dict[int, list] = defaultdict(list)
+    for item, *row, attributes in rows:
+        found[item].append(kind(*row, _from_json(attributes)))
+    for parts in found.values():
+        parts.sort(key=queries.in_record_order)
+    return found
+
+
+def _from_json(text: str) -> Any:
+    """Most objects in the database are empty."""
+    return {} if text == "{}" else json.loads(text)
+
+
+def _image(use: ExportedImage, negative: str) -> dict:
     return {
         "key": use.key,
         "chosen": use.key == negative,
         "round": use.round,
-        "sha256": use.image.sha256,
-        "format": use.image.format,
-        "width": use.image.width,
-        "height": use.image.height,
+        "sha256": use.sha256,
+        "format": use.format,
+        "width": use.width,
+        "height": use.height,
         "source_name": use.source_name,
         "licence": use.licence,
         "attribution": use.attribution,

@@ -1,6 +1,7 @@
 """An export as a job, and what all jobs share that store a folder as one zip, built in the work folder."""
 
 import shutil
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -59,8 +60,9 @@ class ProgressAside:
         self.thread.submit(self.progress.begin, phase).result()
 
     def step(self, done: int, total: int) -> None:
-        self.progress.total = total
-        self.thread.submit(self.progress.step).result()
+        self.progress.done, self.progress.total = done, total
+        if time.monotonic() - self.progress.written >= jobs.WRITE_EVERY:
+            self.thread.submit(self.progress.write).result()
 
 
 @dataclass(frozen=True, slots=True)

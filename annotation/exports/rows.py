@@ -17,7 +17,7 @@ from annotation.pipeline import dawid_skene
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.declared import in_data, schema
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.sql import stream
+from annotation.sql import batches, stream
 from annotation.wording import pseudonym
 
 JUDGMENTS = """
@@ -98,12 +98,23 @@ def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
     return stream(f"SELECT {statement}", stages=[stage.pk for stage in stages])
 
 
-def judgments(stages: Stages, edits: Edits) -> Iterator[dict]:
+def judgments(stages: Stages, edits: Edits) -> Iterator[dict[str, Sequence]]:
+    """The same as `judgment_line`, as columns of some rows at a time; objects are JSON."""
     files = files_of(stages)
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
-    for row in _of_stages(f"{JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}", stages):
-        found = judgment_line(row, edits, files)
-        yield found | {name: _as_json(found[name]) for name in ("content", "answers") if name in found}
+    statement = f"SELECT {JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}"
+    for rows in batches(statement, stages=[stage.pk for stage in stages]):
+        found = dict(zip(COLUMNS.names, zip(*rows, strict=True), strict=True))
+        contents = list(map(_from_json, found["content"]))
+        if files:
+            given = zip(map(files.get, found["stage"]), found["answer"], contents, strict=True)
+            found["answers"] = [file and _as_json(in_data.answers_of(file, *said)) for file, *said in given]
+        found["annotator"] = list(map(pseudonym, found["annotator"]))
+        found["content"] = [_as_json(with_edit_names(edits, content)) for content in contents]
+        if edits:
+            found["answer"] = [name_of_edit(edits, answer) for answer in found["answer"]]
+            found["shown"] = [[name_of_edit(edits, option) for option in options] for options in found["shown"]]
+        yield found
 
 
 def _as_json(value: Mapping | None) -> str | None:

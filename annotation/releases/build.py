@@ -60,6 +60,7 @@ def build(
 
 
 def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assigned:
+    """In the order of the items."""
     units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.lines(ITEMS)]
     fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
@@ -67,7 +68,7 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
         kept = f"{len(assigned.splits):,} kept item{'s' * (len(assigned.splits) != 1)}"
         advice = f"{' and '.join(empty)} would be empty: there are {kept}, and items that share an image stay together."
         raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
-    return assigned
+    return replace(assigned, splits={unit.key: assigned.splits[unit.key] for unit in units})
 
 
 def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:

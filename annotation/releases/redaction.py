@@ -11,7 +11,7 @@ alone: `given`, the place of a judgment among those of its task.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,8 @@ BATCH = 10_000  # judgments in memory
 TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
 REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
+CONTENT = b'"content": {"'  # in a line of JSON: an answer that is more than a pick
+NO_GOLD, GOLD_HIDDEN = b'"gold": []', b'"gold": null'  # likewise; inside a text, quotation marks are escaped
 GIVEN = pa.field("given", pa.int32())
 JUDGMENTS = "judgments.parquet"
 
@@ -47,26 +49,58 @@ GOLD_ROW, GOLD_SIGNS = {"checks"}, {"checks"}
 def write_tables(
     export: ExportReader, folder: Path, public: Collection[str], splits: Mapping[str, str]
 ) -> dict[str, int]:
-    """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items'."""
+    """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items' in order."""
     figures, quiet = export.json("figures.json"), COMMENTS not in public
-
-    def lines(name: str) -> Iterator[dict]:
-        return map(_uncommented, export.lines(name)) if quiet else export.lines(name)
-
+    large = {
+        "items.jsonl": _with_splits(_lines(export, "items.jsonl", quiet), splits.values()),
+        "dropped.jsonl": _lines(export, "dropped.jsonl", quiet),
+        "tasks.jsonl": _without_gold(_lines(export, "tasks.jsonl", quiet), GOLD not in public),
+    }
     tables = {
-        "items.jsonl": ({**line, "split": splits[line["id"]]} for line in lines("items.jsonl")),
-        "dropped.jsonl": lines("dropped.jsonl"),
-        "tasks.jsonl": _without(lines("tasks.jsonl"), GOLD not in public, "gold"),
         "texts.jsonl": _without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
-        "adjudications.jsonl": _without(lines("adjudications.jsonl"), quiet, "note"),
+        "adjudications.jsonl": _without(map(json.loads, _lines(export, "adjudications.jsonl", quiet)), quiet, "note"),
         "annotators.jsonl": _annotators(export, figures, ANNOTATORS in public),
         "flags.jsonl": _without(export.lines("flags.jsonl"), quiet, "reason"),
         "images.jsonl": images(export),
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
+    rows |= {name: _write(folder / name, found) for name, found in large.items()}
     rows[JUDGMENTS] = _write_judgments(export, folder / JUDGMENTS, public)
     write_json(folder / "figures.json", _public_figures(figures, public))
     return rows
+
+
+def _write(path: Path, lines: Iterable[bytes]) -> int:
+    """Returns how many there were."""
+    with path.open("wb") as file:
+        return sum(file.write(line) > 0 for line in lines)
+
+
+# The large tables: most of their lines are copied as the export has them.
+
+
+def _lines(export: ExportReader, name: str, quiet: bool) -> Iterator[bytes]:
+    for line in export.raw_lines(name):
+        yield _as_line(_uncommented(json.loads(line))) if quiet and CONTENT in line else line
+
+
+def _with_splits(lines: Iterable[bytes], splits: Iterable[str]) -> Iterator[bytes]:
+    for line, split in zip(lines, splits, strict=True):
+        yield b'%s, "split": "%s"}\n' % (line[: -len("}\n")], split.encode())
+
+
+def _without_gold(lines: Iterator[bytes], hidden: bool) -> Iterator[bytes]:
+    for line in lines:
+        if hidden and NO_GOLD in line:
+            line = line.replace(NO_GOLD, GOLD_HIDDEN)
+        elif hidden:
+            line = _as_line({**json.loads(line), "gold": None})
+        yield line
+
+
+def _as_line(row: Mapping) -> bytes:
+    """As the export would write it."""
+    return f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
 def _without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:

@@ -31,6 +31,11 @@ def opaque_name() -> str:
     return secrets.token_hex(16)
 
 
+def original_path(sha256: str) -> str:
+    """Where the original bytes of an image are."""
+    return f"originals/{sha256[:2]}/{sha256}"
+
+
 def small_path(opaque: str) -> str:
     """Where the smaller copy is, for phones, of the image that is served under this name, as it is or framed."""
     return f"small/{opaque[:2]}/{opaque}.jpg"
@@ -51,7 +56,7 @@ class Image(models.Model):
 
     @property
     def original_path(self) -> str:
-        return f"originals/{self.sha256[:2]}/{self.sha256}"
+        return original_path(self.sha256)
 
     @property
     def served_path(self) -> str:

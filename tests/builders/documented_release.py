@@ -84,7 +84,9 @@ def release(folder: Path, words: Mapping[str, str] | None = None, **facts) -> Re
     folder.mkdir()
     lines = [line(0, "train"), line(1, "train", ("swap", "att")), line(2, "test")]
     rows = _data(folder, lines) | _tables(folder, lines)
-    rows["judgments.parquet"] = write_judgments(folder / "judgments.parquet", [JUDGMENT])
+    rows["judgments.parquet"] = write_judgments(
+        folder / "judgments.parquet", [{name: [JUDGMENT.get(name)] for name in JUDGMENTS.names}]
+    )
     figures = {
         "funnel": {"stages": [{"name": "choose", "entered": 5, "kept": 3, "dropped": 1, "open": 1}]},
         "stages": [{"study": {"stage_name": "choose"}, "agreement": [AGREED]}],

@@ -40,6 +40,15 @@ class Cell:
             self.words[caption["role"]][len(caption["text"].split())] += 1
             self.characters[caption["role"]][len(caption["text"])] += 1
 
+    def include(self, other: "Cell") -> None:
+        self.items += other.items
+        self.to_text += other.to_text
+        self.to_image += other.to_image
+        self.images |= other.images
+        for mine, theirs in ((self.words, other.words), (self.characters, other.characters)):
+            for role, counted in theirs.items():
+                mine[role].update(counted)
+
     def as_json(self) -> dict:
         """Images are counted once for each content."""
         captions = {
@@ -84,9 +93,10 @@ def compute(release: Files) -> dict:
     types: dict[tuple[str, str], Cell] = defaultdict(Cell)
     rows: dict[tuple[str, str, str], Cell] = defaultdict(Cell)
     for line in release.lines("items.jsonl"):
-        split, kind = line.get("split", "test"), (line["type"], line["subtype"])
-        for cell in (whole, splits[split], types[kind], rows[(split, *kind)]):
-            cell.add(line)
+        rows[line.get("split", "test"), line["type"], line["subtype"]].add(line)
+    for (split, *kind), counted in rows.items():
+        for cell in (whole, splits[split], types[kind[0], kind[1]]):
+            cell.include(counted)
     return {
         "whole": whole.as_json(),
         "splits": {name: cell.as_json() for name, cell in sorted(splits.items())},

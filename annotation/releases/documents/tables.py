@@ -3,11 +3,14 @@
 Which of the columns a release has depends on what of it is public, so they are looked up in its files.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from annotation.releases import schema_versions
 from annotation.releases.archive_reader import Files
+from benchmarks.records import ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,7 @@ SHOWN = """
 ATTRIBUTES = Column("attributes", "object", "What its source says of it, by name.")
 OF_ITEM = {"decisions": DECISIONS, "captions": CAPTIONS, "images": IMAGES}
 ITEMS, GONE = (columns(block, **OF_ITEM) for block in (ITEM + KEPT + MATERIAL, ITEM + DROPPED + MATERIAL))
+MAY_BE_OWN = re.compile(rf'"attributes": |"(?:role|key)": "(?!(?:{"|".join(ROLES)})["-])'.encode())  # in a line
 OF_ITEMS = ("items", "dropped")  # tables whose captions and images may have roles of the user's own, and attributes
 ROLE = replace(CAPTIONS[0], says="positive, negative, second_positive, candidate, or a role of the producers' own.")
 OWN = {"captions": (ROLE, *CAPTIONS[1:], ATTRIBUTES), "images": (*IMAGES, ATTRIBUTES)}
@@ -257,8 +261,13 @@ def there(release: Files, table: Table) -> list[Column]:
         names, own = set(release.schema(table.file).names), False
     else:
         names, own = set(), False
-        for line in release.lines(table.file):
-            names.update(line)
-            own = own or (table.name in OF_ITEMS and schema_versions.has_own(line))
+        missing = {column.name: f'"{column.name}": '.encode() for column in table.columns}
+        for raw in release.raw_lines(table.file):
+            may_be_own = not own and table.name in OF_ITEMS and MAY_BE_OWN.search(raw)
+            if may_be_own or any(key in raw for key in missing.values()):
+                line = json.loads(raw)
+                names.update(line)
+                missing = {name: key for name, key in missing.items() if name not in names}
+                own = own or (table.name in OF_ITEMS and schema_versions.has_own(line))
     found = (replace(column, of=OWN[column.name]) if own and column.name in OWN else column for column in table.columns)
     return [one for one in found if one.name in names or not (names or one.name in NEW_WITH_FILES)]

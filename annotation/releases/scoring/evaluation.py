@@ -22,8 +22,8 @@ def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
     `kind`: the benchmark's kind of evaluation.
     """
     most = Counter[str]()
-    for line in lines:
-        most |= Counter(caption["role"] for caption in line["captions"])
+    for roles in {tuple(caption["role"] for caption in line["captions"]) for line in lines}:
+        most |= Counter(roles)
     found = describe(KINDS[kind])
     places = [score["captions"] for one in found["scores"] for score in one["names"].values()]
     return found if any(all(most[role] > place for role, place in of) for of in places) else None

@@ -1,11 +1,13 @@
 """A released split is imported again and gives the same items, and these the same file."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from annotation.exports.item_table import DataFile
+from annotation.exports.items import in_batches
 from benchmarks import queries
 from benchmarks.models import Benchmark, JobState
 from benchmarks.records import ItemRecord
@@ -79,9 +81,9 @@ def aro(folder: Path) -> Benchmark:
 def released(benchmark: Benchmark, path: Path) -> Path:
     """All items of a benchmark as a study that keeps them exports them, their first candidate or negative chosen."""
     file = DataFile(path, benchmark)
-    for item in queries.with_material(benchmark.items.order_by("position")):
-        keys = {use.key for use in item.item_images.all()} & {"candidate-0", "negative-0"}
-        file.add_item(item, queries.record_of(item), min(keys, default=""))
+    for item in chain.from_iterable(in_batches(benchmark.pk)):
+        keys = {image.key for image in item.images} & {"candidate-0", "negative-0"}
+        file.add_item(item, item.record, min(keys, default=""))
     file.close()
     return path
 
