@@ -9,6 +9,7 @@ ARGS ?=
 .PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
 
 run: $(VENV)/web.stamp
+	@echo "Loading Winnow …"
 	@$(BIN)/python manage.py up
 
 # `make run` that takes changes up by itself: templates and static files at the next page, Python after a restart.
@@ -81,6 +82,7 @@ clean:
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Winnow needs Python 3.11 or newer as $(PYTHON); found: $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Creating $(VENV) …"
 	@$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 

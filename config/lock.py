@@ -37,6 +37,7 @@ class Lock:
             file.close()
             raise Taken(self.holder()) from None
         self.file = file
+        os.register_at_fork(after_in_child=file.close)  # a child that outlives this process must not hold the lock
         self.tell(**holder)
 
     def tell(self, **holder: object) -> None:

@@ -1,6 +1,7 @@
 """Preparations at the start: migrations, static files, the first admin, the demo study."""
 
 import hashlib
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from django.db import transaction
 from annotation.management.commands.create_demo import STUDY as DEMO
 from annotation.models import Study
 from benchmarks.accounts import accounts
+from config import celery_app
 
 ADMIN = "admin"
 
@@ -37,6 +39,12 @@ def static_fingerprint() -> str:
     files = sorted(path for folder in settings.STATICFILES_DIRS for path in Path(folder).rglob("*") if path.is_file())
     facts = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr([django.__version__, facts]).encode()).hexdigest()
+
+
+def preload() -> None:
+    """Import what the web server and the workers run, so that they can be forked. Static files are there by now."""
+    celery_app.loader.import_default_modules()
+    import_module("config.wsgi")
 
 
 @transaction.atomic

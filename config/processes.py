@@ -2,18 +2,25 @@
 
 import contextlib
 import ctypes
+import logging
+import math
 import os
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import psutil
 
 MARK = "WINNOW_CHILD_OF"  # in a child's environment: the `var` that it serves
 LOG_BYTES = 20_000_000
+ASK_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: dict | None = None, **options):
@@ -22,17 +29,120 @@ def spawn(name: str, command: list, *, var: Path, dies_by: signal.Signals, env: 
     `dies_by`: the signal that Linux sends it when this process ends, even by kill -9. Elsewhere the next start finds
     what is left (`leftovers`). Must be called from the main thread, to which the signal is bound.
     """
-    path = var / "log" / f"{name}.log"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
-    with open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)) as log:
-        os.chmod(path, 0o600)  # one from an earlier version of Winnow
+    with open_log(name, var) as log:
         return subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             preexec_fn=_tied_to(os.getpid(), dies_by), env={**os.environ, MARK: str(var), **(env or {})}, **options,
         )  # fmt: skip
+
+
+def open_log(name: str, var: Path) -> BinaryIO:
+    path = var / "log" / f"{name}.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.fchmod(descriptor, 0o600)  # one from an earlier version of Winnow
+    return os.fdopen(descriptor, "ab")
+
+
+class Fork:
+    """A forked child, with what we use of subprocess.Popen."""
+
+    def __init__(self, pid: int):
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def wait(self, timeout: float = math.inf) -> int:
+        if not wait_for(lambda: self.poll() is not None, seconds=timeout):
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        assert self.returncode is not None
+        return self.returncode
+
+    def send_signal(self, signum: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, signum)
+
+
+Child = subprocess.Popen | Fork
+
+
+def fork(work: Callable[[], object], *, dies_by: signal.Signals, log: BinaryIO | None = None) -> Fork:
+    """Run `work` in a copy of this process, in its own session and tied to this one as by `spawn`. The memory of what
+    this process has imported is shared. Close connections to servers first: a copy must not use them.
+
+    Its exit status is 0, or that of a SystemExit. `log`: where its output goes.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    tie, (reads, writes) = _tied_to(os.getpid(), dies_by), os.pipe()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASK_TO_STOP)  # their handlers here are not the child's
+    if pid := os.fork():
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(writes)
+        os.read(reads, 1)  # until the child has its session, by which `stop` finds it
+        os.close(reads)
+        return Fork(pid)
+    status = 1
+    try:
+        os.setsid()
+        tie()
+        for signum in ASK_TO_STOP:
+            signal.signal(signum, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(reads)
+        os.close(writes)
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)
+        if log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        status = _status(work)
+    finally:  # never return into what the parent was doing
+        os._exit(status)
+
+
+def _status(work: Callable[[], object]) -> int:
+    """What a program that does this would exit with."""
+    status: object = 0
+    try:
+        work()
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    if isinstance(status, str):
+        print(status, file=sys.stderr)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return status if isinstance(status, int) else int(status is not None)
+
+
+def run_module(command: list, *, var: Path, shown: str, cwd: Path, env: dict, nice: int = 0) -> None:
+    """In a fork: run `python -m …` as its main program, as a process of that command would. `ps` shows `shown`."""
+    os.nice(nice)
+    os.chdir(cwd)
+    os.environ |= {MARK: str(var), **env}
+    sys.argv = [str(part) for part in command[2:]]
+    _show(shown)
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+def _show(title: str) -> None:
+    """Have `ps` list this process by that command line, as far as it fits in the place of the old one (Linux)."""
+    if sys.platform == "linux":
+        start, end = map(int, Path("/proc/self/stat").read_text().rpartition(")")[2].split()[45:47])
+        words = title.replace(" ", "\0").encode()[: end - start - 1]
+        ctypes.memmove(start, words.ljust(end - start, b"\0"), end - start)
 
 
 def _tied_to(parent: int, signum: signal.Signals):
@@ -48,7 +158,7 @@ def _tied_to(parent: int, signum: signal.Signals):
     return tie
 
 
-def stop(child: subprocess.Popen, *signals: tuple[signal.Signals, float]) -> None:
+def stop(child: Child, *signals: tuple[signal.Signals, float]) -> None:
     """Send each signal in turn and wait its seconds; then kill what is left with its whole process group."""
     for signum, seconds in signals:
         if child.poll() is not None:
@@ -63,12 +173,15 @@ def stop(child: subprocess.Popen, *signals: tuple[signal.Signals, float]) -> Non
 
 
 def leftovers(var: Path) -> list[psutil.Process]:
-    """Processes of an earlier run on this `var`, by their mark or, for PostgreSQL which hides it, by their folder."""
+    """Processes of an earlier run on this `var`, by their mark; servers by their folder, since PostgreSQL hides the
+    mark; forks, which keep their parent's environment, by their log."""
     family = {os.getpid(), *(process.pid for process in psutil.Process().parents())}
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.pid not in family and (_mark(process) == str(var) or _is_server(process, var)):
+            if process.pid not in family and (
+                _mark(process) == str(var) or _is_server(process, var) or _is_fork(process, var)
+            ):
                 found.append(process)
     return found
 
@@ -76,6 +189,13 @@ def leftovers(var: Path) -> list[psutil.Process]:
 def _is_server(process: psutil.Process, var: Path) -> bool:
     homes = {"postgres": var / "postgres", "valkey-server": var / "valkey"}
     return process.name() in homes and process.cwd() == str(homes[process.name()])
+
+
+def _is_fork(process: psutil.Process, var: Path) -> bool:
+    """Whether it is a Python that writes its standard output to a log of `var`."""
+    if "python" not in process.name():
+        return False
+    return any(file.fd == 1 and Path(file.path).parent == var / "log" for file in process.open_files())
 
 
 def _mark(process: psutil.Process) -> str | None:

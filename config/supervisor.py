@@ -7,7 +7,6 @@ import importlib.util
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections import deque
@@ -77,7 +76,7 @@ class Supervisor:
         self.looked_at = time.monotonic()
         self.servers = servers
         self.listener = listener
-        self.children: dict[str, subprocess.Popen] = {}
+        self.children: dict[str, processes.Child] = {}
         self.deaths: dict[str, deque] = {}
         self.stopping = False
         self.starters = {"web": self._start_web, "worker": self._start_worker}
@@ -108,23 +107,40 @@ class Supervisor:
 
     def _start_web(self) -> None:
         """Ends by SIGTERM; its workers notice within a second."""
-        self._start("web", web_command(self.listener), signal.SIGTERM, pass_fds=[self.listener.fileno()])
+        self._start("web", web_command(self.listener), signal.SIGTERM, shown="gunicorn config.wsgi")
 
     def _start_worker(self) -> None:
         """Killed at once: without Valkey a graceful stop may never finish. Celery ties its own children to it."""
-        shape = ["--concurrency", max(1, min(processes.cores(), 4) // 2)]
-        self._start("worker", [*CELERY, "--queues", "celery", *shape], signal.SIGKILL)
+        self._start_celery("worker", "celery", ["--concurrency", max(1, min(processes.cores(), 4) // 2)])
 
     def _start_models(self) -> None:
         """Jobs of models run one after the other, each in a process that then ends and frees its memory, at lower
         priority than judging. This is a separate worker, so that an hour of scoring does not delay an import."""
         shape = ["--hostname", "models@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
-        self._start("models", ["nice", "-n", "10", *CELERY, "--queues", "models", *shape], signal.SIGKILL)
+        self._start_celery("models", "models", shape, nice=10)
 
-    def _start(self, name: str, command: list, dies_by: signal.Signals, **options) -> None:
-        self.children[name] = processes.spawn(
-            name, command, var=self.var, dies_by=dies_by, cwd=BASE_DIR, env={"WINNOW_VAR": str(self.var)}, **options
-        )
+    def _start_celery(self, name: str, queue: str, shape: list, nice: int = 0) -> None:
+        command = [*CELERY, "--queues", queue, *shape]
+        self._start(name, command, signal.SIGKILL, shown=f"celery --queues {queue}", nice=nice)
+
+    def _start(self, name: str, command: list, dies_by: signal.Signals, *, shown: str, nice: int = 0) -> None:
+        """As a fork of this process, which has imported everything, or with `reload` as a new process."""
+        env, serves = {"WINNOW_VAR": str(self.var)}, name == "web"
+        if self.reload:
+            pass_fds = [self.listener.fileno()] if serves else []
+            command = ["nice", "-n", nice, *command] if nice else command
+            self.children[name] = processes.spawn(
+                name, command, var=self.var, dies_by=dies_by, cwd=BASE_DIR, env=env, pass_fds=pass_fds
+            )
+            return
+
+        def work() -> None:
+            if not serves:
+                self.listener.close()
+            processes.run_module(command, var=self.var, shown=shown, cwd=BASE_DIR, env=env, nice=nice)
+
+        with processes.open_log(name, self.var) as log:
+            self.children[name] = processes.fork(work, dies_by=dies_by, log=log)
 
     def run(self, until) -> None:
         """Watch the children until `stopping` is set or `until()` is true. Raises CannotStart when one keeps dying."""
@@ -152,7 +168,7 @@ class Supervisor:
         for name, child in list(self.children.items()):
             if child.poll() is None:
                 continue
-            if self.reload and child.returncode > 0:  # an error in the code; a signal gives a negative one
+            if self.reload and (child.returncode or 0) > 0:  # an error in the code; a signal gives a negative one
                 del self.children[name]
                 advice = f"var/log/{name}.log says why; it starts again when a module changes"
                 print(f"The {name} process failed; {advice}.", file=sys.stderr, flush=True)

@@ -1,5 +1,6 @@
 """The WSGI application: `config.wsgi:application`."""
 
+import gc
 import os
 from importlib import import_module
 
@@ -12,3 +13,5 @@ application = get_wsgi_application()
 get_resolver().url_patterns  # noqa: B018  # imports every view before gunicorn forks: a new process answers at once
 for module in ("provider_views", "second_factor"):  # what benchmarks.urls loads late
     import_module(f"benchmarks.accounts.{module}")
+gc.collect()
+gc.freeze()  # the collector writes to every object that it looks at, and the forked processes would stop sharing it

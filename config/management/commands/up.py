@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
@@ -55,7 +56,7 @@ class Command(BaseCommand):
         servers = Servers(settings.VAR, postgres=settings.OWN_POSTGRES, valkey=settings.OWN_VALKEY)
         running = supervisor.Supervisor(settings.VAR, servers, listener, reload=settings.DEBUG)
         gone = supervisor.parent_gone()
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for signum in processes.ASK_TO_STOP:
             signal.signal(signum, lambda *_: self.ask_to_stop(running))
         try:
             self.prepare_and_start(servers, running)
@@ -76,13 +77,34 @@ class Command(BaseCommand):
     def prepare_and_start(self, servers: Servers, running: supervisor.Supervisor) -> None:
         self.say(f"Starting Winnow at {self.url} …")
         self.try_storage()
+        if servers.starters:
+            self.say("Starting the database …")
         servers.start()
+        self.say("Migrating the database …")
         preparation.migrate()
+        self.say("Preparing static files …")
         preparation.collect_static()
+        self.say("Starting the web server and the workers …")
+        if not running.reload:
+            preparation.preload()
+        connections.close_all()
         running.start()
+        self.in_a_fork(self.introduce)
+
+    def in_a_fork(self, work: Callable[[], None]) -> None:
+        """What it uses of memory is gone afterwards; this process stays as small as what its children share."""
+        working = processes.fork(work, dies_by=signal.SIGKILL)
+        try:
+            status = working.wait()
+        except BaseException:
+            processes.stop(working)
+            raise
+        if status:
+            raise SystemExit(status)
+
+    def introduce(self) -> None:
         study = preparation.demo(self.say)
         admin = preparation.first_admin(by="command")  # late: stopping before the password is shown would lose it
-        connections.close_all()
         self.say(f"Winnow is running at {self.url}")
         self.say(f"  Admin      {self.url}/login/   {self.how_to_log_in(admin)}")
         self.say(f"  Annotator  {self.url}/join/{study.invite}/   (study “{study.name}”)")
