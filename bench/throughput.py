@@ -1,19 +1,26 @@
 """How many judgments a second one machine takes, and whether any is lost or too many: gunicorn under full load.
 
     python -m bench.throughput [--seconds 20] [--annotators 16] [--file prompt-fit]
+    python -m bench.throughput --bare [--seconds 10] [--annotators 1 16 64]
 
 Starts servers and gunicorn of its own on 127.0.0.1, with BiVLC's 7,512 items at overlap 2 (rows of images, no files:
 no picture is fetched). Annotators answer without thinking, from processes of their own, each over one connection, by
 the requests that the judging page sends. Then the database is asked what it has.
+
+`--bare` compares: rounds of Winnow alternate with rounds of a plain Django view that does the bare minimum
+(`bench/bare.py`), behind the same command of gunicorn, on the same tables, with the same screens.
 """
 
 import argparse
+import contextlib
 import json
+import os
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -22,6 +29,7 @@ from bench import scratch
 
 TASKS, OVERLAP, CANDIDATES, IMAGES = 7512, 2, 4, 64
 PROCESSES = 2
+ROUNDS = 3  # of each, with --bare
 HEADERS = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -120,15 +128,32 @@ def annotators(study, count: int) -> list[str]:
     return [person.token for person in people]
 
 
-def serve(listener, var) -> subprocess.Popen:
+WINNOW, BARE = "config.wsgi", "bench.bare"
+
+
+def serve(listener, var, application: str = WINNOW) -> subprocess.Popen:
     from config.supervisor import web_command
 
+    command = [application if part == WINNOW else str(part) for part in web_command(listener)]
     with (var / "web.log").open("wb") as log:
-        web = subprocess.Popen(
-            [str(part) for part in web_command(listener)], pass_fds=[listener.fileno()], stdout=log, stderr=log
-        )
+        web = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=log, stderr=log)
     wait_for(listener.getsockname()[1])
     return web
+
+
+@contextlib.contextmanager
+def web_server(var, application: str = WINNOW) -> Iterator[int]:
+    """Its port."""
+    from config import supervisor
+
+    listener = supervisor.listen("127.0.0.1", 0)
+    web = serve(listener, var, application)
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        web.terminate()
+        web.wait(20)
+        listener.close()
 
 
 def wait_for(port: int) -> None:
@@ -172,20 +197,40 @@ def report(clients: list[dict], seconds: float) -> str:
 
 def measure(seconds: float, count: int, file: str) -> bool:
     with scratch.winnow() as var:
-        from config import preparation, supervisor
+        from config import preparation
 
         preparation.collect_static()
         tokens = annotators(fill(file), count)
-        listener = supervisor.listen("127.0.0.1", 0)
-        web = serve(listener, var)
-        try:
-            clients = load(listener.getsockname()[1], seconds, tokens)
-        finally:
-            web.terminate()
-            web.wait(20)
-            listener.close()
+        with web_server(var) as port:
+            clients = load(port, seconds, tokens)
         found = verdict(clients)
     print(report(clients, seconds))
+    print(", ".join(f"{number} {what}" for what, number in found.items()))
+    return not any(found.values())
+
+
+def compare(seconds: float, counts: list[int]) -> bool:
+    """Winnow and the bare view in turn. Each round has annotators of its own; all share the slots of one study."""
+    global TASKS
+    TASKS *= len(counts)
+    with scratch.winnow() as var:
+        from config import preparation
+
+        preparation.collect_static()
+        study, everyone = fill(""), []
+        for count in counts:
+            rates: dict[str, list[float]] = {WINNOW: [], BARE: []}
+            for _ in range(ROUNDS):
+                for application, found in rates.items():
+                    tokens = annotators(study, count)
+                    with web_server(var, application) as port:
+                        clients = load(port, seconds, tokens)
+                    everyone += clients
+                    found.append(sum(len(client["seconds"]) for client in clients) / seconds)
+                    print(f"{application}, load {os.getloadavg()[0]:.1f}: {report(clients, seconds)}", flush=True)
+            pairs = zip(rates[WINNOW], rates[BARE], strict=True)
+            print(f"Winnow's share of the bare view's rate: {' '.join(f'{one / other:.2f}' for one, other in pairs)}")
+        found = verdict(everyone)
     print(", ".join(f"{number} {what}" for what, number in found.items()))
     return not any(found.values())
 
@@ -193,15 +238,18 @@ def measure(seconds: float, count: int, file: str) -> bool:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--seconds", type=float, default=20)
-    options.add_argument("--annotators", type=int, default=16)
+    options.add_argument("--annotators", type=int, nargs="+", default=[16])
     options.add_argument("--file", default="", help="a protocol file of the library whose answer is one pick")
+    options.add_argument("--bare", action="store_true", help="compare with a plain Django view")
     options.add_argument("--client", type=int, help=argparse.SUPPRESS)
     options.add_argument("--tokens", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.client:
         client_process(given.client, given.seconds, given.tokens.split(","))
         return 0
-    return 0 if measure(given.seconds, given.annotators, given.file) else 1
+    if given.bare:
+        return 0 if compare(given.seconds, given.annotators) else 1
+    return 0 if all(measure(given.seconds, count, given.file) for count in given.annotators) else 1
 
 
 if __name__ == "__main__":
