@@ -92,7 +92,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.middleware.no_nul",
-    "csp.middleware.CSPMiddleware",
+    "config.middleware.content_security_policy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.no_store",
     "config.appearance.appearance",
