@@ -88,7 +88,9 @@ def claim(cursor, annotator: int, stage: int) -> dict | None:
     cursor.execute(IMAGES, [task])
     images = {name: (f"/i/{opaque}", width, height) for name, opaque, width, height in cursor.fetchall()}
     options = [
-        {"place": str(place), "called": f"Picture {place}", **dict(zip(["url", "width", "height"], images[name]))}
+        dict(
+            zip(("url", "width", "height", "place", "called"), (*images[name], place, f"Picture {place}"), strict=True)
+        )
         for place, name in enumerate(shown, 1)
     ]
     context = {"lease": token, "question": "Which picture fits?", "captions": captions, "options": options}

@@ -127,7 +127,7 @@ class Filled:
         from django.db import connection, transaction
 
         with transaction.atomic(), connection.cursor() as cursor:
-            values = {"annotator": annotator, "stage": self.stage.pk, "seconds": 600, "apart": [9]}
+            values = {"annotator": annotator, "stage": self.stage.pk, "wanted": 2, "seconds": 600, "apart": [9]}
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", values)
             plan = "\n".join(line for (line,) in cursor.fetchall())
             transaction.set_rollback(True)

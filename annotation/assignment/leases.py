@@ -33,6 +33,29 @@ ADDED = """slot.reserved_id IS NULL AND EXISTS (
                 WHERE own.stage_id = slot.stage_id AND own.reserved_id = %(annotator)s)"""
 
 
+# What the annotator still holds; renewed only after a quarter of the lease, since a slot's row is in many indexes and
+# should not be written at every click. An expired lease is included until its slot is reassigned.
+KEPT = """mine AS (
+  SELECT slot.id, slot.stage_id, stage.lease_seconds,
+         slot.held_until < now() + make_interval(secs => stage.lease_seconds * 0.75) AS old
+  FROM annotation_slot slot JOIN annotation_stage stage ON stage.id = slot.stage_id
+  WHERE slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+), renewed AS (
+  UPDATE annotation_slot slot SET held_until = now() + make_interval(secs => mine.lease_seconds)
+  FROM mine WHERE slot.id = mine.id AND mine.old AND slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
+  RETURNING slot.id
+), kept AS (
+  SELECT id FROM mine WHERE NOT old UNION ALL SELECT id FROM renewed
+), held AS (
+  SELECT lease.* FROM kept JOIN annotation_lease lease
+  ON lease.slot_id = kept.id AND lease.annotator_id = %(annotator)s AND lease.state = 'held'
+)"""
+KEEP = f"""
+WITH {KEPT}
+SELECT {COLUMNS} FROM held lease JOIN annotation_task task ON task.id = lease.task_id
+ORDER BY lease.granted_at, lease.id
+"""
+
 # For the `chosen` slot: end its expired lease, if any, and grant a new one with its own order of options.
 TAKE = f"""lapsed AS (
   UPDATE annotation_lease lease SET state = 'lapsed' FROM chosen
@@ -48,19 +71,25 @@ TAKE = f"""lapsed AS (
   FROM taken JOIN annotation_task task ON task.id = taken.task_id
   RETURNING *
 )
-SELECT {COLUMNS} FROM lease JOIN annotation_task task ON task.id = lease.task_id
+SELECT {COLUMNS} FROM (SELECT * FROM held UNION ALL SELECT * FROM lease) lease
+JOIN annotation_task task ON task.id = lease.task_id
+ORDER BY lease.granted_at, lease.id
 """
 
 
 def claim(whose: str, apart: bool) -> str:
-    """One statement: claim a slot with an expired lease, else the first free one in random order; never of a task that
-    the annotator has had or, if the stage is kept `apart` from others, of an item that they have met there.
+    """One statement for what the annotator holds and, unless that is `wanted` screens of the stage, one more: a slot
+    with an expired lease, else the first free one in random order; never of a task that the annotator has had or, if
+    the stage is kept `apart` from others, of an item that they have met there.
     """
     may = f"slot.stage_id = %(stage)s AND slot.live AND {whose} AND NOT {exposure.had('slot.task_id')}"
+    may += " AND EXISTS (SELECT FROM room)"
     if apart:
         may += f" AND NOT {exposure.met('(SELECT item_id FROM annotation_task WHERE id = slot.task_id)')}"
     return f"""
-WITH expired AS (
+WITH {KEPT}, room AS (
+  SELECT FROM mine WHERE stage_id = %(stage)s HAVING count(*) < %(wanted)s
+), expired AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot
   WHERE slot.held_until < now() AND slot.annotator_id <> %(annotator)s AND {may}
   ORDER BY slot.held_until LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
@@ -74,27 +103,6 @@ WITH expired AS (
 
 
 CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}
-
-# What the annotator still holds; renewed only after a quarter of the lease, since a slot's row is in many indexes and
-# should not be written at every click. An expired lease is included until its slot is reassigned.
-KEEP = f"""
-WITH mine AS (
-  SELECT slot.id, stage.lease_seconds,
-         slot.held_until < now() + make_interval(secs => stage.lease_seconds * 0.75) AS old
-  FROM annotation_slot slot JOIN annotation_stage stage ON stage.id = slot.stage_id
-  WHERE slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
-), renewed AS (
-  UPDATE annotation_slot slot SET held_until = now() + make_interval(secs => mine.lease_seconds)
-  FROM mine WHERE slot.id = mine.id AND mine.old AND slot.annotator_id = %(annotator)s AND slot.held_until IS NOT NULL
-  RETURNING slot.id
-), kept AS (
-  SELECT id FROM mine WHERE NOT old UNION ALL SELECT id FROM renewed
-)
-SELECT {COLUMNS} FROM kept
-JOIN annotation_lease lease ON lease.slot_id = kept.id AND lease.annotator_id = %(annotator)s AND lease.state = 'held'
-JOIN annotation_task task ON task.id = lease.task_id
-ORDER BY lease.granted_at, lease.id
-"""
 
 JUDGED = """
 SELECT count(*) FROM annotation_slot
@@ -121,49 +129,58 @@ def hold(*, annotator: Annotator, stage: Stage, wanted: int = HELD) -> list[Leas
 
 def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
     """`hold` inside a transaction that has locked the annotator."""
-    leases = [lease for lease in _leases(KEEP, annotator=annotator.pk) if lease.task.stage_id == stage.pk]
     if stage.study.state != StudyState.OPEN or annotator.excluded_at or annotator.left_at:
-        return leases
-    for _ in range(_room(annotator, stage, wanted - len(leases), len(leases))):
-        claimed = _claim(annotator, stage)
-        if not claimed:
+        return _leases(stage, KEEP, annotator=annotator.pk)
+    wanted = _most(annotator, stage, wanted)
+    leases = _hold_one_more(annotator, stage, wanted, than=0)
+    while len(leases) < wanted:
+        before, leases = len(leases), _hold_one_more(annotator, stage, wanted, than=len(leases))
+        if len(leases) == before:
             break
-        leases += claimed
     return leases
 
 
-def _claim(annotator: Annotator, stage: Stage) -> list[Lease]:
-    """Claim the next screen by the stage's strategy, or none. In a pool, checks come when due; otherwise they are
-    reserved for the annotator at random positions among the rest. Named annotators who have finished their own items
-    take judgments requested beyond the overlap.
+def _hold_one_more(annotator: Annotator, stage: Stage, wanted: int, than: int) -> list[Lease]:
+    """What the annotator holds after claiming a screen, if they held so many and there is one."""
+    leases: list[Lease] = []
+    for whose, apart in _ways(annotator, stage):
+        leases = _leases(
+            stage, CLAIMS[whose, apart], annotator=annotator.pk, stage=stage.pk, wanted=wanted,
+            seconds=stage.lease_seconds, apart=stage.apart_from,
+        )  # fmt: skip
+        if len(leases) > than:
+            break
+    return leases
+
+
+def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
+    """How to claim the next screen by the stage's strategy, by keys of CLAIMS: the first that finds one. In a pool,
+    checks come when due; otherwise they are reserved for the annotator at random positions among the rest. Named
+    annotators who have finished their own items take judgments requested beyond the overlap.
     """
-
-    def take(whose: str, apart: bool = bool(stage.apart_from)) -> list[Lease]:
-        statement, seconds = CLAIMS[whose, apart], stage.lease_seconds
-        return _leases(statement, annotator=annotator.pk, stage=stage.pk, seconds=seconds, apart=stage.apart_from)
-
+    apart = bool(stage.apart_from)
     if stage.strategy not in POOLED:
-        own = take(OWN)
-        return own if own or stage.strategy in BATCHED else take(ADDED)
+        return [(OWN, apart)] if stage.strategy in BATCHED else [(OWN, apart), (ADDED, apart)]
     if stage.check_rate and attention_checks.is_due(annotator, stage):
-        return take(OWN, apart=False) or take(POOL)
-    return take(POOL)
+        return [(OWN, False), (POOL, apart)]
+    return [(POOL, apart)]
 
 
-def _leases(statement: str, **values: object) -> list[Lease]:
-    """The leases that a statement returns, each with its task."""
+def _leases(of: Stage, statement: str, **values: object) -> list[Lease]:
+    """The leases in the stage that a statement returns, each with its task."""
     leases = []
     for row in fetch(statement, **values):
         lease, task = instances(row, Lease, Task)
         lease.task = task
-        leases.append(lease)
+        leases += [lease] if task.stage_id == of.pk else []
     return leases
 
 
-def _room(annotator: Annotator, stage: Stage, wanted: int, holding: int) -> int:
-    if stage.quota is None or wanted < 1 or stage.strategy in BATCHED:
+def _most(annotator: Annotator, stage: Stage, wanted: int) -> int:
+    """How many screens the annotator may hold at once."""
+    if stage.quota is None or stage.strategy in BATCHED:
         return wanted  # an assigned batch is judged to the end
-    return min(wanted, stage.quota - judged(annotator, stage) - holding)
+    return min(wanted, stage.quota - judged(annotator, stage))
 
 
 def judged(annotator: Annotator, stage: Stage) -> int:
@@ -175,7 +192,7 @@ def judged(annotator: Annotator, stage: Stage) -> int:
 def renew(*, annotator: Annotator) -> int:
     """Extend every held lease that needs it; returns how many are held. The open page calls this."""
     lock(annotator)
-    return len(_leases(KEEP, annotator=annotator.pk))
+    return len(fetch(KEEP, annotator=annotator.pk))
 
 
 @transaction.atomic

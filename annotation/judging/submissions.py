@@ -38,18 +38,27 @@ LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 WRITTEN = ["lease_id", "revision", "key", "digest", "instructions_id", "answer", "content", "reason", "withdrawn"]
 WRITTEN += ["language", "surplus", "active_ms", "elapsed_ms"]
 
-# A judgment, and what it does to its slot and lease unless it is surplus.
+# A judgment, and what it does to its slot and lease unless it is surplus. Returns it with the task's other counted
+# judgments, in the order given; `decided` says whether the task has an outcome. `others` is materialized, or PostgreSQL
+# may read the index of all judged slots, which look few to it while a study is young.
 WRITE = f"""
 WITH judgment AS (
   INSERT INTO annotation_judgment ({", ".join(WRITTEN)}) VALUES ({", ".join(f"%({name})s" for name in WRITTEN)})
-  RETURNING id, created_at
+  RETURNING id, answer, content, created_at
+), others AS MATERIALIZED (
+  SELECT judgment_id FROM annotation_slot WHERE task_id = %(task)s AND id <> %(slot)s
 ), taken AS (
   UPDATE annotation_slot SET annotator_id = %(annotator)s, held_until = NULL, judgment_id = (SELECT id FROM judgment)
   WHERE id = %(slot)s AND NOT %(surplus)s
 ), moved AS (
   UPDATE annotation_lease SET state = %(state)s WHERE id = %(lease_id)s AND state <> %(state)s
 )
-SELECT id, created_at FROM judgment
+SELECT id, answer, content, created_at, true AS new,
+       EXISTS (SELECT FROM annotation_outcome WHERE task_id = %(task)s) AS decided FROM judgment
+UNION ALL
+SELECT other.id, other.answer, other.content, other.created_at, false, false
+FROM others JOIN annotation_judgment other ON other.id = others.judgment_id
+ORDER BY created_at, id
 """
 
 FOUND = ["holder", "given_out", "study_state", "feeds", "read", "webhooks", "revisions", "earlier"]
@@ -128,12 +137,11 @@ def _submit(
     if row["revisions"]:
         _check_seen(judgment, seen)
     added = counts and lease.state != LeaseState.JUDGED
-    _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
+    given, decided = _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     events = [_event("judgment.revised" if row["revisions"] else "judgment.made", judgment, annotator)]
     if counts:
-        known = [answer] if lease.task.overlap == 1 else None
-        given_out = row["given_out"]
-        outcomes.settle(lease.task, lease.task.stage, known, row["feeds"], given_out=given_out, events=events)
+        known = outcomes.Known(given, decided, row["feeds"])
+        outcomes.settle(lease.task, lease.task.stage, known, given_out=row["given_out"], events=events)
     if row["webhooks"]:
         outbox.write(events, study=lease.task.stage.study_id)
     return Receipt(lease, judgment, replayed=False, added=added)
@@ -168,11 +176,15 @@ def _find(annotator: Annotator, token: UUID, key: UUID | None = None) -> tuple[L
     return lease, dict(zip(FOUND, found[0][-len(FOUND) :], strict=True))
 
 
-def _write(judgment: Judgment, state: str) -> None:
+def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
+    """Returns the counted answers of the task, if the judgment counts, and whether the task has an outcome."""
     values = {name: getattr(judgment, name) for name in WRITTEN} | {"content": json.dumps(judgment.content)}
-    values |= {"slot": judgment.lease.slot_id, "annotator": judgment.lease.annotator_id, "state": state}
-    [(judgment.pk, judgment.created_at)] = fetch(WRITE, **values)
-    judgment.lease.state = state
+    lease = judgment.lease
+    values |= {"slot": lease.slot_id, "task": lease.task_id, "annotator": lease.annotator_id, "state": state}
+    rows = fetch(WRITE, **values)
+    [(judgment.pk, judgment.created_at, decided)] = [(pk, at, decided) for pk, *_, at, new, decided in rows if new]
+    lease.state = state
+    return outcomes.counted_answers(rows), decided
 
 
 def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:

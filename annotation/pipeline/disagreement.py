@@ -5,7 +5,7 @@ Reading every judgment of a stage instead would take seconds for a million of th
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from math import log2
 from statistics import fmean
@@ -16,8 +16,12 @@ from annotation.protocols.answers import agreement_key
 from annotation.protocols.base import RANK, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
 from annotation.protocols.declared.measuring import ranks_of
+from annotation.sql import execute
 
 KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind
+_WRITE = """
+UPDATE annotation_task SET entropy = %(entropy)s, differs = %(differs)s, newest = %(newest)s WHERE id = %(task)s
+"""
 PLACES = 6  # digits, so that equally split tasks get the same value
 
 
@@ -94,17 +98,14 @@ def _on_scale(scale: Scale, said: Sequence[Any]) -> float:
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:
     """Write only if it has changed, so never while all agree. The caller has locked the row."""
     found = spread(rule, given)
-    _write(task, **{field.name: getattr(found, field.name) for field in fields(found)})
+    if found != Spread(task.entropy, task.differs, task.newest):
+        task.entropy, task.differs, task.newest = found.entropy, found.differs, found.newest
+        execute(_WRITE, task=task.pk, entropy=found.entropy, differs=found.differs, newest=found.newest)
 
 
 def store_waiting(task: Task, decision: Decision) -> None:
     """Store whether the rule leaves the task to an adjudicator, on the same terms."""
-    _write(task, waits=decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION)
-
-
-def _write(task: Task, **values: object) -> None:
-    if values == {name: getattr(task, name) for name in values}:
-        return
-    Task.objects.filter(pk=task.pk).update(**values)
-    for name, value in values.items():
-        setattr(task, name, value)
+    waits = decision.state == OPEN and decision.reason == AWAITING_ADJUDICATION
+    if waits != task.waits:
+        task.waits = waits
+        Task.objects.filter(pk=task.pk).update(waits=waits)

@@ -1,6 +1,7 @@
 """Outcomes of tasks, kept in line with the judgments in the transaction that changes them."""
 
 import json
+from dataclasses import dataclass
 
 from django.db.models import F
 
@@ -23,13 +24,13 @@ from annotation.protocols.decision_rule import (
 from annotation.protocols.declared.rule import DeclaredRule
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import rule_for
-from annotation.sql import fetch
+from annotation.sql import Rows, fetch
 from benchmarks import audit
 
 GIVEN = """
+WITH slot AS MATERIALIZED (SELECT judgment_id FROM annotation_slot WHERE task_id = %(task)s)
 SELECT judgment.id, judgment.answer, judgment.content
-FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-WHERE slot.task_id = %(task)s ORDER BY judgment.created_at, judgment.id
+FROM slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id ORDER BY judgment.created_at, judgment.id
 """
 WRITE = """
 INSERT INTO annotation_outcome AS outcome (task_id, state, outcome, content, reason, by, posterior, note)
@@ -58,6 +59,15 @@ LOCK = "SELECT id FROM annotation_task WHERE id = %(task)s FOR NO KEY UPDATE"
 Given = dict[int, Answer]  # judgment → its answer, in the order given
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The counted answers of a task; whether it may have an outcome, and whether a stage may take from its stage."""
+
+    given: Given
+    decided: bool = True
+    feeds: bool = True
+
+
 def rule_of(stage: Stage) -> Rule:
     return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
 
@@ -73,48 +83,47 @@ def rule_about(stage: Stage, item: int) -> Rule:
 def settle(
     task: Task,
     stage: Stage,
-    answers: list[Answer] | None = None,
-    feeds: bool = True,
+    known: Known | None = None,
     asked: bool = False,
     given_out: bool = False,
     events: list[outbox.NewEvent] | None = None,
 ) -> None:
     """Bring the outcome in line with the counted judgments, and the stages after it with the outcome.
 
-    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. Where the caller
-    knows them, `answers` are what counts, and not `feeds` says that no stage takes from this one. `asked`: somebody has
-    just asked for one judgment more; `given_out`: the task is given out though its stage is closed. `events`, if
-    given, takes the event of a changed outcome, which the caller then writes. Under Dawid and Skene's rule the task is
-    open from now on until the next estimate.
+    The caller has locked the task's row. An adjudicator's decision stands whatever is judged later. `known`: what the
+    caller has read since. `asked`: somebody has just asked for one judgment more; `given_out`: the task is given out
+    though its stage is closed. `events`, if given, takes the event of a changed outcome, which the caller then writes.
+    Under Dawid and Skene's rule the task is open from now on until the next estimate.
     """
     if task.kind != Kind.JUDGE:
         return
-    confirms = protocol_named(stage.protocol).confirms
-    found = counted_answers(task) if confirms or answers is None else {}  # a single answer cannot differ
-    disagreement.store_spread(task, rule_of(stage), found)
-    if confirms:
-        answers = _confirming(task, stage, found, asked)
-    elif answers is None:
-        answers = list(found.values())
+    known = known or Known(counted_answers(fetch(GIVEN, task=task.pk)))
+    answers = list(known.given.values())
+    disagreement.store_spread(task, rule_of(stage), known.given)
+    if protocol_named(stage.protocol).confirms:
+        _confirming(task, stage, known.given, asked)
     decision = rule_about(stage, task.item_id).settle(answers, task.overlap)
     if len(answers) >= task.overlap and _asks_for_more(task, stage, answers, decision):
         add_slot(task, stage, given_out)
         decision = Decision(OPEN)
+    if decision.state == OPEN and not known.decided:
+        disagreement.store_waiting(task, decision)
+        return
     if not write_outcome(task, stage, decision, events) or not task.live:
         return
     audits.after_outcome(stage)
-    if feeds:
+    if known.feeds:
         promotion.follow_outcome(stage, task.item_id)
     if decision.state == DROPPED:
         promotion.ask_again_if_newer(stage, task.item_id)
 
 
-def counted_answers(task: Task) -> Given:
-    """A task's counted answers by judgment."""
-    return {pk: Answer(label, json.loads(content)) for pk, label, content in fetch(GIVEN, task=task.pk)}
+def counted_answers(rows: Rows) -> Given:
+    """The answers in rows of judgments: id, answer, content and whatever follows."""
+    return {pk: Answer(label, json.loads(content)) for pk, label, content, *_ in rows}
 
 
-def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Answer]:
+def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> None:
     """Handle a task whose edits must be confirmed: edits become options for the next annotator, and a slot added for a
     confirmation is removed once it is no longer needed.
     """
@@ -129,7 +138,6 @@ def _confirming(task: Task, stage: Stage, found: Given, asked: bool) -> list[Ans
         Task.objects.filter(pk=task.pk).update(proposals=proposals)
     if not asked and rule_of(stage).settle(list(found.values())).state != OPEN:
         _take_slots_back(task, stage)
-    return list(found.values())
 
 
 def _take_slots_back(task: Task, stage: Stage) -> None:

@@ -19,15 +19,21 @@ from benchmarks.imports.frames import are_alike
 from workers import limits
 from workers.images import fitted_size, frame_size, small_size
 
-# Every caption and image of the items, by identity; of an image: its names, as it is and framed, and its pixels.
-_PARTS = """
+
+def _parts(which: str) -> str:
+    """Every caption and image of items, by identity; of an image: its names, as it is and framed, and its pixels."""
+    return f"""
 SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL, NULL, NULL FROM benchmarks_caption
-WHERE item_id = ANY(%(items)s)
+WHERE item_id {which}
 UNION ALL
 SELECT used.item_id, used.role || '-' || used.position, used.role, image.opaque, used.opaque, image.width, image.height
 FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
-WHERE used.item_id = ANY(%(items)s)
+WHERE used.item_id {which}
 """
+
+
+_PARTS = _parts("= ANY(%(items)s)")
+_PARTS_OF_ONE = _parts("= %(item)s")  # most often asked: PostgreSQL would plan the other one anew at every click
 _CAPTIONS = """
 SELECT 'caption-' || role || '-' || position, text FROM benchmarks_caption WHERE item_id = %(item)s
 """
@@ -85,7 +91,9 @@ def _stored_parts(items: Iterable[int]) -> tuple[dict[int, dict[str, Part]], dic
     """For each item: identity → caption, and identity → image."""
     captions: dict[int, dict[str, Part]] = defaultdict(dict)
     pictures: dict[int, dict[str, _Stored]] = defaultdict(dict)
-    for item, identity, said, *names_and_size in fetch(_PARTS, items=list(items)):
+    first, *more = items
+    rows = fetch(_PARTS, items=[first, *more]) if more else fetch(_PARTS_OF_ONE, item=first)
+    for item, identity, said, *names_and_size in rows:
         if None in names_and_size:
             captions[item][identity] = {"text": said}
         else:

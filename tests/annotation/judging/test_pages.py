@@ -356,8 +356,8 @@ def test_a_submission_takes_the_same_few_queries_however_many_tasks(client, djan
         send(client, annotator, lease, have=have)
 
 
-# desk 1, savepoint 2, lock 1, find 1, write 1, keep 1, claim 1, captions and images 1, done 1
-SUBMISSION = 10
+# desk 1, savepoint 2, lock 1, find 1, write 1, outcome 1, claim 1, captions and images 1
+SUBMISSION = 9
 
 
 def test_a_page_that_cannot_be_made_takes_no_screen_from_others(client, monkeypatch):
