@@ -101,7 +101,7 @@ def writes(stage, answer: str) -> int:
         connection,
     ) as spent:
         studies.judgment(studies.annotator(stage.study), stage, answer)
-    return sum('UPDATE annotation_task' in query["sql"] for query in spent)
+    return sum("UPDATE annotation_task" in query["sql"] for query in spent)
 
 
 @pytest.mark.django_db
