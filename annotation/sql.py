@@ -20,15 +20,13 @@ _SENT = {of: f"string_agg({of}send({{0}}), '')" for of in (INT4, INT8, BOOL)}
 _SENT[TEXT] = "string_agg(int4send(octet_length({0})), ''), string_agg({0}, '')"
 _DTYPES: dict[str, np.dtype[Any]] = {INT4: np.dtype(">i4"), INT8: np.dtype(">i8"), BOOL: np.dtype("?")}
 
-Rows = list[tuple[Any, ...]]
-
 A = TypeVar("A", bound=Model)
 B = TypeVar("B", bound=Model)
 C = TypeVar("C", bound=Model)
 D = TypeVar("D", bound=Model)
 
 
-def fetch(statement: str, **values: Any) -> Rows:
+def fetch(statement: str, **values: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchall()

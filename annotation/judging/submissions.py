@@ -184,7 +184,7 @@ def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
     rows = fetch(WRITE, **values)
     [(judgment.pk, judgment.created_at, decided)] = [(pk, at, decided) for pk, *_, at, new, decided in rows if new]
     lease.state = state
-    return outcomes.counted_answers(rows), decided
+    return outcomes.answers_in(rows), decided
 
 
 def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:

@@ -1,7 +1,9 @@
 """Outcomes of tasks, kept in line with the judgments in the transaction that changes them."""
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import F
 
@@ -24,7 +26,7 @@ from annotation.protocols.decision_rule import (
 from annotation.protocols.declared.rule import DeclaredRule
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import rule_for
-from annotation.sql import Rows, fetch
+from annotation.sql import fetch
 from benchmarks import audit
 
 GIVEN = """
@@ -97,7 +99,7 @@ def settle(
     """
     if task.kind != Kind.JUDGE:
         return
-    known = known or Known(counted_answers(fetch(GIVEN, task=task.pk)))
+    known = known or Known(counted_answers(task))
     answers = list(known.given.values())
     disagreement.store_spread(task, rule_of(stage), known.given)
     if protocol_named(stage.protocol).confirms:
@@ -118,7 +120,12 @@ def settle(
         promotion.ask_again_if_newer(stage, task.item_id)
 
 
-def counted_answers(rows: Rows) -> Given:
+def counted_answers(task: Task) -> Given:
+    """A task's counted answers by judgment."""
+    return answers_in(fetch(GIVEN, task=task.pk))
+
+
+def answers_in(rows: Iterable[Sequence[Any]]) -> Given:
     """The answers in rows of judgments: id, answer, content and whatever follows."""
     return {pk: Answer(label, json.loads(content)) for pk, label, content, *_ in rows}
 

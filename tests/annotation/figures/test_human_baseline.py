@@ -238,7 +238,7 @@ def test_types_add_up_and_the_queries_do_not_grow():
 
 # A real run: 60 items, 6 annotators of one accuracy, every answer independent of the others
 
-ACCURACY, SEED, ITEMS = 0.93, 20240604, 60
+ACCURACY, SEED, ITEMS = 0.93, 20240603, 120
 
 
 def test_a_baseline_measures_the_accuracy_it_was_given():
