@@ -236,7 +236,7 @@ def test_types_add_up_and_the_queries_do_not_grow():
     assert counts == [3, 3]
 
 
-# A real run: 60 items, 6 annotators of one accuracy, every answer independent of the others
+# A real run: 120 items, 6 annotators of one accuracy, every answer independent of the others
 
 ACCURACY, SEED, ITEMS = 0.93, 20240603, 120
 
@@ -249,7 +249,7 @@ def test_a_baseline_measures_the_accuracy_it_was_given():
         truth[task.item_id].append(is_right)
         return (right if is_right else wrong)(dice, task, protocol)
 
-    study = baseline_study(ITEMS, design=ONE_ANNOTATOR, batch_items=10, sample=ITEMS)
+    study = baseline_study(ITEMS, design=ONE_ANNOTATOR, batch_items=20, sample=ITEMS)
     workers = [annotators.Worker(study, sometimes, seed=f"{SEED}/{number}") for number in range(6)]
     assert annotators.finish(workers) == 4 * ITEMS
     [found] = human_baseline.baselines(study)
@@ -260,5 +260,5 @@ def test_a_baseline_measures_the_accuracy_it_was_given():
         assert row["n"] == ITEMS and row["low"] <= ACCURACY**power <= row["high"]
         assert row["over"] == "annotators" and row["effective"] <= ITEMS
         assert (row["low"], row["high"]) == wilson(row["share"] * row["effective"], row["effective"])
-    assert [row["answered"] for row in found["annotators"]] == [40] * 6
+    assert [row["answered"] for row in found["annotators"]] == [80] * 6
     assert found["stages"][0]["direction"] == I2T
