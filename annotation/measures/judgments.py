@@ -75,8 +75,10 @@ class Coded:
         return cls(list(zip(*(column[first].tolist() for column in columns), strict=True)), code)
 
     def renamed(self, name: Callable[[Any], Any]) -> "Coded":
-        values, at = in_order(*codes([name(value) for value in self.values]))
-        return Coded(values, at[self.code] if len(at) else self.code)
+        """`name` is called with the values that occur: a view knows only the answers of its protocol."""
+        used = self.in_use()
+        values, at = in_order(*codes([name(value) for value in used.values]))
+        return Coded(values, at[used.code] if len(at) else used.code)
 
     def __getitem__(self, rows: Any) -> "Coded":
         return Coded(self.values, self.code[rows])

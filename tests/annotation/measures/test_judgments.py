@@ -32,3 +32,8 @@ def test_ratings_have_only_what_occurs():
     ratings = Judgments.of(ROWS)[1:].ratings()
     assert ratings.items == [(1, "a", 2), (1, "b", 1)] and ratings.labels == ["candidate-0", "candidate-1"]
     assert ratings.annotators == [3, 7] and ratings.annotator.tolist() == [0, 1]
+
+
+def test_only_answers_that_occur_are_renamed():
+    renamed = Judgments.of(ROWS)[1:].answer.renamed({"candidate-0": "any", "candidate-1": "any"}.__getitem__)
+    assert renamed.values == ["any"] and renamed.code.tolist() == [0, 0]
