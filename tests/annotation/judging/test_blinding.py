@@ -135,11 +135,12 @@ def seen(client, annotator) -> dict[str, bytes]:
 
 
 def leaks(found: dict[str, bytes]) -> list[str]:
+    """The label of a choice is left out: to keep sentence C as it was, beside what somebody made of it."""
     return [
         f"{word} in {name}"
         for name, body in found.items()
         for word in (WORDS if name.startswith(("GET /i/", "GET /t/")) else OF_PAGES)
-        if word.encode() in body.lower()
+        if word.encode() in body.replace(b"<span>Original C</span>", b"").lower()
     ]
 
 
