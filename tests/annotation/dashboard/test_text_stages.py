@@ -20,18 +20,13 @@ pytestmark = pytest.mark.usefixtures("savepoint")
 FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "A mat <b>has</b> a cat on it."
 
 
-@pytest.fixture(scope="module")
-def built(module_world) -> Stage:
+@pytest.fixture
+def stage() -> Stage:
     """Three different edits of one item: an adjudicator is asked."""
     here = text_items.stage()
     for words in (FIRST, SECOND, THIRD):
         text_items.edits(here, words)
     return here
-
-
-@pytest.fixture
-def stage(built) -> Stage:
-    return Stage.objects.select_related("study").get(pk=built.pk)
 
 
 def value_of(page: str, words: str) -> str:
