@@ -1,25 +1,15 @@
 """In a test's transaction each `atomic` of the product is a savepoint: a sixth of all statements, and the longest way
-is Python's. libpq sends them itself, unless a test counts queries.
-
-A test's end is a rollback, after which psycopg would have each statement planned anew, since a rollback may take tables
-away. Tests' tables stay."""
-
-import re
+is Python's. libpq sends them itself, unless a test counts queries."""
 
 import psycopg
 from django.db.backends.postgresql.base import DatabaseWrapper
-from psycopg._preparing import PrepareManager
 from psycopg.pq import ExecStatus, TransactionStatus
-
-TABLES_CHANGE = re.compile(rb"(?:DROP|ALTER|DISCARD ALL|DEALLOCATE ALL)\b").match  # psycopg has ROLLBACK, too
 
 
 def install() -> None:
     DatabaseWrapper._savepoint = _savepoint
     DatabaseWrapper._savepoint_commit = _savepoint_commit
     DatabaseWrapper.check_constraints = _check_constraints
-    PrepareManager._should_discard.__defaults__ = (TABLES_CHANGE,)
-    PrepareManager.prepared_max = 500
 
 
 def _savepoint(connection: DatabaseWrapper, sid: str) -> None:
