@@ -1,9 +1,12 @@
 """Reading the API in tests, through Django's client."""
 
+from collections.abc import Iterator
+
 from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.adjudication import decisions as adjudication_decisions
+from annotation.exports import rows as export_rows
 from annotation.models import Task
 
 LISTS = ["api-task-list", "api-judgment-list", "api-annotator-list", "api-adjudication-list", "api-flag-list"]
@@ -37,3 +40,10 @@ def adjudicate(task: Task, by: User) -> None:
         task=task, answer="none", note="Both are wrong.", seen=adjudication_decisions.seen(task), by="test",
         adjudicator=by,
     )  # fmt: skip
+
+
+def exported_judgments(stages, edits) -> Iterator[dict]:
+    """The rows of an export's judgments, which are written column by column."""
+    for columns in export_rows.judgments(stages, edits):
+        for row in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, row, strict=True))

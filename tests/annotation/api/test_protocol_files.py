@@ -9,7 +9,7 @@ from annotation.exports import rows as export_rows
 from annotation.figures.edit_names import edits_of
 from annotation.protocols.declared import library
 from annotation.reports import report
-from tests.annotation.api.reading import rows, told
+from tests.annotation.api.reading import exported_judgments, rows, told
 from tests.builders import declared, studies, text_annotators
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def test_lines_are_those_of_the_export(client, manager, study):
     stages = list(study.stages.all())
     exported = [
         {**line, "answers": line["answers"] and json.loads(line["answers"])}
-        for line in export_rows.judgments(stages, edits_of(stages))
+        for line in exported_judgments(stages, edits_of(stages))
     ]
     given = {row["answer"]: row["answers"] for row in rows(client, "api-judgment-list", study.pk)}
     assert given == {line["answer"]: line["answers"] for line in exported}

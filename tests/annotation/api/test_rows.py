@@ -12,7 +12,7 @@ from annotation.figures.edit_names import edits_of
 from annotation.figures.stage import study_figures
 from annotation.models import Annotator, Judgment, Study, Task
 from annotation.wording import pseudonym
-from tests.annotation.api.reading import OF_STUDY, adjudicate, rows, told
+from tests.annotation.api.reading import OF_STUDY, adjudicate, exported_judgments, rows, told
 from tests.builders import crowds, studies, text_items
 
 pytestmark = pytest.mark.usefixtures("savepoint")
@@ -37,7 +37,7 @@ def same(lines: list[dict], exported: Iterable[dict]) -> bool:
 def test_every_line_is_that_of_the_export(client, manager, study):
     adjudicate(study.stages.get().tasks.select_related("stage__study").first(), manager)
     nobody = edits_of([])
-    assert same(rows(client, "api-judgment-list", study.pk), export_rows.judgments(study.stages.all(), nobody))
+    assert same(rows(client, "api-judgment-list", study.pk), exported_judgments(study.stages.all(), nobody))
     assert same(rows(client, "api-task-list", study.pk), export_rows.tasks(study.stages.all(), nobody))
     assert same(rows(client, "api-adjudication-list", study.pk), export_rows.adjudications(study.stages.all(), nobody))
     assert same(rows(client, "api-flag-list", study.pk), export_rows.flags(study.stages.all()))
@@ -49,7 +49,7 @@ def test_answers_come_with_their_content_and_edits_with_the_names_they_have_outs
     first = stage.tasks.get(proposals__len=1)
     text_items.edits(stage, "A cat rests upon one mat.", of=first.proposals[0], person=_second(stage, first))
     found, edits = rows(client, "api-judgment-list", stage.study_id, limit=1), edits_of([stage])
-    assert same(found, export_rows.judgments([stage], edits))
+    assert same(found, exported_judgments([stage], edits))
     assert found[0]["content"]["texts"] == {"second_positive": "A cat rests on one mat."}
     assert found[1]["content"]["from"] == {"second_positive": "edit-A-01-1-1"}
     assert same(rows(client, "api-task-list", stage.study_id), export_rows.tasks([stage], edits))
