@@ -5,13 +5,11 @@ Celery: tasks are queued as in production and nothing runs them; a test that wan
 
 import functools
 import gc
-import importlib
 import os
 import shutil
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from socketserver import StreamRequestHandler
 
@@ -188,31 +186,17 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
+def pytest_collection():
     """What was imported and collected stays until the end: the garbage collector need not look through it, which took
     an eighth of a worker's time, nor run while it grows."""
     gc.disable()
     try:
-        _import_tests(session.config)
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
         gc.set_threshold(20_000, 20, 20)
         gc.enable()
-
-
-def _import_tests(config: pytest.Config) -> None:
-    """Before the whole suite is collected, each process imports the tests from another one on: in a fresh clone, each
-    then compiles its part of them and of what they import, and finds the others' parts compiled."""
-    worker = getattr(config, "workerinput", None)
-    if worker is None or config.args_source is not config.ArgsSource.TESTPATHS:
-        return
-    files = sorted(path.relative_to(config.rootpath) for path in config.rootpath.glob("tests/**/test_*.py"))
-    start = int(worker["workerid"][2:]) * len(files) // worker["workercount"]
-    for path in files[start:] + files[:start]:
-        with suppress(Exception, pytest.skip.Exception):  # pytest says so where it collects the file
-            importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items):
