@@ -41,6 +41,7 @@ def test_a_passkey_is_added_and_logs_in_alone_and_as_second_factor(site, page, s
     sign_in(page, ana)
     page.goto(f"{site}/account/")
     press(page, "Set up an authenticator app", "link")
+    expect(page.get_by_label("Password")).to_be_visible()
     look("confirm")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")

@@ -190,15 +190,17 @@ def test_the_page_of_several_stages(visit_study, clocked, open_page, axe_violati
     page = visit_study(open_page(java_script_enabled=False), study)
     page.focus("#tab-2")
     page.keyboard.press("Enter")
-    assert page.inner_text("#stage-title") == "2 disambiguate: Find ambiguous items"
+    expect(page.locator("#stage-title")).to_have_text("2 disambiguate: Find ambiguous items")
     assert page.get_attribute("#tab-2", "aria-current") == "page"
     assert page.locator("#series tbody tr").first.is_visible()
     page.click("#move-stage")
-    assert "still open" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("still open")
     page.click("#close-anyway")
-    assert "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, " in page.inner_text(".messages")
+    closed = "Stage 2 (disambiguate) is closed. 1 item was sampled for i2t and t2i, "
+    expect(page.locator(".messages")).to_contain_text(closed)
     assert page.inner_text("#move-stage") == "Reopen this stage"
-    page.click("button:has-text('Pause')")
+    with page.expect_navigation():
+        page.click("button:has-text('Pause')")
     study.refresh_from_db()
     assert study.state == "paused"
 
