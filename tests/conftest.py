@@ -15,6 +15,7 @@ from socketserver import StreamRequestHandler
 
 import hypothesis
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings as django_settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -24,7 +25,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import connection, connections
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Q, Subquery
+from django.db.transaction import atomic
 from django.http import HttpRequest
 from django.test import Client, TransactionTestCase
 from django.utils.crypto import get_random_string
@@ -66,10 +69,15 @@ LONGEST = (
     "test_rank.py",
     "test_state_machine_text.py",
 )
-MODELS = (  # below tests/: they import torch and transformers, which takes a process eight seconds
-    "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/", "workers/test_losses",
-    "workers/test_training", "annotation/test_the_whole_chain",
-)  # fmt: skip
+TOGETHER = {  # below tests/: what one process runs alone, for what it costs to start
+    # torch and transformers take a process eight seconds to import
+    "models": (
+        "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/",
+        "workers/test_losses", "workers/test_training", "annotation/test_the_whole_chain",
+    ),
+    # one Chromium keeps its scripts compiled, and contrast is looked at once for what all its pages draw alike
+    "browser": ("browser/",),
+}  # fmt: skip
 EMPTY_PAGE = "URL.createObjectURL(new Blob([], { type: 'text/html' }))"
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -108,14 +116,8 @@ FIND_VIOLATIONS = """async ([options, known]) => {
 _texts_seen = set()  # on pages that kept every rule: a hash of how they are drawn
 REAL = Path(__file__).resolve().parent.parent.parent / "shared"
 TEMPLATE, TEMPLATE_TRIED = "test_winnow", Path(os.environ["WINNOW_VAR"], "template-tried")
-EMPTY_TABLES = """DO $$ DECLARE name text; has_rows bool; names text := ''; BEGIN
-  FOR name IN SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'
-    AND tablename NOT IN ('django_migrations', 'django_content_type', 'auth_permission') LOOP
-    EXECUTE 'SELECT EXISTS (SELECT FROM ' || name || ')' INTO has_rows;
-    IF has_rows THEN names := names || ', ' || name; END IF;
-  END LOOP;
-  IF names <> '' THEN EXECUTE 'TRUNCATE ' || substr(names, 3) || ' CASCADE'; END IF;
-END $$"""
+WITH_ROWS = """SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+  AND pg_relation_size(oid) > 0 AND relname NOT IN ('django_migrations', 'django_content_type', 'auth_permission')"""
 
 
 def pytest_configure(config):
@@ -128,6 +130,7 @@ def pytest_configure(config):
     TransactionTestCase._fixture_teardown = _empty_tables
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
     savepoints.install()
+    config.stash[gc_collect_iterations_key] = 1  # at the end, of five
     StreamRequestHandler.disable_nagle_algorithm = True  # or many answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
@@ -135,19 +138,35 @@ def pytest_configure(config):
 def _load_hypothesis_profile() -> None:
     """The suite tries the same examples every time; `make nightly` tries others, and more of them."""
     same = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow], "print_blob": True}
-    hypothesis.settings.register_profile("suite", **same, derandomize=True, max_examples=50)
+    hypothesis.settings.register_profile("suite", **same, derandomize=True, max_examples=25)
     hypothesis.settings.register_profile("nightly", **same, max_examples=1000)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 def _empty_tables(case: TransactionTestCase) -> None:
-    """Instead of Django's flush, which truncates every table and writes content types and permissions anew.
+    """Instead of Django's flush, which truncates every table and writes content types and permissions anew. To delete a
+    test's few rows, past triggers and keys, and then the pages they were on takes a quarter of a truncation's time.
 
     A request that a page had sent when its test ended may still be under way: PostgreSQL then ends one of the two.
     """
     for name in case._databases_names(include_mirrors=False):
-        with connections[name].cursor() as cursor:
-            anew(cursor.execute)(EMPTY_TABLES)
+        empty_tables(name)
+
+
+def empty_tables(database: str = "default") -> None:
+    with connections[database].cursor() as cursor:
+        cursor.execute(WITH_ROWS)
+        if tables := [table for (table,) in cursor]:
+            anew(_delete_rows)(cursor, tables)
+            cursor.execute(f"VACUUM {', '.join(tables)}")
+
+
+def _delete_rows(cursor: CursorWrapper, tables: list[str]) -> None:
+    with atomic(cursor.db.alias):
+        cursor.execute(f"LOCK TABLE {', '.join(tables)}")
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        for table in tables:
+            cursor.execute(f"DELETE FROM {table}")
 
 
 def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: dict, **options) -> bool:
@@ -195,30 +214,31 @@ def pytest_collection():
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
+        gc.set_threshold(200_000, 20, 20)
         gc.enable()
 
 
 def pytest_collection_modifyitems(items):
     """The longest files come first, so that no process has one of them left when the others are done."""
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (not _needs_models(item.nodeid), places.get(item.path.name, len(places))))
+    items.sort(key=lambda item: (_group(item.nodeid) is None, places.get(item.path.name, len(places))))
 
 
-def _needs_models(nodeid: str) -> bool:
-    return nodeid.removeprefix("tests/").startswith(MODELS)
+def _group(nodeid: str) -> str | None:
+    path = nodeid.removeprefix("tests/")
+    return next((name for name, places in TOGETHER.items() if path.startswith(places)), None)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`--dist loadfile`, but one process runs all files that need models: only it imports the libraries for them."""
+    """`--dist loadfile`, but the files of TOGETHER go to one process each."""
     if config.getvalue("dist") == "loadfile":
-        return _FilesAndModels(config, log)
+        return _FilesAndGroups(config, log)
 
 
-class _FilesAndModels(LoadFileScheduling):
+class _FilesAndGroups(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
-        return "models" if _needs_models(nodeid) else super()._split_scope(nodeid)
+        return _group(nodeid) or super()._split_scope(nodeid)
 
 
 class Reader(Client):

@@ -62,6 +62,7 @@ def test_without_script(open_page, site, stage):
     page.get_by_label("none").check()
     page.get_by_role("button", name="Send my answers").click()
     for _ in range(2):
+        page.wait_for_load_state()  # with its styles: a forced check does not wait to see its button
         page.locator(f"input[name=answer][value='{right_key(annotator, stage)}']").check(force=True)
         page.get_by_role("button", name="Answer").click()
         page.get_by_role("button", name="Continue").click()

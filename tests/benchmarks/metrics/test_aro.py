@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics.aro import (
@@ -83,7 +83,6 @@ def test_chance_is_what_random_scores_come_to():
     assert overall(items, ORDER).share == pytest.approx(0.2, abs=0.01)
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=20),
     st.permutations(range(1, 5)),

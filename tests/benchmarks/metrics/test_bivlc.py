@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -76,7 +76,6 @@ def test_what_cannot_be_computed_on_is_refused_in_a_sentence(scores, given, says
         answered(scores, **given)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(st.integers(-3, 3), min_size=4, max_size=4), min_size=1, max_size=20))
 def test_only_the_order_of_scores_matters_and_the_two_roles_are_alike(rows):
     scores = np.array(rows, dtype=float).reshape(-1, 2, 2)

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics.hard_positive import (
@@ -51,14 +51,12 @@ def test_one_item(c, cp, cn, original, augmented, brittle):
     assert shares(answered([[c, cp, cn]])) == {"original": original, "augmented": augmented, "brittleness": brittle}
 
 
-@settings(deadline=None, max_examples=50)
 @given(ROWS)
 def test_only_the_order_of_scores_matters(rows):
     scores = np.array(rows, dtype=float)
     assert answered(np.exp(scores)) == answered(scores)
 
 
-@settings(deadline=None, max_examples=50)
 @given(ROWS)
 def test_the_two_positives_change_places_without_a_trace_but_in_the_original(rows):
     scores = np.array(rows, dtype=float)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -46,7 +46,6 @@ def test_types_are_those_of_the_image():
     ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=50)
 @given(SQUARES, st.lists(st.integers(0, 6), min_size=0, max_size=4))
 def test_it_is_what_a_sorted_list_says(square, more):
     """Wrong candidates first where scores are level: the list that is worst for the model."""
@@ -58,7 +57,6 @@ def test_it_is_what_a_sorted_list_says(square, more):
         assert query.before == wrong.index(False)
 
 
-@settings(deadline=None, max_examples=50)
 @given(SQUARES, st.permutations(range(7)))
 def test_order_of_scores_alone_matters_and_not_that_of_rows_and_columns(scores, places):
     own, places = np.arange(7), list(places)

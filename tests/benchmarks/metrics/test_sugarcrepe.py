@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics.inputs import BadInput
@@ -33,7 +33,6 @@ def test_a_tie_is_not_right():
     assert [item.caption for item in answered([[2, 1], [1, 1], [1, 2]])] == [True, False, False]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-3, 3)), min_size=1, max_size=30))
 def test_order_alone_matters_and_changed_roles_turn_it_round(rows):
     scores = np.array(rows, dtype=float)

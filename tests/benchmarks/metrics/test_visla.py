@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.metrics.inputs import BadInput
@@ -70,7 +70,6 @@ def test_chance_is_what_random_scores_come_to():
         assert found[name].share == pytest.approx(measure.chance, abs=0.01)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(SIX, min_size=1, max_size=20))
 def test_only_the_order_of_scores_matters_and_the_two_positives_are_alike(rows):
     scores = np.array(rows, dtype=float)
@@ -82,7 +81,6 @@ def test_only_the_order_of_scores_matters_and_the_two_positives_are_alike(rows):
     assert (found["p1_n"], found["p2_n"]) == (other["p2_n"], other["p1_n"])
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(SIX, min_size=1, max_size=20))
 def test_both_positives_are_right_no_more_often_than_either(rows):
     scores = np.array(rows, dtype=float)
