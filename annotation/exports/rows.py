@@ -1,6 +1,6 @@
 """The content of each line of an export, read from the database: by stage, then in item order.
 
-The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (api/lines.py).
+The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (annotation/api/rows.py).
 """
 
 import json

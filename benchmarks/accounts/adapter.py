@@ -1,4 +1,4 @@
-"""How allauth behaves here: who may log in, what is recorded, which sentence is shown.
+"""How allauth behaves here: what is recorded of a login, which sentence is shown.
 
 Passwords are checked by our own login page (views.py); allauth continues from there with second factors.
 """
