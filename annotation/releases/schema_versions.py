@@ -213,6 +213,10 @@ class Schema:
         """Whether releases of this version have no such table yet."""
         return file in self.lacks and file not in self.keys
 
+    def lacks_of(self, file: str) -> bool:
+        """Whether the file's rows lack a key of the newest version."""
+        return any(keys and (place == file or place.startswith(f"{file}/")) for place, keys in self.lacks.items())
+
     def as_newest(self, place: str, row: dict) -> dict:
         """The object, with what stands for the keys that it lacks."""
         if not self.lacks:
