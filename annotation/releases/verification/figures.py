@@ -39,9 +39,10 @@ def check_figures(place: Place, report: Report) -> None:
                     ours, told = recomputed.comparable(rows, ours), recomputed.comparable(rows, told)
                 _compare(place, report, FIGURES, "figures computed again", {name: ours}, {name: told})
     with report.reading(TASKS):
-        ours = outcomes.computed(rows, decided)
-        report.count("outcomes of tasks by the decision rule", len(ours))
-        for words in differences(ours, outcomes.listed(rows.stages), file=TASKS):
+        pairs = enumerate(zip(outcomes.computed(rows, decided), outcomes.listed(rows.stages), strict=True))
+        differing = [words for number, pair in pairs for words in differences(*pair, f"/{number}", TASKS)]
+        report.count("outcomes of tasks by the decision rule", sum(map(len, decided.values())))
+        for words in differing:
             report.problem(TASKS, f"the outcome of a task differs: {words}")
         for task, found in outcomes.rules(rows):
             report.count("outcomes of tasks by each rule of their protocol file")
