@@ -10,11 +10,11 @@ from typing import Any
 from annotation.measures.funnel import fates
 from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves, without
-from annotation.releases.verification.place import Place
+from annotation.releases.verification.place import FIGURES, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
 
-FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
+STATISTICS, TASKS = "statistics.json", "tasks.jsonl"
 SIDES = {"positive", "negative"}
 ROLES = {"positive", "negative", "second_positive", "candidate"}  # others are the user's own
 Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names of one of them
@@ -22,7 +22,7 @@ Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names
 
 def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
-    rows, theirs = Rows(place), place.json(FIGURES)
+    rows, theirs = Rows(place), place.figures
     decided = outcomes.decide(rows)
     new = place.schema.lacking_figures.get(FIGURES, ())
     known = {name: part for name, part in recomputed.parts(rows, decided).items() if [name] not in new}

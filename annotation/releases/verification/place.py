@@ -18,6 +18,7 @@ from annotation.protocols.declared.schema import ProtocolFile
 from annotation.releases.schema_versions import ARROW, JUDGMENTS, MANIFEST, Schema, newest, version_of
 from benchmarks.formats.base import ProblemLog, Unreadable
 
+FIGURES = "figures.json"
 SETTINGS = "release.json"  # the manifest without its list of files
 
 
@@ -66,6 +67,11 @@ class Place:
     @cached_property
     def manifest(self) -> dict:
         return self.schema.as_newest(MANIFEST, self.manifest_as_written)
+
+    @cached_property
+    def figures(self) -> dict:
+        """Of all files read as a whole the one that may have a million values. Raises OSError or ValueError."""
+        return self.json(FIGURES)
 
     @property
     def public(self) -> frozenset[str]:

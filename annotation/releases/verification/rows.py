@@ -106,15 +106,11 @@ class ReleasedStage:
             *(numbers[name] for name in ("place", "places", "active_ms", "counted", "surplus", "withdrawn", "at")),
         )  # fmt: skip
         for row in np.flatnonzero(words["kind"].equals("check")).tolist():
-            item, question, answer = (
-                words[name].values[words[name].code[row]] for name in ("item", "question", "answer")
-            )
-            task, annotator = (
-                (self.name, item, question, int(numbers["round"][row])),
-                int(self.judgments.annotator[row]),
-            )
-            withdrawn = bool(numbers["withdrawn"][row])
-            self.checks[(*task, annotator, int(numbers["screen"][row]))] = task, annotator, answer, withdrawn
+            said = {name: column.values[column.code[row]] for name, column in words.items()}
+            task = self.name, said["item"], said["question"], int(numbers["round"][row])
+            annotator, withdrawn = int(self.judgments.annotator[row]), bool(numbers["withdrawn"][row])
+            screen = (*task, annotator, int(numbers["screen"][row]))
+            self.checks[screen] = task, annotator, said["answer"], withdrawn
 
     def answers_to(self, task: TaskKey) -> list[CountedJudgment]:
         """Those that count on a live task, in the order of giving."""

@@ -12,12 +12,12 @@ from typing import Any
 from annotation.releases.verification import answers, decisions, declared
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
-from annotation.releases.verification.judged import judgments_by_task
 from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.protocols import files_by_stage
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
+from annotation.releases.verification.task_judgments import judgments_by_task
 
 TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
 CAME = ("state", "outcome", "content", "reason")
