@@ -209,16 +209,25 @@ class Schema:
             for file, paths in one.figures.items():
                 self.lacking_figures.setdefault(file, []).extend(path.split("/") for path in paths)
 
+        self._inner: dict[str, list[str]] = {}  # by place: the places within it that lack something
+        for place in self.lacks:
+            self._inner.setdefault(place.rpartition("/")[0], []).append(place)
+
     def came_later(self, file: str) -> bool:
         """Whether releases of this version have no such table yet."""
         return file in self.lacks and file not in self.keys
+
+    def lacks_of(self, file: str) -> bool:
+        """Whether the file's rows lack a key of the newest version."""
+        return any(keys and (place == file or place.startswith(f"{file}/")) for place, keys in self.lacks.items())
 
     def as_newest(self, place: str, row: dict) -> dict:
         """The object, with what stands for the keys that it lacks."""
         if not self.lacks:
             return row
         found = {**self.lacks.get(place, {}), **row}
-        for key in found:
-            if (inner := f"{place}/{key}") in self.lacks:
+        for inner in self._inner.get(place, ()):
+            key = inner.rpartition("/")[2]
+            if key in found:
                 found[key] = [self.as_newest(inner, one) for one in found[key]]
         return found

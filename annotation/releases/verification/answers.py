@@ -106,10 +106,6 @@ def _edit_name(row: Row) -> str:
     return f"{EDIT}{row['annotator']}-{row['screen']}-{row['revision']}"
 
 
-def votes(rows: Sequence[Row]) -> dict[str, int]:
-    return dict(Counter(row["answer"] for row in rows if row["counted"]))
-
-
 # Texts
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from annotation.measures.funnel import fates
 from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves, without
-from annotation.releases.verification.place import Place
+from annotation.releases.verification.place import FIGURES, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
 
-FIGURES, STATISTICS, TASKS = "figures.json", "statistics.json", "tasks.jsonl"
+STATISTICS, TASKS = "statistics.json", "tasks.jsonl"
 SIDES = {"positive", "negative"}
 ROLES = {"positive", "negative", "second_positive", "candidate"}  # others are the user's own
 Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names of one of them
@@ -22,7 +22,7 @@ Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names
 
 def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
-    rows, theirs = Rows(place), place.json(FIGURES)
+    rows, theirs = Rows(place), place.figures
     decided = outcomes.decide(rows)
     new = place.schema.lacking_figures.get(FIGURES, ())
     known = {name: part for name, part in recomputed.parts(rows, decided).items() if [name] not in new}
@@ -39,9 +39,10 @@ def check_figures(place: Place, report: Report) -> None:
                     ours, told = recomputed.comparable(rows, ours), recomputed.comparable(rows, told)
                 _compare(place, report, FIGURES, "figures computed again", {name: ours}, {name: told})
     with report.reading(TASKS):
-        ours = outcomes.computed(rows, decided)
-        report.count("outcomes of tasks by the decision rule", len(ours))
-        for words in differences(ours, outcomes.listed(rows.stages), file=TASKS):
+        pairs = enumerate(zip(outcomes.computed(rows, decided), outcomes.listed(rows.stages), strict=True))
+        differing = [words for number, pair in pairs for words in differences(*pair, f"/{number}", TASKS)]
+        report.count("outcomes of tasks by the decision rule", sum(map(len, decided.values())))
+        for words in differing:
             report.problem(TASKS, f"the outcome of a task differs: {words}")
         for task, found in outcomes.rules(rows):
             report.count("outcomes of tasks by each rule of their protocol file")
@@ -86,59 +87,72 @@ def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.O
 
 
 class _Counts:
-    """By part: `numbers` by name, the hashes of `images`, and how often captions of a role have each length."""
+    """Of some items: their `numbers` by name, the hashes of their `images`, and how often captions of a role have each
+    length in words and in characters.
+    """
 
     def __init__(self) -> None:
-        self.numbers: dict[Part, Counter] = defaultdict(Counter)
-        self.images: dict[Part, set[bytes]] = defaultdict(set)
-        self.lengths: dict[Part, dict[str, tuple[Counter, Counter]]] = defaultdict(dict)
+        self.numbers: Counter[str] = Counter()
+        self.images: set[bytes] = set()
+        self.lengths: dict[str, tuple[Counter, Counter]] = {}
 
-    def add(self, line: Mapping) -> None:
-        shown = [image["sha256"] for image in line["images"] if image["key"] in ("positive-0", line["negative_image"])]
-        own = [image["sha256"] for image in line["images"] if image["key"].rpartition("-")[0] not in ROLES]
-        sides = len(SIDES & {caption["role"] for caption in line["captions"]})
-        numbers = {
-            "items": 1,
-            "captions": len(line["captions"]),
-            "image_to_text": len(shown) if sides == 2 else 0,
-            "text_to_image": sides if len(shown) == 2 else 0,
-        }
-        split, kind = line["split"], (line["type"], line["subtype"])
-        for part in (("whole",), ("splits", split), ("types", *kind), ("rows", split, *kind)):
-            self.numbers[part].update(numbers)
-            self.images[part].update(map(bytes.fromhex, shown + own))
-            for caption in line["captions"]:
-                words, characters = self.lengths[part].setdefault(caption["role"], (Counter(), Counter()))
-                words[len(caption["text"].split())] += 1
-                characters[len(caption["text"])] += 1
+    def add_all(self, other: "_Counts") -> None:
+        self.numbers.update(other.numbers)
+        self.images |= other.images
+        for role, lengths in other.lengths.items():
+            for mine, theirs in zip(self.lengths.setdefault(role, (Counter(), Counter())), lengths, strict=True):
+                mine.update(theirs)
 
-    def of(self, part: Part) -> dict:
-        numbers = self.numbers[part]
+    def figures(self) -> dict:
         by_role = {
             role: {"captions": words.total(), "words": _lengths(words), "characters": _lengths(characters)}
-            for role, (words, characters) in self.lengths[part].items()
+            for role, (words, characters) in self.lengths.items()
         }
         return {
-            **{name: numbers[name] for name in ("items", "captions", "image_to_text", "text_to_image")},
-            "images": len(self.images[part]),
-            "questions": numbers["image_to_text"] + numbers["text_to_image"],
+            **{name: self.numbers[name] for name in ("items", "captions", "image_to_text", "text_to_image")},
+            "images": len(self.images),
+            "questions": self.numbers["image_to_text"] + self.numbers["text_to_image"],
             "captions_by_role": by_role,
         }
 
 
 def _statistics(place: Place) -> dict:
     """All of statistics.json. A line of items.jsonl is read at a time."""
-    found = _Counts()
+    rows: dict[Part, _Counts] = defaultdict(_Counts)  # by split, type and subtype
     for line in place.lines("items.jsonl"):
-        found.add(line)
-    parts = sorted(found.numbers)
-    kinds, rows = ("type", "subtype"), ("split", "type", "subtype")
+        _count(line, rows)
+    found: dict[Part, _Counts] = defaultdict(_Counts)
+    for (split, *kind), counts in rows.items():
+        for part in (("whole",), ("splits", split), ("types", *kind), ("rows", split, *kind)):
+            found[part].add_all(counts)
+    parts = sorted(found)
+    kinds, names = ("type", "subtype"), ("split", "type", "subtype")
     return {
-        "whole": found.of(("whole",)),
-        "splits": {part[1]: found.of(part) for part in parts if part[0] == "splits"},
-        "types": [dict(zip(kinds, part[1:], strict=True)) | found.of(part) for part in parts if part[0] == "types"],
-        "rows": [dict(zip(rows, part[1:], strict=True)) | found.of(part) for part in parts if part[0] == "rows"],
+        "whole": found["whole",].figures(),
+        "splits": {part[1]: found[part].figures() for part in parts if part[0] == "splits"},
+        "types": [
+            dict(zip(kinds, part[1:], strict=True)) | found[part].figures() for part in parts if part[0] == "types"
+        ],
+        "rows": [
+            dict(zip(names, part[1:], strict=True)) | found[part].figures() for part in parts if part[0] == "rows"
+        ],
     }
+
+
+def _count(line: Mapping, rows: Mapping[Part, _Counts]) -> None:
+    shown = [image["sha256"] for image in line["images"] if image["key"] in ("positive-0", line["negative_image"])]
+    own = [image["sha256"] for image in line["images"] if image["key"].rpartition("-")[0] not in ROLES]
+    sides = len(SIDES & {caption["role"] for caption in line["captions"]})
+    counts = rows[line["split"], line["type"], line["subtype"]]
+    counts.numbers["items"] += 1
+    counts.numbers["captions"] += len(line["captions"])
+    counts.numbers["image_to_text"] += len(shown) if sides == 2 else 0
+    counts.numbers["text_to_image"] += sides if len(shown) == 2 else 0
+    counts.images.update(map(bytes.fromhex, shown + own))
+    for caption in line["captions"]:
+        words, characters = counts.lengths.setdefault(caption["role"], (Counter(), Counter()))
+        words[len(caption["text"].split())] += 1
+        characters[len(caption["text"])] += 1
 
 
 def _lengths(found: Counter) -> dict:

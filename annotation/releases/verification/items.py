@@ -164,10 +164,11 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     for name in (ITEMS, DROPPED):
         keys, optional = place.schema.keys[f"{name}/images"], place.schema.optional.get(f"{name}/images", {})
         with report.reading(name):
+            fine: set[tuple] = set()
             for line in place.lines_as_written(name):
                 _check_own(report, name, line, place.schema)
                 for image in line["images"]:
-                    _check_image(report, name, line["id"], image, keys, optional, sizes)
+                    _check_image(report, name, line["id"], image, keys, optional, sizes, fine)
                     if name == ITEMS and image["sha256"] in seen:
                         for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
                             values.setdefault(image[key])
@@ -193,15 +194,20 @@ def _check_own(report: Report, name: str, line: Mapping, schema: Schema) -> None
 
 def _check_image(
     report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], optional: Mapping[str, str],
-    sizes: dict[str, tuple],
+    sizes: dict[str, tuple], fine: set[tuple],
 ) -> None:  # fmt: skip
+    """`sizes` has the format and size of each image, `fine` the keys and types of images that have the right ones."""
     report.count("images of items by their keys")
+    shape = *image, *map(type, image.values())
+    if shape in fine and sizes.get(image["sha256"]) == (image["format"], image["width"], image["height"]):
+        return
     wrong = [key for key, kind in keys.items() if key not in image or not fits(image[key], kind)]
     wrong += [key for key, kind in optional.items() if key in image and not fits(image[key], kind)]
     wrong += sorted({*image} - {*keys, *optional, "crop"})
     if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has an invalid {', '.join(wrong) or 'hash or format'}")
         return
+    fine.add(shape)
     size = tuple(image[key] for key in SIZE)
     if sizes.setdefault(image["sha256"], size) != size:
         report.problem(name, f"item {item!r}: image {image['sha256']} is {size}, elsewhere {sizes[image['sha256']]}")

@@ -1,7 +1,7 @@
 """What each task's judgments come to, decided again by the rule of its stage (protocols/decision_rule.py)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotation.measures.aggregation import dawid_skene
@@ -9,9 +9,9 @@ from annotation.protocols.base import Answer, AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import in_data, schema
 from annotation.protocols.declared.rule import DeclaredRule
-from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
+from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about, place_of
 
-Decided = Sequence[tuple[Mapping, Decision]]  # the live tasks of a stage, as in tasks.jsonl, each with what it comes to
+Decided = Sequence[tuple[ReleasedTask, Decision]]  # the live tasks of a stage, each with what it comes to
 NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "content", "carried")
 
 
@@ -20,11 +20,18 @@ def decide(rows: Rows) -> dict[str, Decided]:
     says what an adjudicator's answer decides. Where that rests on what an open item's texts say of themselves, which is
     in no file, the outcome stands as it is.
     """
-    return {stage.name: [(task, _decide(rows, stage, task, fit)) for task in stage.live_tasks]
-            for stage, fit in ((stage, _fit(stage)) for stage in rows.stages)}  # fmt: skip
+    found: dict[str, Decided] = {}
+    for stage in rows.stages:
+        fit = _fit(stage)
+        known: dict[tuple, Decision] = {}
+        found[stage.name] = [(task, _decide(rows, stage, task, fit, known)) for task in stage.live_tasks]
+    return found
 
 
-def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping) -> Decision:
+def _decide(
+    rows: Rows, stage: ReleasedStage, task: ReleasedTask, posteriors: Mapping, known: dict[tuple, Decision]
+) -> Decision:
+    """`known` has what labels alone decided before: with few options, most tasks repeat another's."""
     rule = _rule_about(rows, stage, task)
     if rule is None:
         return _as_listed(task, task["decided_by"])
@@ -33,16 +40,21 @@ def _decide(rows: Rows, stage: ReleasedStage, task: Mapping, posteriors: Mapping
             return replace(rule.adjudicated(Answer(word["outcome"])), content=word["content"] or AnswerContent())
         return _as_listed(word, ADJUDICATOR)
     place = place_of(task)
-    answers = [said.answer for said in stage.answers.get(place, ())]
-    return rule.settle(answers, task["overlap"], posteriors.get(place))
+    answers = [said.answer for said in stage.answers_to(place)]
+    if rule is not stage.rule or place in posteriors or any(answer.content for answer in answers):
+        return rule.settle(answers, task["overlap"], posteriors.get(place))
+    key = (task["overlap"], *(answer.label for answer in answers))
+    if key not in known:
+        known[key] = rule.settle(answers, task["overlap"])
+    return known[key]
 
 
-def _as_listed(row: Mapping, by: str | None) -> Decision:
+def _as_listed(row: Mapping | ReleasedTask, by: str | None) -> Decision:
     content = row["content"] or AnswerContent()
     return Decision(row["state"] or OPEN, row["outcome"] or "", row["reason"] or "", by or "", content)
 
 
-def _rule_about(rows: Rows, stage: ReleasedStage, task: Mapping) -> Rule | None:
+def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule | None:
     """The stage's rule for the task's item; None if it has to know attributes that are in no file."""
     if not isinstance(stage.rule, DeclaredRule) or not stage.rule.has_parents:
         return stage.rule
@@ -54,25 +66,25 @@ def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
     """By task, how probable each kind of answer is, where that decides."""
     if stage.rule.rule == MAJORITY:
         return {}
-    given = [(place, said) for place in sorted(stage.answers) for said in stage.answers[place]]
+    given = [(place, said) for place in stage.answered for said in stage.answers_to(place)]
     kinds = stage.rule.estimated_kinds([said.answer.label for _, said in given])
     return dawid_skene(
         [(place, said.annotator, kind) for (place, said), kind in zip(given, kinds, strict=True)]
     ).posteriors
 
 
-def computed(rows: Rows, decided: Mapping[str, Decided]) -> list[dict]:
+def computed(rows: Rows, decided: Mapping[str, Decided]) -> Iterator[dict]:
     """A row of each live task: what it comes to, and what its item has from the stages before."""
+    sources = {stage.source_id for stage in rows.stages}
     carried: dict[str, dict] = {}
-    found = []
     for stage in rows.stages:
-        carried[stage.name] = _carried_on(stage, decided[stage.name])
         source = carried.get(stage.source_id, {})
-        found += [_row(task, decision, source.get(task["position"])) for task, decision in decided[stage.name]]
-    return found
+        if stage.name in sources:
+            carried[stage.name] = _carried_on(stage, decided[stage.name])
+        yield from (_row(task, decision, source.get(task["position"])) for task, decision in decided[stage.name])
 
 
-def _row(task: Mapping, decision: Decision, carried: Mapping | None) -> dict:
+def _row(task: ReleasedTask, decision: Decision, carried: Mapping | None) -> dict:
     is_open = decision.state == OPEN
     return {
         **{name: task[name] for name in ("stage", "item", "question")},
@@ -101,7 +113,7 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
     return found
 
 
-def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
+def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
     """The live tasks of stages that use a protocol file, each with what every rule of it decides."""
     found = []
     for stage in rows.stages:
@@ -111,7 +123,7 @@ def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
         estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
         for task in stage.live_tasks:
             place = place_of(task)
-            labels = [said.answer.label for said in stage.answers.get(place, ())]
+            labels = [said.answer.label for said in stage.answers_to(place)]
             posteriors = {estimated: fit[place]} if place in fit else {}
             rule = _rule_about(rows, stage, task)
             if isinstance(rule, DeclaredRule):
@@ -119,10 +131,9 @@ def rules(rows: Rows) -> list[tuple[dict, list[dict[str, str | None]]]]:
     return found
 
 
-def listed(stages: Iterable[ReleasedStage]) -> list[dict]:
+def listed(stages: Iterable[ReleasedStage]) -> Iterator[dict]:
     """The same rows as tasks.jsonl has them."""
-    return [
-        {"state": task["state"] or OPEN, **{name: task[name] or None for name in NAMES}, "question": task["question"]}
-        for stage in stages
-        for task in stage.live_tasks
-    ]
+    for stage in stages:
+        for task in stage.live_tasks:
+            row = {name: task[name] or None for name in NAMES}
+            yield {"state": task["state"] or OPEN, **row, "question": task["question"]}

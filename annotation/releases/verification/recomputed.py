@@ -3,9 +3,10 @@
 tests/independent computes them a second time, with other code, and holds these against them.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from statistics import median
+from typing import Any
 
 from annotation.measures import adaptive_overlap, annotator_figures, human_baseline, stage_figures, warning_signs
 from annotation.measures import funnel as measures_funnel
@@ -15,7 +16,6 @@ from annotation.measures.audits.order import sampling_order, scores_hash
 from annotation.measures.counts import TaskRow
 from annotation.measures.funnel import Kind, Walk
 from annotation.measures.human_baseline import Pair, QuestionRow
-from annotation.measures.judgments import Judgments
 from annotation.measures.papers.base import JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.stage_figures import SETTINGS, StageRows
@@ -25,10 +25,11 @@ from annotation.releases import redaction
 from annotation.releases.schema_versions import JACKKNIFED, OVER_ANNOTATORS
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
-from annotation.releases.verification.rows import ReleasedStage, Rows, about, place_of
+from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about, place_of
 
 AUDIT = "audit"  # of models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
+_IS_KEPT, _IS_OPEN = (KEPT, ""), (OPEN, "")
 OVER_ATTRIBUTES = {"by", "score", "whole", "by_type", "no_value"}  # of an answer: a check's score asks parents too
 
 
@@ -55,7 +56,7 @@ def walk_of(rows: Rows, decided: Outcomes) -> Walk:
     stages = [stage for stage in rows.stages if not stage.settings["measures"]]
     known = {one.pk: [task for task in one.known_tasks if task["own"]] for one in rows.stages}
     unsuited = {stage.pk: stage.settings["not_suitable"] for stage in stages}
-    met = [task for stage in stages for task in stage.live_tasks]
+    met: list[Any] = [task for stage in stages for task in stage.live_tasks]
     met += [row for part in (known, unsuited) for lines in part.values() for row in lines]
     kinds: dict[int, Kind] = {row["position"]: (row["type"], row["subtype"]) for row in met}
     counted, unmet = Counter(kinds.values()), []
@@ -75,14 +76,14 @@ def _positions(found: Mapping[object, list]) -> dict[object, set[int]]:
 
 def _of_items(decided: Decided) -> dict[int, tuple[str, str]]:
     """(state, reason) of each item: dropped by its first task that says so, kept when all keep it."""
-    decisions: dict[int, list[Decision]] = defaultdict(list)
+    found: dict[int, tuple[str, str]] = {}
     for task, decision in decided:
-        decisions[task["position"]].append(decision)
-    found = {}
-    for item, of_item in decisions.items():
-        dropped = [decision.reason for decision in of_item if decision.state == DROPPED]
-        kept = all(decision.state == KEPT for decision in of_item)
-        found[item] = (DROPPED, dropped[0]) if dropped else (KEPT if kept else OPEN, "")
+        item = task["position"]
+        state = found.get(item, _IS_KEPT)
+        if decision.state == DROPPED and state[0] != DROPPED:
+            found[item] = DROPPED, decision.reason
+        else:
+            found[item] = state if decision.state == KEPT or state[0] == DROPPED else _IS_OPEN
     return found
 
 
@@ -114,7 +115,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
     adaptive = adaptive_overlap.of_stage(stage.rule, stage.settings.get("certainty"), stage.judgments, tasks)
     return stage_figures.figures(
         StageRows(
-            settings, stage.rule, Judgments.of(stage.judgments), tasks, (len(flags), flags.count(False)),
+            settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)),
             list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
             rows.attributes if _names_attributes(stage) else {}, rows.place.schema.version < JACKKNIFED,
@@ -142,7 +143,7 @@ def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
     return found
 
 
-def _asked(task: Mapping, decision: Decision) -> TaskRow:
+def _asked(task: ReleasedTask, decision: Decision) -> TaskRow:
     came = (None, None, None) if decision.state == OPEN else (decision.state, decision.reason, decision.by)
     return TaskRow(place_of(task), task["type"], task["subtype"], task["overlap"], *came)
 
@@ -188,10 +189,10 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
     return {"audit": audit_figures(results, kinds, settings, order.sha256, used, sha256)}
 
 
-def _told(rows: Rows, stage: ReleasedStage, task: Mapping, decision: Decision) -> JudgedTask:
+def _told(rows: Rows, stage: ReleasedStage, task: ReleasedTask, decision: Decision) -> JudgedTask:
     is_open = decision.state == OPEN
     return JudgedTask(
-        task["type"], task["subtype"], task["overlap"], stage.answers.get(place_of(task), []),
+        task["type"], task["subtype"], task["overlap"], stage.answers_to(place_of(task)),
         None if is_open else decision.state, decision.outcome, "" if is_open else decision.reason, decision.by,
         decision.content, task["texts"] | carried_captions(task["carried"]), rows.edits.get(about(task), {}),
         rows.origins.get(task["item"], []),
@@ -252,14 +253,14 @@ def _typical_share(rows: Iterable[Mapping], view: str, without: Collection[int])
 
 
 def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:
-    answers = {stage.name: stage.answers for stage in rows.stages}
     outcomes, judgments = [], []
+    answers_to = {stage.name: stage.answers_to for stage in rows.stages}
     for stage in pair.stages.values():
         for task, decision in decided[stage.name]:
             asked = QuestionRow(
                 stage.pk, task["position"], task["type"], task["subtype"], task["question"], task["options"]
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
-            judgments += [(asked, who, answer.label) for who, answer in answers[stage.name].get(place_of(task), ())]
+            judgments += [(asked, who, answer.label) for who, answer in answers_to[stage.name](place_of(task))]
     over_items = rows.place.schema.version < OVER_ANNOTATORS
     return human_baseline.figures(pair, outcomes, judgments, over_items)

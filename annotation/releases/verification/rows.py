@@ -5,51 +5,80 @@ and it took no time: what rests on times is not in the figures of such a release
 """
 
 import json
+import marshal
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from operator import itemgetter
-from sys import intern
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
-from annotation.measures.judgments import JudgmentRow, TaskKey
+from annotation.measures.judgments import Coded, Judgments, TaskKey
 from annotation.measures.papers.base import CountedJudgment
-from annotation.protocols.base import Answer, AnswerContent, Choice, Guideline
+from annotation.measures.papers.registry import FIGURES
+from annotation.measures.types import Array
+from annotation.protocols.base import Answer, Choice, Guideline
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record
-from annotation.releases.verification.place import Place
-from annotation.releases.verification.schemas import key_of
+from annotation.releases.schema_versions import JUDGMENTS
+from annotation.releases.verification.place import Place, Wrong
+from annotation.releases.verification.schemas import TASK
 
-COLUMNS = [
-    "stage", "item", "position", "question", "round", "kind", "live", "type", "subtype", "annotator", "slot", "screen",
-    "revision", "answer", "content", "place", "active_ms", "counted", "withdrawn", "surplus", "given",
-]  # fmt: skip
+WORDS = ("stage", "item", "question", "kind", "type", "subtype", "annotator", "answer", "content")
+NUMBERS = (
+    "position", "round", "live", "slot", "screen", "place", "active_ms", "counted", "withdrawn", "surplus", "given",
+)  # fmt: skip
+EMPTY = ("answer", "content")  # may be
 about = itemgetter("stage", "item", "question", "round")
 place_of = itemgetter("position", "question", "round")  # a TaskKey
+
+
+class ReleasedTask:
+    """What figures need of a line of tasks.jsonl, under the same keys; equal values are kept once, in `kept`."""
+
+    __slots__ = (
+        "carried", "content", "decided_by", "item", "options", "outcome", "overlap", "position", "question", "reason",
+        "round", "rules", "score", "stage", "state", "subtype", "texts", "type",
+    )  # fmt: skip
+
+    def __init__(self, line: Mapping, kept: dict[bytes, object], with_texts: bool):
+        for name in self.__slots__:
+            if name in line and (with_texts or name != "texts"):
+                value = line[name]
+                setattr(self, name, value if type(value) is int else kept.setdefault(marshal.dumps(value, 2), value))
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return getattr(self, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def __contains__(self, name: str) -> bool:
+        return hasattr(self, name)
 
 
 @dataclass(eq=False)
 class ReleasedStage:
     """A stage's settings, under the names that measures.funnel and measures.human_baseline ask for, and its rows.
 
-    `judgments` are in the order of items, a task's in the order of giving; `answers` are those that count on live
-    tasks. `live_tasks` are lines of tasks.jsonl without checks and training, in the same order.
+    `judgments` are in the order of items, a task's in the order of giving; `contents` has the content of each as JSON.
+    `live_tasks` are those without checks and training, in the same order; `known_tasks` are lines of tasks.jsonl.
     """
 
     settings: Mapping
     rule: Rule
-    judgments: list[JudgmentRow] = field(default_factory=list)
-    answers: dict[TaskKey, list[CountedJudgment]] = field(default_factory=lambda: defaultdict(list))
-    live_tasks: list[dict] = field(default_factory=list)
+    judgments: Judgments = field(default_factory=lambda: Judgments.of(()))
+    contents: Coded = field(default_factory=lambda: Coded.of(()))
+    live_tasks: list[ReleasedTask] = field(default_factory=list)
     known_tasks: list[dict] = field(default_factory=list)  # checks and training
     checks: dict[tuple, tuple] = field(default_factory=dict)  # by screen, the last (task, annotator, answer, withdrawn)
 
@@ -65,18 +94,54 @@ class ReleasedStage:
     sample_each = property(lambda self: self.settings["sample_each"])
     overlap = property(lambda self: self.settings["overlap"])
 
-    def add(self, row: Mapping, parsed: dict[str, AnswerContent]) -> None:
-        """A row of judgments.parquet, a task's in the order of giving."""
-        given, answer = _given(row), row["answer"] or ""
-        self.judgments.append(given)
-        if given.kind == "check":
-            task, screen = about(row), (given.annotator, row["screen"])
-            self.checks[(*task, *screen)] = task, given.annotator, answer, given.withdrawn
-        elif given.kind == "judge" and given.counted and given.live:
-            text = row["content"] or "{}"
-            if text not in parsed:
-                parsed[text] = json.loads(text)
-            self.answers[given.task].append(CountedJudgment(given.annotator, Answer(given.answer, parsed[text])))
+    def set_judgments(self, words: Mapping[str, Coded], numbers: Mapping[str, Array]) -> None:
+        """The columns of judgments.parquet, a task's in the order of giving."""
+        position, round_ = (Coded.of_numbers(numbers[name]) for name in ("position", "round"))
+        annotators = np.array([number_of(name) for name in words["annotator"].values], dtype=np.int64)
+        self.contents = words["content"]
+        self.judgments = Judgments(
+            Coded.of_columns(position, words["question"], round_), words["kind"], numbers["live"],
+            Coded.of_columns(words["type"], words["subtype"]), numbers["slot"], annotators[words["annotator"].code],
+            words["answer"],
+            *(numbers[name] for name in ("place", "places", "active_ms", "counted", "surplus", "withdrawn", "at")),
+        )  # fmt: skip
+        for row in np.flatnonzero(words["kind"].equals("check")).tolist():
+            said = {name: column.values[column.code[row]] for name, column in words.items()}
+            task = self.name, said["item"], said["question"], int(numbers["round"][row])
+            annotator, withdrawn = int(self.judgments.annotator[row]), bool(numbers["withdrawn"][row])
+            screen = (*task, annotator, int(numbers["screen"][row]))
+            self.checks[screen] = task, annotator, said["answer"], withdrawn
+
+    def answers_to(self, task: TaskKey) -> list[CountedJudgment]:
+        """Those that count on a live task, in the order of giving."""
+        code = self._codes.get(task)
+        if code is None:
+            return []
+        starts, annotators, code_of, answers = self._counted
+        rows = slice(starts[code], starts[code + 1])
+        given = zip(annotators[rows].tolist(), code_of[rows].tolist(), strict=True)
+        return [CountedJudgment(annotator, answers[code]) for annotator, code in given]
+
+    @property
+    def answered(self) -> Iterator[TaskKey]:
+        """The live tasks that have a judgment that counts, in the order of items."""
+        starts = self._counted[0]
+        return (task for task, code in self._codes.items() if starts[code] < starts[code + 1])
+
+    @cached_property
+    def _codes(self) -> dict[TaskKey, int]:
+        return {task: code for code, task in enumerate(self.judgments.task.values)}
+
+    @cached_property
+    def _counted(self) -> tuple[list[int], Array, Array, list[Answer]]:
+        """(where each task's begin, the annotators, the answers as positions in what follows, the distinct answers)."""
+        given = self.judgments
+        rows = np.flatnonzero(given.is_judge & given.counted & given.live)
+        rows = rows[np.argsort(given.task.code[rows], kind="stable")]
+        starts = np.searchsorted(given.task.code[rows], np.arange(len(given.task.values) + 1)).tolist()
+        said = Coded.of_columns(given.answer[rows], self.contents[rows])
+        answers = [Answer(label, json.loads(content or "{}")) for label, content in said.values]
+        return starts, given.annotator[rows], said.code, answers
 
     def checked(self) -> dict[int, Checked]:
         """By annotator: how the attention checks went, of which the right answers are public."""
@@ -102,15 +167,14 @@ class Rows:
     def stages(self) -> list[ReleasedStage]:
         """In the manifest's order, each with its rows."""
         found = {one["name"]: ReleasedStage(one, rule_of(one, self.place)) for one in self.place.manifest["stages"]}
+        kept: dict[bytes, object] = {}
         for task in self.place.lines("tasks.jsonl"):
             if task["kind"] != "judge":
                 found[task["stage"]].known_tasks.append(task)
             elif task["live"]:
-                found[task["stage"]].live_tasks.append(task)
-        parsed: dict[str, AnswerContent] = {}  # contents, each text parsed once
-        for _, task_rows in groupby(_judgments(self.place), key=key_of):
-            for row in sorted(task_rows, key=itemgetter("given")):
-                found[row["stage"]].add(row, parsed)
+                stage = found[task["stage"]]
+                stage.live_tasks.append(ReleasedTask(task, kept, with_texts=stage.protocol in FIGURES))
+        _add_judgments(self.place, found)
         for stage in found.values():
             stage.live_tasks.sort(key=place_of)
         return list(found.values())
@@ -190,21 +254,65 @@ def rule_of(settings: Mapping, place: Place) -> Rule:
 # Judgments
 
 
-def _judgments(place: Place) -> Iterator[dict]:
-    """With how many options were shown (`places`), and when it was given (`at`) in microseconds or else in order."""
+def _add_judgments(place: Place, stages: Mapping[str, ReleasedStage]) -> None:
+    """Give each stage its judgments."""
+    words, numbers = _columns(place)
+    order, stage_of = _in_order_given(words, numbers), words.pop("stage")
+    for code in dict.fromkeys(stage_of.code.tolist()):
+        rows = order[stage_of.code[order] == code]
+        if len(rows) == rows[-1] - rows[0] + 1 and (np.diff(rows) == 1).all():
+            rows = slice(rows[0], rows[-1] + 1)  # as is so in every release; it saves copies
+        of = {name: column[rows] for name, column in words.items()}
+        given = {name: column[rows] for name, column in numbers.items()}
+        stages[stage_of.values[code]].set_judgments(of, given)
+
+
+def _in_order_given(words: Mapping[str, Coded], numbers: Mapping[str, Array]) -> Array:
+    """The positions of all judgments, as the file has their tasks, and a task's in the order of giving."""
+    given = numbers["given"]
+    begins = np.zeros(len(given), dtype=bool)
+    for column in (*(words[name].code for name in TASK if name in words), numbers["round"]):
+        begins[1:] |= column[1:] != column[:-1]
+    return np.lexsort((given, np.cumsum(begins)))
+
+
+def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
+    """Of all judgments, in the order of the file. `places` says how many options were shown, `at` when each was given,
+    in microseconds or else in order.
+    """
     timed = "times" in place.public
-    for batch in place.judgments([*COLUMNS, "shown", "created_at"]):
-        places = pc.list_value_length(batch.column("shown")).to_pylist()
-        at = batch.column("created_at").cast(pa.int64()) if timed else batch.column("given")
-        for row, many, when in zip(batch.select(COLUMNS).to_pylist(), places, at.to_pylist(), strict=True):
-            yield row | {"places": many, "at": when}
+    words = {name: _Words() for name in WORDS}
+    numbers: dict[str, list[Array]] = {name: [np.empty(0, dtype=np.int32)] for name in (*NUMBERS, "places", "at")}
+    for batch in place.judgments([*WORDS, *NUMBERS, "shown", "created_at"]):
+        columns = {name: batch.column(name) for name in (*WORDS, *NUMBERS)}
+        columns["places"] = pc.list_value_length(batch.column("shown"))
+        columns["at"] = batch.column("created_at").cast(pa.int64()) if timed else columns["given"]
+        for name in ("place", "active_ms"):
+            columns[name] = columns[name].fill_null(0)
+        if empty := [name for name, column in columns.items() if column.null_count and name not in EMPTY]:
+            raise Wrong(f"{JUDGMENTS} has judgments without {', '.join(empty)}")
+        for name, column in words.items():
+            column.add(columns[name])
+        for name, found in numbers.items():
+            found.append(columns[name].to_numpy(zero_copy_only=False))
+    return (
+        {name: column.coded() for name, column in words.items()},
+        {name: np.concatenate(found[min(1, len(found) - 1) :]) for name, found in numbers.items()},
+    )
 
 
-def _given(row: Mapping) -> JudgmentRow:
-    """Equal words are kept once, which halves the memory of a million rows."""
-    return JudgmentRow(
-        (row["position"], intern(row["question"]), row["round"]), intern(row["kind"]), row["live"],
-        intern(row["type"]), intern(row["subtype"]), row["slot"], number_of(row["annotator"]),
-        intern(row["answer"] or ""), row["place"], row["places"], row["active_ms"] or 0, row["counted"],
-        row["surplus"], row["withdrawn"], row["at"],
-    )  # fmt: skip
+class _Words:
+    """A column of words, read a batch at a time."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._codes: list[Array] = [np.empty(0, dtype=np.int32)]
+
+    def add(self, column: pa.Array) -> None:
+        found = column.fill_null("").dictionary_encode()
+        places = [self._places.setdefault(word, len(self._places)) for word in found.dictionary.to_pylist()]
+        self._codes.append(np.array(places, dtype=np.int32)[found.indices.to_numpy()])
+
+    def coded(self) -> Coded:
+        found = Coded.of_codes(list(self._places), np.concatenate(self._codes))
+        return Coded(found.values, found.code.astype(np.int32))

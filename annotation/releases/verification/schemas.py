@@ -4,12 +4,15 @@ fit each other.
 
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from annotation.exports.files import split_schema
+from annotation.measures.types import Array
 from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
@@ -88,7 +91,7 @@ def _check_judgments(place: Place, report: Report) -> None:
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
     for batch in place.judgments([*TASK, "annotator", *hidden]):
         report.count("judgments with their tasks and annotators", len(batch))
-        asked = set(zip(*(batch.column(key).to_pylist() for key in TASK), strict=True))
+        asked = {key for _, key in tasks_of(batch)}
         for one in sorted(asked - tasks, key=str):
             report.problem(name, f"a judgment is of a task that tasks.jsonl has not: {one}")
         for who in sorted(set(pc.unique(batch.column("annotator")).to_pylist()) - people, key=str):
@@ -96,6 +99,26 @@ def _check_judgments(place: Place, report: Report) -> None:
         for column in hidden:
             if batch.column(column).null_count < len(batch):
                 report.problem(name, f"its column {column} is not public and has values")
+
+
+def tasks_of(batch: pa.RecordBatch) -> list[tuple[int, tuple]]:
+    """Of judgments, (its first row, its key) of each task, as the batch has them. KeyError if it lacks a column."""
+    begins, columns = np.arange(len(batch)) == 0, []
+    for name in TASK:
+        if name not in batch.schema.names:
+            raise KeyError(name)
+        columns.append(coded(batch.column(name)))
+        code = columns[-1][1]
+        begins[1:] |= code[1:] != code[:-1]
+    rows = np.flatnonzero(begins)
+    keys = zip(*([values[place] for place in code[rows].tolist()] for values, code in columns), strict=True)
+    return list(zip(rows.tolist(), keys, strict=True))
+
+
+def coded(column: pa.Array) -> tuple[list[Any], Array]:
+    """The distinct values, and the position of each row's among them."""
+    found = column.dictionary_encode(null_encoding="encode")
+    return found.dictionary.to_pylist(), found.indices.to_numpy()
 
 
 def _check_manifest(place: Place, report: Report) -> None:
@@ -113,11 +136,15 @@ def _check_lines(place: Place, name: str, report: Report) -> None:
     keys = place.schema.keys[name]
     hidden = [key for part, tables in HIDDEN.items() if part not in place.public for key in tables.get(name, ())]
     hidden = [key for key in hidden if key in keys]
+    fine: set[tuple] = set()  # keys and types of lines that were
     for number, line in enumerate(place.lines_as_written(name), 1):
         report.count("lines of JSON by their keys")
-        odd = list(_odd_keys(line, keys, place.schema.optional.get(name, {})))
+        shape = *line, *map(type, line.values())
+        odd = [] if shape in fine else list(_odd_keys(line, keys, place.schema.optional.get(name, {})))
         for words in odd:
             report.problem(name, f"line {number} {words}")
+        if not odd:
+            fine.add(shape)
         for key in hidden if not odd else ():
             if line[key] is not None:
                 report.problem(name, f"line {number}: {key} is not public and has a value")

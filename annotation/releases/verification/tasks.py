@@ -4,10 +4,10 @@ tasks.jsonl, judgments.parquet and texts.jsonl have the tasks in one order, so t
 at a time.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, groupby
-from operator import itemgetter
+from typing import Any
 
 from annotation.releases.verification import answers, decisions, declared
 from annotation.releases.verification.decisions import Items
@@ -17,6 +17,7 @@ from annotation.releases.verification.protocols import files_by_stage
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
+from annotation.releases.verification.task_judgments import judgments_by_task
 
 TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
 CAME = ("state", "outcome", "content", "reason")
@@ -24,18 +25,17 @@ BATCH = 2_000
 
 
 class Beside:
-    """The rows of a file by task; `numbers` has each task's place."""
+    """The rows of a file by task; `numbers` has each task's place. `groups` are the tasks' keys with their rows."""
 
-    def __init__(self, name: str, rows: Iterable[Mapping], numbers: Mapping[tuple, int], report: Report):
+    def __init__(self, name: str, groups: Iterable[tuple], numbers: Mapping[tuple, int], report: Report):
         self.name, self.numbers, self.report = name, numbers, report
-        keyed = safely(report, name, ((key_of(row), row) for row in rows))
-        self.groups = self._known(groupby(keyed, key=itemgetter(0)))
+        self.groups = self._known(safely(report, name, iter(groups)))
         self.next = next(self.groups, None)
 
-    def _known(self, groups: Iterator) -> Iterator[tuple[int, list[Mapping]]]:
+    def _known(self, groups: Iterator) -> Iterator[tuple[int, Any]]:
         last = -1
-        for key, group in groups:
-            rows, number = [row for _, row in group], self.numbers.get(key, -1)
+        for key, rows in groups:
+            number = self.numbers.get(key, -1)
             if number <= last:
                 why = "belongs to no task in tasks.jsonl" if number < 0 else "is not in the order of tasks.jsonl"
                 self.report.problem(self.name, f"its entry for {key} {why}")
@@ -43,55 +43,67 @@ class Beside:
                 last = number
                 yield number, rows
 
-    def rows_of(self, number: int) -> list[Mapping]:
-        """Asked for in order."""
+    def rows_of(self, number: int) -> Any:
+        """None if there are none. Asked for in order."""
         if self.next is None or self.next[0] != number:
-            return []
+            return None
         rows, self.next = self.next[1], next(self.groups, None)
         return rows
 
 
 def check_tasks(place: Place, report: Report) -> None:
     numbers: dict[tuple, int] = {}
+    kept: dict[object, object] = {}
+    adjudicated = []
     for number, line in enumerate(place.lines(TASKS)):
-        if numbers.setdefault(key_of(line), number) != number:
-            report.problem(TASKS, f"{key_of(line)} is listed twice")
+        key = tuple(kept.setdefault(one, one) for one in key_of(line))
+        if numbers.setdefault(key, number) != number:
+            report.problem(TASKS, f"{key} is listed twice")
+        if line.get("decided_by", "adjudicator") == "adjudicator":  # of one without it, the check says that it lacks it
+            adjudicated.append(line)
     items = Items()
     for name in ("items.jsonl", "dropped.jsonl"):
         with report.reading(name):
             items.add_file(name, place, report)
     with report.reading(FLAGS):
-        _check_flags(place, report)
+        _check_flags(place, report, {key[:4] for key in numbers})
     with report.reading(ADJUDICATIONS):
-        _check_adjudications(place, report)
+        _check_adjudications(place, report, adjudicated)
     with report.reading(TASKS):
         _walk(place, report, numbers, items)
         decisions.check_decisions(place, report, items)
 
 
 def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
-    judgments = (row for batch in place.judgments(rows=BATCH) for row in batch.to_pylist())
-    judged = Beside(JUDGMENTS, judgments, numbers, report)
-    wrote = Beside(TEXTS, place.lines(TEXTS), numbers, report)
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
     known, files = _known(place), files_by_stage(place)
+    batches = safely(report, JUDGMENTS, place.judgments(rows=BATCH))
+    judged = Beside(JUDGMENTS, judgments_by_task(batches, known), numbers, report)
+    texts_by_task = groupby(safely(report, TEXTS, place.lines(TEXTS)), key=key_of)
+    wrote = Beside(TEXTS, ((key, list(rows)) for key, rows in texts_by_task), numbers, report)
+    versions = {name: {one["version"] for one in stage["instructions"]} for name, stage in stages.items()}
     for number, task in enumerate(place.lines(TASKS)):
-        rows, texts, stage = judged.rows_of(number), wrote.rows_of(number), stages.get(task["stage"])
+        given, texts, stage = judged.rows_of(number), wrote.rows_of(number) or [], stages.get(task["stage"])
         if stage is None:
             report.problem(TASKS, f"a task belongs to the stage {task['stage']!r}, which is not in the manifest")
             continue
         report.count("tasks with their judgments, texts and items")
-        versions = {one["version"] for one in stage["instructions"]}
-        found: dict[str, list[Iterator[str]]] = defaultdict(list)
-        found[JUDGMENTS] = [answers.check_judgment(row, task, versions, known) for row in rows]
-        found[JUDGMENTS].append(answers.check_judgments(rows))
         file = files.get(task["stage"])
-        found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"], file))
-        if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check says
+        is_asked = file or not stage["protocol_file"]  # otherwise the file cannot be read, which another check says
+        found: dict[str, list[Iterator[str]]] = {JUDGMENTS: [], TEXTS: [], TASKS: []}
+        is_plain = given and not stage["protocol_file"] and given.are_plain_for(task, versions[task["stage"]])
+        rows = given.rows() if given and not is_plain else []
+        if not is_plain:
+            found[JUDGMENTS] = [answers.check_judgment(row, task, versions[task["stage"]], known) for row in rows]
+            found[JUDGMENTS].append(answers.check_judgments(rows))
+        if not is_plain or texts:
+            found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"], file))
+        if is_asked:
             found[JUDGMENTS] += [declared.check_answers(row, task, file) for row in rows]
             found[TASKS].append(declared.check_names(task, file))
         found[TASKS].append(answers.check_proposals(task, rows))
-        found[TASKS].append(items.check_task(task, stage, answers.votes(rows), known.quiet))
+        votes = given.votes if is_plain else [row["answer"] for row in rows if row["counted"]]
+        found[TASKS].append(items.check_task(task, stage, dict(Counter(votes)), known.quiet))
         for name, checks in found.items():
             for words in chain.from_iterable(safely(report, name, check) for check in checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
@@ -108,8 +120,7 @@ def _known(place: Place) -> answers.Known:
 # Flags and adjudications
 
 
-def _check_flags(place: Place, report: Report) -> None:
-    tasks = {about(line) for line in place.lines(TASKS)}
+def _check_flags(place: Place, report: Report, tasks: Set[tuple]) -> None:
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
     for line in place.lines(FLAGS):
         report.count("flags with their tasks and annotators")
@@ -119,10 +130,10 @@ def _check_flags(place: Place, report: Report) -> None:
             report.problem(FLAGS, f"a flag is by {line['annotator']!r}, who is not in annotators.jsonl")
 
 
-def _check_adjudications(place: Place, report: Report) -> None:
+def _check_adjudications(place: Place, report: Report, adjudicated: Iterable[Mapping]) -> None:
     """Each is what came of its task, and each task that an adjudicator decided has one."""
     tasks: dict[tuple, list[tuple]] = {}
-    for line in place.lines(TASKS):
+    for line in adjudicated:
         if line["decided_by"] == "adjudicator":
             tasks.setdefault(about(line), []).append(_outcome(line))
     for line in place.lines(ADJUDICATIONS):
