@@ -1,7 +1,7 @@
 # Winnow's image: the web server and the worker are the same image with different commands (docker-compose.yml).
 # --build-arg REQUIREMENTS=requirements/models.txt makes the image of a worker that scores with models, several GB.
 FROM python:3.12-slim AS build
-ARG REQUIREMENTS=requirements/web.txt
+ARG REQUIREMENTS=requirements/remote.txt
 COPY requirements /build/requirements
 RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/$REQUIREMENTS
 

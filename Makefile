@@ -92,12 +92,12 @@ $(VENV)/web.stamp: requirements/web.txt | $(BIN)/python
 	@$(PIP) -r requirements/web.txt
 	@touch $@
 
-$(VENV)/models.stamp: requirements/models.txt requirements/web.txt | $(BIN)/python
+$(VENV)/models.stamp: requirements/models.txt requirements/remote.txt requirements/web.txt | $(BIN)/python
 	@echo "Installing the models' libraries into $(VENV), several GB …"
 	@$(PIP) -r requirements/models.txt
 	@touch $@ $(VENV)/web.stamp
 
-$(VENV)/dev.stamp: requirements/dev.txt requirements/models.txt requirements/web.txt | $(BIN)/python
+$(VENV)/dev.stamp: requirements/dev.txt requirements/models.txt requirements/remote.txt requirements/web.txt | $(BIN)/python
 	@echo "Installing what the tests need into $(VENV), several GB …"
 	@$(PIP) -r requirements/dev.txt
 	@touch $@ $(VENV)/models.stamp $(VENV)/web.stamp

@@ -7,6 +7,7 @@ docs/guide/deployment.md lists every variable.
 
 import ipaddress
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +249,10 @@ MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights 
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
 if S3_BUCKET:
+    if not find_spec("boto3"):
+        raise ImproperlyConfigured(
+            "WINNOW_S3_BUCKET needs packages that are not installed. Run pip install -r requirements/remote.txt."
+        )
     if ACCEL_REDIRECT:
         raise ImproperlyConfigured("Unset WINNOW_ACCEL_REDIRECT: with WINNOW_S3_BUCKET, nginx has no images to send.")
     S3_KEYS = [os.environ.get(name, "") for name in ("WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY")]

@@ -97,8 +97,12 @@ def _wanted(release: ReleaseFiles) -> dict[str, str]:
 
 def _api(to: Target) -> "HfApi":
     """The library is not told what else is installed here, and asks nobody who runs it."""
-    from huggingface_hub import HfApi, constants
-
+    try:
+        from huggingface_hub import HfApi, constants
+    except ImportError:
+        raise CannotPush(
+            "Uploading needs a package that is not installed. Run pip install -r requirements/remote.txt."
+        ) from None
     constants.HF_HUB_DISABLE_TELEMETRY = True
     return HfApi(endpoint=to.endpoint, token=to.token)
 

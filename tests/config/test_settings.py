@@ -206,6 +206,12 @@ def test_what_a_bucket_needs_is_asked_for_by_name(load, wrong, named):
         load(**{**BUCKET, **wrong})
 
 
+def test_a_bucket_is_refused_without_the_packages_for_it(load, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=r"requirements/remote\.txt\.$"):
+        load(**BUCKET)
+
+
 def test_behind_a_proxy_unless_it_is_said_otherwise(load):
     found = [
         load()["TRUSTED_PROXIES"],

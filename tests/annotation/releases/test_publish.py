@@ -5,6 +5,7 @@ The hub is a stand-in (releases/hub_stand_in.py): these tests reach no other mac
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,13 @@ def test_what_the_hub_refuses_is_a_sentence_without_the_token(there, tmp_path, s
     with pytest.raises(CannotPush, match=said) as caught:
         pushed(release(tmp_path / "a"))
     assert TOKEN not in str(caught.value) and "1.0" not in there.repos.get(REPO, there.make("lab/none")).tags
+
+
+def test_without_the_package_that_uploads_a_sentence_names_it(there, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(CannotPush, match=r"requirements/remote\.txt\.$"):
+        pushed(release(tmp_path / "a"))
+    assert there.asked == []
 
 
 def test_nobody_is_there(there, tmp_path, monkeypatch):
