@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from tests.annotation.releases.released import copied, release
-from tests.conftest import empty_tables
+from tests.conftest import EMPTY_TABLES
 from tests.made_once import made_once
 
 
@@ -42,7 +43,8 @@ def studies_exported(request, exports, django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
         for name in request.module.STUDIES:
             exports(name)
-            empty_tables()
+            with connection.cursor() as cursor:
+                cursor.execute(EMPTY_TABLES)
 
 
 @pytest.fixture
