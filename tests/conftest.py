@@ -15,7 +15,6 @@ from socketserver import StreamRequestHandler
 
 import hypothesis
 import pytest
-from _pytest.unraisableexception import gc_collect_iterations_key
 from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings as django_settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -67,15 +66,10 @@ LONGEST = (
     "test_rank.py",
     "test_state_machine_text.py",
 )
-TOGETHER = {  # below tests/: what one process runs alone, for what it costs to start
-    # torch and transformers take a process eight seconds to import
-    "models": (
-        "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/",
-        "workers/test_losses", "workers/test_training", "annotation/test_the_whole_chain",
-    ),
-    # one Chromium keeps its scripts compiled, and contrast is looked at once for what all its pages draw alike
-    "browser": ("browser/",),
-}  # fmt: skip
+MODELS = (  # below tests/: they import torch and transformers, which takes a process eight seconds
+    "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/", "workers/test_losses",
+    "workers/test_training", "annotation/test_the_whole_chain",
+)  # fmt: skip
 EMPTY_PAGE = "URL.createObjectURL(new Blob([], { type: 'text/html' }))"
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -134,7 +128,6 @@ def pytest_configure(config):
     TransactionTestCase._fixture_teardown = _empty_tables
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
     savepoints.install()
-    config.stash[gc_collect_iterations_key] = 1  # at the end, of five
     StreamRequestHandler.disable_nagle_algorithm = True  # or many answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 
@@ -142,7 +135,7 @@ def pytest_configure(config):
 def _load_hypothesis_profile() -> None:
     """The suite tries the same examples every time; `make nightly` tries others, and more of them."""
     same = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow], "print_blob": True}
-    hypothesis.settings.register_profile("suite", **same, derandomize=True, max_examples=25)
+    hypothesis.settings.register_profile("suite", **same, derandomize=True, max_examples=50)
     hypothesis.settings.register_profile("nightly", **same, max_examples=1000)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
@@ -202,31 +195,30 @@ def pytest_collection():
     finally:
         gc.collect()
         gc.freeze()
-        gc.set_threshold(200_000, 20, 20)
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()
 
 
 def pytest_collection_modifyitems(items):
     """The longest files come first, so that no process has one of them left when the others are done."""
     places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (_group(item.nodeid) is None, places.get(item.path.name, len(places))))
+    items.sort(key=lambda item: (not _needs_models(item.nodeid), places.get(item.path.name, len(places))))
 
 
-def _group(nodeid: str) -> str | None:
-    path = nodeid.removeprefix("tests/")
-    return next((name for name, places in TOGETHER.items() if path.startswith(places)), None)
+def _needs_models(nodeid: str) -> bool:
+    return nodeid.removeprefix("tests/").startswith(MODELS)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`--dist loadfile`, but the files of TOGETHER go to one process each."""
+    """`--dist loadfile`, but one process runs all files that need models: only it imports the libraries for them."""
     if config.getvalue("dist") == "loadfile":
-        return _FilesAndGroups(config, log)
+        return _FilesAndModels(config, log)
 
 
-class _FilesAndGroups(LoadFileScheduling):
+class _FilesAndModels(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
-        return _group(nodeid) or super()._split_scope(nodeid)
+        return "models" if _needs_models(nodeid) else super()._split_scope(nodeid)
 
 
 class Reader(Client):
