@@ -77,7 +77,11 @@ def annotator(request, db):
         given = {"shown_answer": fields.pop("answer", ""), "more": fields}
         reason = {"shown_answer": CANNOT_JUDGE, "reason": CANARY, "more": {}} if turn == 2 else given
         submissions.submit(annotator=other, token=lease.token, key=uuid.uuid4(), **reason)
-    return studies.annotator(study, ready=False)
+    who = studies.annotator(study, ready=False)
+    who.token, study.invite = "0" * 24, "1" * 24  # of random letters, three may well be "i2t"
+    who.save(update_fields=["token"])
+    study.save(update_fields=["invite"])
+    return who
 
 
 def settings_of(protocol: str) -> dict:

@@ -81,7 +81,8 @@ def test_which_of_two_tabs_answers_counts_is_asked_by_their_places_and_chosen_wi
         asked = client.post(home(who) + "submit/", answer)
         assert (asked.status_code, Judgment.objects.latest("pk")) == (409, before)
         assert "in two tabs" in asked.text
-        assert [word for word in WORDS if word in asked.text.lower()] == []
+        text = asked.text.replace(who.token, "").lower()  # of its random letters, three may well be such a word
+        assert [word for word in WORDS if word in text] == []
         page = FormReader(asked.request["PATH_INFO"])
         page.feed(asked.text)
         [form] = page.forms
