@@ -88,10 +88,8 @@ def claim(cursor, annotator: int, stage: int) -> dict | None:
     cursor.execute(IMAGES, [task])
     images = {name: (f"/i/{opaque}", width, height) for name, opaque, width, height in cursor.fetchall()}
     options = [
-        dict(
-            zip(("url", "width", "height", "place", "called"), (*images[name], place, f"Picture {place}"), strict=True)
-        )
-        for place, name in enumerate(shown, 1)
+        {"url": url, "width": width, "height": height, "place": place, "called": f"Picture {place}"}
+        for place, (url, width, height) in enumerate(map(images.__getitem__, shown), 1)
     ]
     context = {"lease": token, "question": "Which picture fits?", "captions": captions, "options": options}
     return {"lease": token, "html": render_to_string("judging/_pick_picture.html", context)}

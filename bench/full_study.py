@@ -45,7 +45,7 @@ def run(items: int, annotators: int) -> bool:
         from django.core.management import call_command
 
         from annotation.releases.verification.differences import differences
-        from config import preparation, supervisor
+        from config import preparation
         from tests.independent.recomputed import figures as told
         from tests.independent.recomputed import recompute
 
@@ -53,17 +53,11 @@ def run(items: int, annotators: int) -> bool:
         began = time.monotonic()
         call_command("create_demo", items=items, verbosity=0)
         seconds(f"{items} items drawn and imported", began)
-        listener = supervisor.listen("127.0.0.1", 0)
-        web = throughput.serve(listener, var)
-        try:
-            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with throughput.web_server(var) as port:
             for _ in range(2):
+                url = f"http://127.0.0.1:{port}"
                 call_command("simulate", STUDY, annotators=annotators, error_rate=0.1, url=url)
                 close_selection()
-        finally:
-            web.terminate()
-            web.wait(20)
-            listener.close()
         splits = [var / "one", var / "two"]
         for split in splits:
             began = time.monotonic()

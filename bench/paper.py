@@ -56,19 +56,12 @@ def imported(var: Path):
 def over_http(study, judgments: int, var: Path) -> None:
     """Four annotators who make no mistakes, until that many judgments; one in fifty is taken back and given again."""
     from annotation.simulation import crowd
-    from config import preparation, supervisor
+    from config import preparation
 
     preparation.collect_static()
-    listener = supervisor.listen("127.0.0.1", 0)
-    web = throughput.serve(listener, var)
-    try:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        plan = crowd.Plan(url=url, annotators=4, error_rate=0, limit=judgments)
+    with throughput.web_server(var) as port:
+        plan = crowd.Plan(url=f"http://127.0.0.1:{port}", annotators=4, error_rate=0, limit=judgments)
         report = crowd.simulate(study=study, plan=plan)
-    finally:
-        web.terminate()
-        web.wait(20)
-        listener.close()
     assert not report.errors, report.errors
     print(f"{report.judgments} judgments over HTTP, {report.judgments / report.seconds:.0f} a second")
 

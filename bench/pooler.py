@@ -78,20 +78,12 @@ def pooler(direct: str) -> Iterator[str]:
 @contextlib.contextmanager
 def web_server(var: Path, pool: str) -> Iterator[int]:
     """Its port. `pool`: the pooler's address; "" without one."""
-    from config import supervisor
-
     before = os.environ.pop("DATABASE_POOL_URL", "")
     if pool:
         os.environ["DATABASE_POOL_URL"] = pool
-    listener = supervisor.listen("127.0.0.1", 0)
-    web = throughput.serve(listener, var)
-    os.environ["DATABASE_POOL_URL"] = before
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        web.terminate()
-        web.wait(20)
-        listener.close()
+    with throughput.web_server(var) as port:
+        os.environ["DATABASE_POOL_URL"] = before
+        yield port
 
 
 def everything(var: Path, pool: str, items: int) -> bool:

@@ -131,25 +131,19 @@ def annotators(study, count: int) -> list[str]:
 WINNOW, BARE = "config.wsgi", "bench.bare"
 
 
-def serve(listener, var, application: str = WINNOW) -> subprocess.Popen:
-    from config.supervisor import web_command
-
-    command = [application if part == WINNOW else str(part) for part in web_command(listener)]
-    with (var / "web.log").open("wb") as log:
-        web = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=log, stderr=log)
-    wait_for(listener.getsockname()[1])
-    return web
-
-
 @contextlib.contextmanager
 def web_server(var, application: str = WINNOW) -> Iterator[int]:
     """Its port."""
     from config import supervisor
 
     listener = supervisor.listen("127.0.0.1", 0)
-    web = serve(listener, var, application)
+    port = listener.getsockname()[1]
+    command = [application if part == WINNOW else str(part) for part in supervisor.web_command(listener)]
+    with (var / "web.log").open("wb") as log:
+        web = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=log, stderr=log)
     try:
-        yield listener.getsockname()[1]
+        wait_for(port)
+        yield port
     finally:
         web.terminate()
         web.wait(20)

@@ -132,23 +132,23 @@ def hold_locked(annotator: Annotator, stage: Stage, wanted: int) -> list[Lease]:
     if stage.study.state != StudyState.OPEN or annotator.excluded_at or annotator.left_at:
         return _leases(stage, KEEP, annotator=annotator.pk)
     wanted = _most(annotator, stage, wanted)
-    leases = _hold_one_more(annotator, stage, wanted, than=0)
+    leases = _claim_one_more(annotator, stage, wanted, held=0)
     while len(leases) < wanted:
-        before, leases = len(leases), _hold_one_more(annotator, stage, wanted, than=len(leases))
+        before, leases = len(leases), _claim_one_more(annotator, stage, wanted, held=len(leases))
         if len(leases) == before:
             break
     return leases
 
 
-def _hold_one_more(annotator: Annotator, stage: Stage, wanted: int, than: int) -> list[Lease]:
-    """What the annotator holds after claiming a screen, if they held so many and there is one."""
+def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) -> list[Lease]:
+    """Everything the annotator holds after claiming a screen beyond the `held` ones, if there is one."""
     leases: list[Lease] = []
     for whose, apart in _ways(annotator, stage):
         leases = _leases(
             stage, CLAIMS[whose, apart], annotator=annotator.pk, stage=stage.pk, wanted=wanted,
             seconds=stage.lease_seconds, apart=stage.apart_from,
         )  # fmt: skip
-        if len(leases) > than:
+        if len(leases) > held:
             break
     return leases
 

@@ -128,7 +128,7 @@ def _statistics(place: Place) -> dict:
     parts = sorted(found)
     kinds, names = ("type", "subtype"), ("split", "type", "subtype")
     return {
-        "whole": found["whole",].figures(),
+        "whole": found[("whole",)].figures(),
         "splits": {part[1]: found[part].figures() for part in parts if part[0] == "splits"},
         "types": [
             dict(zip(kinds, part[1:], strict=True)) | found[part].figures() for part in parts if part[0] == "types"
