@@ -4,7 +4,7 @@ import hashlib
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -24,6 +24,7 @@ WAITING = 4 * THREADS  # maximum number of images in progress
 WAITING_BYTES = 64 * 2**20  # and their approximate bytes
 LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound memory
 AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
+ASKED = 32  # files of which one statement says which are stored already
 one_large = threading.Lock()
 
 
@@ -59,6 +60,7 @@ def gather(
     try:
         for name, data in source.stream(pass_.crops):
             pass_.add(name, data)
+        pass_.submit_read()
         pass_.settle(0)
     except ArchiveRefused as refused:
         log.archive(refused)
@@ -92,34 +94,50 @@ class Pass:
             self.crops.setdefault(name, []).append(crop)
         self.gathered = Gathered()
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
+        self.read: list[tuple[str, bytes]] = []  # files not submitted yet
         self.waiting: deque[tuple[list[Part], int, Future]] = deque()
-        self.bytes = 0
+        self.bytes = 0  # of both
         self.parts: dict[str, Part] = {}  # content -> the first part with it
         self.refused: set[str] = set()  # names of files that cannot be used at all
 
     def add(self, name: str, data: bytes) -> None:
-        """Submit one file to the threads: its whole image, unless already seen, and its crops."""
-        crops = [crop for crop in self.crops[name] if crop is not None]
-        if None in self.crops[name]:
-            if self.met((name, None), hashlib.sha256(data).hexdigest()):
-                self.progress.step()
-            else:
-                self.submit([(name, None)], data, check_and_keep)
-        for start in range(0, len(crops), AT_ONCE):
-            some = crops[start : start + AT_ONCE]
-            self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
+        self.read.append((name, data))
+        self.bytes += len(data)
+        if len(self.read) == ASKED or self.bytes > WAITING_BYTES:
+            self.submit_read()
 
-    def met(self, part: Part, content: str) -> bool:
-        """Note a part's content, and whether it is repeated in this import or already stored."""
-        self.gathered.sha256[part] = content
-        earlier = self.parts.setdefault(content, part)
-        if earlier != part:
-            self.gathered.same.append((part, earlier))
-        elif Image.objects.filter(sha256=content).exists():
-            self.gathered.known += 1
-        else:
-            return False
-        return True
+    def submit_read(self) -> None:
+        """Submit the files read so far to the threads: each one's whole image, unless already seen, and its crops."""
+        files, self.read = self.read, []
+        self.bytes -= sum(len(data) for _, data in files)
+        whole: dict[Part, str] = {
+            (name, None): hashlib.sha256(data).hexdigest() for name, data in files if None in self.crops[name]
+        }
+        new = self.note(whole)
+        for name, data in files:
+            if (name, None) in new:
+                self.submit([(name, None)], data, check_and_keep)
+            elif (name, None) in whole:
+                self.progress.step()
+            crops = [crop for crop in self.crops[name] if crop is not None]
+            for start in range(0, len(crops), AT_ONCE):
+                some = crops[start : start + AT_ONCE]
+                self.submit([(name, crop) for crop in some], data, crop_and_keep, some)
+
+    def note(self, contents: Mapping[Part, str]) -> set[Part]:
+        """Note the parts' contents; those that are neither repeated in this import nor stored already."""
+        stored = set(Image.objects.filter(sha256__in=contents.values()).values_list("sha256", flat=True))
+        new = set()
+        for part, content in contents.items():
+            self.gathered.sha256[part] = content
+            earlier = self.parts.setdefault(content, part)
+            if earlier != part:
+                self.gathered.same.append((part, earlier))
+            elif content in stored:
+                self.gathered.known += 1
+            else:
+                new.add(part)
+        return new
 
     def submit(self, parts: list[Part], data: bytes, work: Callable, *more) -> None:
         self.waiting.append((parts, len(data), self.pool.submit(work, data, self.staging, *more)))
@@ -141,21 +159,24 @@ class Pass:
             if parts[0][0] not in self.refused:  # one problem per image, however many of its crops are named
                 self._refuse(parts[0], refused)
                 self.refused.add(parts[0][0])
-        for part, kept in zip(parts, made, strict=False):
-            self._keep(part, kept)
+        self._keep(dict(zip(parts, made, strict=False)))
         for _ in parts:
             self.progress.step()
 
-    def _keep(self, part: Part, kept: "Kept") -> None:
-        if isinstance(kept, images.ImageRefused):
-            self._refuse(part, kept)
-            return
-        image, notes = kept
-        if part[1] is None or not self.met(part, image.sha256):
-            self.gathered.new[image.sha256] = image
-        origin, record = self.first[part]
-        for note in notes:
-            self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{part_name(part)}: {note}")
+    def _keep(self, made: "Mapping[Part, Kept]") -> None:
+        kept = {part: one for part, one in made.items() if not isinstance(one, images.ImageRefused)}
+        crops = {part: image.sha256 for part, (image, _) in kept.items() if part[1]}
+        new = self.note(crops) if crops else set()
+        for part, one in made.items():
+            if isinstance(one, images.ImageRefused):
+                self._refuse(part, one)
+                continue
+            image, notes = one
+            if part in new or part not in crops:
+                self.gathered.new[image.sha256] = image
+            origin, record = self.first[part]
+            for note in notes:
+                self.log.note("IMAGE_CHANGED", origin.file, origin.row, record.role, f"{part_name(part)}: {note}")
 
     def _refuse(self, part: Part, refused: images.ImageRefused) -> None:
         origin, record = self.first[part]
