@@ -10,7 +10,7 @@ from annotation.designs.plan import StagePlan
 from annotation.designs.presets import baseline_plans
 from tests.builders import annotators, studies
 
-SEVERAL, ALONE = {"items": 24, "people": 4}, {"items": 6, "people": 1}
+SEVERAL, ALONE = {"items": 24, "people": 4}, {"items": 2, "people": 1}
 
 
 def answered(items=24, people=4, batch_items=6):
@@ -71,9 +71,9 @@ def test_the_page_says_that_few_annotators_give_intervals_that_may_be_too_short(
 
 
 def test_an_unanswered_baseline_has_a_page(client, savepoint, manager):
-    study = studies.study(benchmark=annotators.benchmark_of_pairs(6), stages=baseline_plans(sample=None))
+    study = studies.study(benchmark=annotators.benchmark_of_pairs(2), stages=baseline_plans(sample=None))
     page = text(client, study)
-    assert "0 of 24 questions answered" in page and "Nobody has answered yet" in page
+    assert "0 of 8 questions answered" in page and "Nobody has answered yet" in page
 
 
 def test_a_baseline_that_waits_says_for_what(client, savepoint, manager):

@@ -105,7 +105,7 @@ def test_the_place_of_the_choice_is_where_it_stood_on_the_screen():
 
 
 def test_by_type_adds_up():
-    figures = study_figures(crowds.stage(items=24, people=4, overlap=3))
+    figures = study_figures(crowds.stage(items=12, people=4, overlap=3))
     rows = figures["by_type"]
     for name in ("tasks", "kept", "dropped", "open"):
         assert sum(row[name] for row in rows) == figures["outcomes"][name]
@@ -113,7 +113,7 @@ def test_by_type_adds_up():
 
 
 def test_the_series_holds_every_counted_judgment_in_equal_bins():
-    stage = crowds.stage(items=40, people=4)
+    stage = crowds.stage(items=30, people=4)
     figures = study_figures(stage)
     bins = figures["series"]["bins"]
     assert sum(row["judgments"] for row in bins) == figures["progress"]["judgments_counted"]
@@ -147,7 +147,7 @@ def test_a_forecast_that_is_centuries_away_is_none():
 
 
 def test_the_queries_do_not_grow():
-    small, large = crowds.stage(items=4, people=2), crowds.stage(items=40, people=8)
+    small, large = crowds.stage(items=4, people=2), crowds.stage(items=12, people=6)
     counts = []
     for stage in (small, large):
         with CaptureQueriesContext(

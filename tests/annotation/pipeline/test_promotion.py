@@ -213,7 +213,7 @@ def test_what_happens_at_a_click_reads_the_same_material(pipeline):
 
 
 def test_promoting_takes_the_same_few_queries_however_many_items(django_assert_max_num_queries):
-    for items in (3, 60):
+    for items in (3, 12):
         study = studies.study(benchmark=crowds.benchmark(items), stages=[CHOOSE, second()])
         annotator = studies.annotator(study)
         with django_assert_max_num_queries(20):
