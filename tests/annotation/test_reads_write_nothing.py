@@ -1,5 +1,7 @@
 """A GET writes nothing: every address of the project is asked for, and its statements are looked at.
 
+An owner asks, and is told what the table of test_rights says.
+
 Figures that are computed for a page are kept in a cache (annotation/figures/cache.py); nothing else follows from it.
 What an annotator's own link does when it is opened is the one exception: an annotator comes by a plain link, from
 Prolific or an e-mail, and finds their screen there, without script and without one more button to press.
@@ -9,7 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.annotation.test_rights import ROUTES, address, clients, expected, sessions, world  # noqa: F401
+from tests.annotation.test_rights import ROUTES, address, clients, expected, sessions, sign, world  # noqa: F401
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("savepoint")]
 WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
@@ -23,11 +25,12 @@ OPENED = {
 ASKED = [name for name in ROUTES if not expected(name).split()[0].startswith("x")]
 
 
-def writes(client, url: str) -> list[str]:
+def read(client, url: str) -> tuple[str, list[str]]:
+    """Whether the client may, and the statements that write."""
     with CaptureQueriesContext(connection) as captured:
-        assert client.get(url).status_code < 500
+        answer = client.get(url)
     statements = [query["sql"] for query in captured]
-    return [sql for sql in statements if writes_rows(sql) and CACHE not in sql]
+    return sign(answer, url), [sql for sql in statements if writes_rows(sql) and CACHE not in sql]
 
 
 def writes_rows(sql: str) -> bool:
@@ -36,6 +39,7 @@ def writes_rows(sql: str) -> bool:
 
 
 def test_no_address_but_an_annotators_own_link_writes(world, clients):  # noqa: F811
-    found = {name: writes(clients["owner"], address(name, world)) for name in ASKED}
-    assert {name: sql for name, sql in found.items() if sql and name not in OPENED} == {}
-    assert found["judge"], "the test sees writes"
+    found = {name: read(clients["owner"], address(name, world)) for name in ASKED}
+    assert {name: sql for name, (_, sql) in found.items() if sql and name not in OPENED} == {}
+    assert found["judge"][1], "the test sees writes"
+    assert {name: told for name, (told, _) in found.items()} == {name: expected(name)[0] for name in ASKED}

@@ -55,7 +55,7 @@ class Size:
     epochs: int
 
 
-SHORT = Size(56, ("--protocol", "bivlc-choose", "--overlap", "1"), people=2, steps=1, epochs=1)
+SHORT = Size(36, ("--protocol", "bivlc-choose", "--overlap", "1"), people=2, steps=1, epochs=1)
 WHOLE = Size(160, ("--preset", "bivlc", "--sample", "20"), people=6, steps=4, epochs=3)
 
 

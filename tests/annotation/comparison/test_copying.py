@@ -12,15 +12,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stage(manager, tmp_path):
-    """A model is wrong about the last 10 of 30 items in t2i. Of three annotators the first is wrong exactly there."""
-    benchmark = compared_models.pairs(30)
-    compared_models.imported(benchmark, tmp_path, right=20, model="CLIP")
+    """A model is wrong about the last 5 of 15 items in t2i. Of three annotators the first is wrong exactly there."""
+    benchmark = compared_models.pairs(15)
+    compared_models.imported(benchmark, tmp_path, right=10, model="CLIP")
     made = studies.stage(benchmark=benchmark, protocol="bivlc-t2i", overlap=3)
     for number in range(3):
         annotator = studies.annotator(made.study)
         while leases := studies.assignment_leases.hold(annotator=annotator, stage=made, wanted=1):
             task = leases[0].task
-            wrong = task.item.position >= 20 if number == 0 else task.item.position % 10 == number
+            wrong = task.item.position >= 10 if number == 0 else task.item.position % 10 == number
             right = next(one for one in task.options if one.startswith(task.question))
             other = next(one for one in task.options if one != right)
             studies.submit(annotator, leases[0], str(leases[0].shown.index(other if wrong else right) + 1))
@@ -35,9 +35,9 @@ def page(client, stage) -> str:
 def test_who_is_wrong_where_the_model_is_gets_the_sign(client, stage):
     found = copying.copying(stage)
     [one] = found["suspects"]
-    assert (one["annotator"], one["model"], one["n"], one["model_wrong"], one["both"]) == (1, "CLIP", 60, 20, 20)
+    assert (one["annotator"], one["model"], one["n"], one["model_wrong"], one["both"]) == (1, "CLIP", 30, 10, 10)
     assert (found["annotators"], found["models"]) == (3, 1)
-    assert "A-01 made mistakes on 20 of the 20 tasks that CLIP got wrong; 6." in page(client, stage)
+    assert "A-01 made mistakes on 10 of the 10 tasks that CLIP got wrong; 3." in page(client, stage)
 
 
 def test_without_a_model_s_answers_the_page_says_nothing_of_it(client, manager):

@@ -6,27 +6,33 @@ import io
 import pytest
 from django.urls import reverse
 
+from annotation.models import Stage
 from annotation.pipeline import audits
 from benchmarks.runs.reported import HUMAN, ReportedRow, enter_reported
 from tests.builders import compared_models, studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint", "manager")
 
 
-@pytest.fixture
-def stage(manager, tmp_path):
+@pytest.fixture(scope="module")
+def built(module_world) -> Stage:
     """The first 6 of 12 items are right, the others wrong; one model is right about the first 9 items, the other about
     the last 4 of these too, but less often everywhere.
     """
     benchmark = compared_models.pairs(12)
-    compared_models.imported(benchmark, tmp_path, right=9, model="CLIP")
-    compared_models.imported(benchmark, tmp_path, right=4, model="=SigLIP")
+    compared_models.imported(benchmark, module_world, right=9, model="CLIP")
+    compared_models.imported(benchmark, module_world, right=4, model="=SigLIP")
     made = studies.stage(benchmark=benchmark, protocol="verify", strategy="audit", target_half_width=0.01, overlap=1)
     annotator = studies.annotator(made.study)
     for _ in range(24):
         lease = studies.assignment_leases.hold(annotator=annotator, stage=made, wanted=1)[0]
         studies.submit(annotator, lease, "yes" if lease.task.item.position < 6 else "no")
     return made
+
+
+@pytest.fixture
+def stage(built) -> Stage:
+    return Stage.objects.select_related("study").get(pk=built.pk)
 
 
 def page(client, stage, name="study-corrected", **asked):

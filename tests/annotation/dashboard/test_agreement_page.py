@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("savepoint")
 
 @pytest.fixture(scope="module")
 def stage(module_world) -> Stage:
-    return crowds.stage(items=40, people=4, overlap=3)
+    return crowds.stage(items=24, people=4, overlap=3)
 
 
 def address(stage, name="study-agreement"):

@@ -14,14 +14,14 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import members
 from annotation.wording import readable_label
 from benchmarks.models import Caption, Item
-from tests.builders import own_roles, pipelines, text_items
+from tests.builders import crowds, own_roles, pipelines, text_items
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
 
 @pytest.fixture(scope="module")
 def built(module_world) -> Study:
-    return pipelines.pipeline()
+    return pipelines.pipeline(crowds.benchmark(24))
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def seen(client, study: Study, item: Item) -> str:
 
 
 def test_the_list_has_every_item_once_in_its_order_on_all_pages(client, manager, study, monkeypatch):
-    monkeypatch.setattr("annotation.dashboard.item_views.PAGE", 15)
+    monkeypatch.setattr("annotation.dashboard.item_views.PAGE", 9)
     items = list(study.benchmark.items.order_by("position"))
     assert listed(client, study) == [item.position for item in items]
     assert listed(client, study, sort="key") == [item.position for item in study.benchmark.items.order_by("key")]
@@ -108,7 +108,7 @@ def test_over_all_stages_every_item_has_one_outcome(client, manager, study):
 
 
 def test_what_is_not_known_is_ignored_and_what_finds_nothing_says_so(client, manager, study):
-    assert len(listed(client, study, stage="x", outcome="odd", sort="-", page="x")) == 41
+    assert len(listed(client, study, stage="x", outcome="odd", sort="-", page="x")) == 25
     page = client.get(address(study, q="<script>")).text
     assert "No item matches." in page and "<script>" not in page.split("<form")[-1]
 
@@ -177,7 +177,7 @@ def test_a_viewer_sees_no_right_answer(client, manager, study):
     assert "correct answer" not in page and "attention check" not in page and "Adjudicate" not in page
 
 
-@pytest.mark.parametrize("position", [41, 10**12])
+@pytest.mark.parametrize("position", [25, 10**12])
 def test_an_item_that_is_not_there_is_404(client, manager, study, position):
     assert client.get(reverse("study-item", args=[study.pk, position])).status_code == 404
 

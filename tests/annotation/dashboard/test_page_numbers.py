@@ -19,7 +19,7 @@ from annotation.models import Study
 from annotation.releases.verification.differences import Either
 from annotation.templatetags import figures as written
 from tests.annotation.dashboard.page_numbers import Seen, every, numbers
-from tests.builders import cohorts
+from tests.builders import cohorts, crowds
 from tests.builders.pipelines import pipeline, with_originals
 from tests.independent import agreement_page
 from tests.independent.baselines import baselines
@@ -301,7 +301,7 @@ class Walk:
 
 
 def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
-    study = pipeline()
+    study = pipeline(crowds.benchmark(24))
     export = Export(study, tmp_path / "out")
     walk = Walk(client, export)
     for place, stage in enumerate(export.read):
@@ -313,7 +313,7 @@ def test_every_number_of_a_study_of_several_stages(client, manager, tmp_path):
         url = reverse("study-annotators", args=[study.pk]) + at
         walk.to(url, of_annotators_page(export, place))
     walk.to(reverse("study-baseline", args=[study.pk]), of_baseline_page(export))
-    assert "\n".join(walk.wrong) == "" and walk.count > 1500
+    assert "\n".join(walk.wrong) == "" and walk.count > 1200
 
 
 def test_every_number_of_the_annotators_and_a_figure_that_the_page_gets_wrong(client, manager, tmp_path, monkeypatch):

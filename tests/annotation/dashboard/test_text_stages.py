@@ -73,10 +73,11 @@ def test_words_that_no_annotator_could_write_are_refused_and_are_still_there(cli
     assert f">{text_items.TEXTS['negative'][0]}</textarea>" in answer.text
 
 
-@pytest.mark.parametrize("verdict", ["", "1", "edited", "0" * 16, "caption-candidate-0"])
-def test_what_is_no_answer_is_refused(client, manager, stage, verdict):
-    answer = post(client, client.get(url(stage)).text, stage, do="decide", verdict=verdict, note="So.")
-    assert answer.status_code == 422 and not Outcome.objects.exists()
+def test_what_is_no_answer_is_refused(client, manager, stage):
+    page = client.get(url(stage)).text
+    for verdict in ("", "1", "edited", "0" * 16, "caption-candidate-0"):
+        answer = post(client, page, stage, do="decide", verdict=verdict, note="So.")
+        assert answer.status_code == 422 and not Outcome.objects.exists(), verdict
 
 
 def test_a_rejection_drops_it(client, manager, stage):

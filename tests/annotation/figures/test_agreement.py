@@ -44,7 +44,7 @@ def differing(ours: dict, theirs: dict) -> list:
 
 @pytest.mark.django_db(transaction=True)
 def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path):
-    stage = crowds.stage(items=24, people=3, overlap=2)
+    stage = crowds.stage(items=16, people=3, overlap=2)
     export_split(study=with_originals(stage.study), out=tmp_path / "split", by="test")
     for view, see in (("answer", str), ("any or none", any_or_none)):
         theirs = agreement_page.figures(agreement_page.stages(tmp_path / "split")[stage.name], see)
@@ -65,7 +65,7 @@ def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
     parts = agreement.parts_of(counts.rating_table(rows), rows)["week"]
     assert [part.name["week"] for part in parts] == ["2026-W09", "2026-W10"]
     assert parts[1].rows.tolist() == [True, True, True, False]
-    data = agreement.stage_agreement(crowds.stage(items=30, people=3, overlap=2), "answer")
+    data = agreement.stage_agreement(crowds.stage(items=12, people=3, overlap=2), "answer")
     assert sum(row["n_items"] for row in data["week"]) == data["whole"]["n_items"]
 
 

@@ -18,7 +18,7 @@ from annotation.measures.bradley_terry import Compared, bradley_terry
 from tests.builders import declared
 
 pytestmark = pytest.mark.usefixtures("savepoint")
-ITEMS = 12
+ITEMS = 8
 POINTS = [1, 2, 3, 4, 5]
 RNG = np.random.default_rng(5)
 FRAME = {

@@ -121,7 +121,7 @@ def test_without_its_only_other_label_a_coefficient_is_not_defined():
         assert np.isnan(measure.of(parts.sum(axis=0) - parts)[-1])
 
 
-@pytest.mark.parametrize("cell", made_up.CELLS[::27], ids=str)
+@pytest.mark.parametrize("cell", made_up.CELLS[::41], ids=str)
 @pytest.mark.parametrize(
     ("studies", "least"), [(60, 0.85), pytest.param(400, 0.9, marks=pytest.mark.nightly)], ids=["short", "long"]
 )

@@ -13,7 +13,7 @@ from annotation.pipeline import audits
 from annotation.screens import read_answer
 from annotation.studies import lifecycle
 from annotation.studies.starting_points import of_study
-from tests.builders import crowds, declared, studies
+from tests.builders import declared, studies
 
 ADAPTIVE = {"overlap": 2, "cap": 5, "certainty": 0.8}
 
@@ -21,11 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def adaptive(items: int = 1, **settings) -> Stage:
-    return (
-        studies.study(benchmark=crowds.benchmark(items), **{**ADAPTIVE, **settings})
-        .stages.select_related("study")
-        .get()
-    )
+    return studies.study(items=items, **{**ADAPTIVE, **settings}).stages.select_related("study").get()
 
 
 def judged(here: Stage, *answers: str) -> None:

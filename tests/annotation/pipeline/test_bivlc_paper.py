@@ -1,4 +1,4 @@
-"""BiVLC's validation again, on a fiftieth of its own rows: the funnel, through claims, judgments and promotion.
+"""BiVLC's validation again, on a seventy-fifth of its own rows: the funnel, through claims, judgments and promotion.
 
 A sixth of the rows is in `make nightly`; all of them, and the paper's numbers to the last item, are in bench/paper.py.
 """
@@ -11,10 +11,10 @@ from annotation.models import Judgment, Outcome
 from tests.builders import annotators, bivlc_paper
 
 pytestmark = pytest.mark.real
-PEOPLE, LOOKS = 20, 9  # simulated annotators; how often the funnel is looked at under way
+PEOPLE, LOOKS = 10, 6  # simulated annotators; how often the funnel is looked at under way
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def material(real):
     """The real rows, and what becomes of each."""
     records = bivlc_paper.records(real / "data" / "bivlc")
@@ -29,7 +29,7 @@ def test_the_oracle_keeps_the_released_items(material):
 
 
 @pytest.mark.django_db(transaction=True)  # within one transaction PostgreSQL wades through its own dead rows
-@pytest.mark.parametrize("share", [50, pytest.param(6, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("share", [75, pytest.param(6, marks=pytest.mark.nightly)])
 def test_every_total_adds_up_on_the_way(material, share):
     """What comes in, what the oracle leaves after choosing, and what it keeps, item by item."""
     records, oracle = material[0][::share], material[1]

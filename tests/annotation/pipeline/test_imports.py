@@ -7,13 +7,14 @@ import pytest
 from django.db import connection, connections, transaction
 
 from annotation.designs.plan import StagePlan
+from annotation.exports import export
 from annotation.models import Task
 from annotation.pipeline import promotion
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks import tasks
 from benchmarks.imports import listeners
 from benchmarks.models import Benchmark, JobState
-from tests.builders import imports
+from tests.builders import imports, studies
 
 pytestmark = pytest.mark.django_db
 WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted"
@@ -65,6 +66,15 @@ def test_what_a_killed_process_left_is_taken_in_when_a_worker_starts(bring, monk
     for _ in range(2):
         tasks.tidy_up()
         assert asked(study) == ["i0", "i1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_takes_in_what_is_still_to_be_taken_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(export, "_write", lambda *_: {"files": {}, "counts": {}})
+    study = studies.study(items=1)
+    studies.item(study.benchmark)
+    export.export_split(study=study, out=tmp_path / "out", by="test")
+    assert asked(study) == ["item-0", "item-1"]
 
 
 def test_a_listener_that_fails_does_not_undo_the_import(bring, monkeypatch, caplog):

@@ -12,13 +12,13 @@ from annotation.permissions import desk
 from annotation.pipeline import outcomes
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
-from tests.builders import crowds, studies
+from tests.builders import studies
 
 pytestmark = pytest.mark.django_db
 
 
 def stage(items=1, **settings) -> Stage:
-    made = studies.study(benchmark=crowds.benchmark(items), **{"overlap": 2, "cap": 3, **settings})
+    made = studies.study(items=items, **{"overlap": 2, "cap": 3, **settings})
     return made.stages.select_related("study").get()
 
 

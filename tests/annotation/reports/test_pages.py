@@ -137,7 +137,9 @@ def of_every_kind():
     return made
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    "name", ["bivlc", "visla-generic", "visla-spatial", "hard-positives", "sugarcrepe-eval", "verify"]
+)
 def test_a_study_that_nobody_has_worked_on_has_a_report(client, manager, of_every_kind, name):
     stages = PRESETS[name].stages
     whole = check(client, studies.study(benchmark=of_every_kind, stages=list(stages)))

@@ -9,6 +9,7 @@ from annotation.exports import setup_wording
 from annotation.figures import agreement, human_baseline
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
+from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.registry import PROTOCOLS
 from annotation.reports import report
@@ -91,13 +92,18 @@ def test_of_many_annotators_those_who_judged_most_are_shown_in_their_order():
 # From the database
 
 
-@pytest.fixture
-def study(db):
+@pytest.fixture(scope="module")
+def built(module_world) -> Study:
     stage = crowds.stage(items=10, people=3)
     participant_lifecycle.exclude(
         annotator=stage.study.annotators.get(number=2), reason="Answered in a second", by="user:1"
     )
     return stage.study
+
+
+@pytest.fixture
+def study(built, savepoint) -> Study:
+    return Study.objects.get(pk=built.pk)
 
 
 def computed(study) -> dict:

@@ -21,12 +21,12 @@ def shape(html: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-@pytest.mark.parametrize("language", dict(settings.LANGUAGES))
-def test_default_instructions_have_a_line_for_each_paragraph_and_point_and_show_them(name, language):
-    text = default_instructions(PROTOCOLS[name], language)
-    lines = [line for line in text.split("\n") if line]
-    wanted = [("li", line[2:]) if line.startswith("- ") else ("p", line) for line in lines]
-    assert shape(to_html(text).replace("&quot;", '"').replace("&amp;", "&")) == wanted
+def test_default_instructions_have_a_line_for_each_paragraph_and_point_and_show_them(name):
+    for language in dict(settings.LANGUAGES):
+        text = default_instructions(PROTOCOLS[name], language)
+        lines = [line for line in text.split("\n") if line]
+        wanted = [("li", line[2:]) if line.startswith("- ") else ("p", line) for line in lines]
+        assert shape(to_html(text).replace("&quot;", '"').replace("&amp;", "&")) == wanted, language
 
 
 @pytest.mark.parametrize(
