@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Stage, Study
 from benchmarks.models import Benchmark
-from tests.browser.looking import PHONE, fits, in_windows, tab_to
+from tests.browser.looking import flaws, tab_to
 from tests.builders import predictions, studies
 from tests.builders import real_material as material
 
@@ -55,8 +55,7 @@ def visit(site, sign_in):
 def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, page, axe_violations, stage):
     visit(page, stage.study, "&which=all")
     expect(page.locator("#margins svg")).to_be_visible()
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page) and page.errors == [], window
+    assert (flaws(page, axe_violations), page.errors) == ([], [])
     visit(page, stage.study)
     tab_to(page, page.locator("#which"))
     page.keyboard.type("annotators")
