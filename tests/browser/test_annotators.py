@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_from_the_table_to_the_evidence_to_a_decision(site, page, open_page, sign_in, axe_violations):
     """By keyboard, then without script. Each page fits and breaks no rule of axe (the first: test_plots.py)."""
-    study = cohorts.study(("honest", "honest", "honest", "always left"), judgments=30)[0].study
+    study = cohorts.study(("honest", "honest", "honest", "always left"), judgments=20)[0].study
     ana = User.objects.create_superuser("ana", password="x")
 
     sign_in(page, ana)

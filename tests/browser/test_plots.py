@@ -33,7 +33,7 @@ DRAWN = "name => document.querySelectorAll(`#${name} .drawing svg path, #${name}
 @pytest.fixture
 def study(site) -> Study:
     """Its name begins as a formula does."""
-    made = cohorts.study(WHO, judgments=30)[0].study
+    made = cohorts.study(WHO, judgments=20)[0].study
     Study.objects.filter(pk=made.pk).update(name="=Pilot")
     for number, image in enumerate(Image.objects.all()):
         put(image, render(draw(number)))

@@ -36,7 +36,7 @@ def test_what_the_paper_reports_is_accessible_and_fits(visit, page, axe_violatio
 
 
 def test_a_study_and_its_benchmark_with_its_plot_are_accessible_and_fit(visit, page, axe_violations):
-    study = paint(worked("visla-triplet").study)
+    study = paint(worked("visla-triplet", items=4).study)
     open_paper(visit, page, study)
     assert flaws(page, axe_violations, "#live-paper") == []
     visit(page, f"/benchmarks/{study.benchmark_id}/")
