@@ -32,7 +32,7 @@ def words(desk):
 
 def type_all(desk, text: str):
     desk.press("Control+a")
-    desk.page.keyboard.type(text)
+    desk.page.keyboard.insert_text(text)
 
 
 def test_pick_edit_and_reject_by_keyboard_alone(sit):
@@ -102,8 +102,8 @@ def test_marks_follow_every_letter_what_would_be_refused_stays_here_and_what_was
     expect(picture).to_be_visible()
     desk.press(" ")
     expect(picture).to_be_hidden()
-    desk.press(place(desk, "In the basket"), "e")
-    type_all(desk, ANOTHER)
+    desk.press(place(desk, "In the basket"), "e", "Control+a")
+    desk.page.keyboard.type(ANOTHER)
     marks = desk.page.locator(".editor .diff")
     expect(marks.locator("ins")).to_have_text(["sits"])
     expect(marks.locator("del")).to_have_text(["is"])

@@ -21,7 +21,7 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("ana")
     page.keyboard.press("Tab")
-    page.keyboard.type(GIVEN)
+    page.keyboard.insert_text(GIVEN)
     enter(page)
     expect(page.get_by_role("alert")).to_have_text("Too many attempts. Try again in 20 seconds.")
     expect(page.get_by_label("Name")).to_have_value("ana")
@@ -29,13 +29,13 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
 
     monkeypatch.setattr(limits, "TRIES", 10)
     tab_to(page, page.get_by_label("Password"))
-    page.keyboard.type(GIVEN)
+    page.keyboard.insert_text(GIVEN)
     enter(page)
     expect(page.get_by_role("heading", name="Choose a password")).to_be_visible()
     assert flaws(page, axe_violations) == []
     for label in ("New password", "Repeat password"):
         tab_to(page, page.get_by_label(label))
-        page.keyboard.type(OWN)
+        page.keyboard.insert_text(OWN)
     enter(page)
     expect(page).to_have_url(f"{site}/studies/")
     assert [one for one in page.errors if "429" not in one] == []

@@ -39,7 +39,7 @@ def test_a_passkey_is_added_and_logs_in_alone_and_as_second_factor(site, page, s
     press(page, "Set up an authenticator app", "link")
     expect(page.get_by_label("Password")).to_be_visible()
     assert flaws(page, axe_violations) == []
-    page.keyboard.type(PASSWORD)
+    page.keyboard.insert_text(PASSWORD)
     enter(page)
     expect(page.get_by_label("Key")).to_be_visible()
     assert flaws(page, axe_violations) == []

@@ -135,9 +135,8 @@ def test_two_pictures_of_different_shapes_are_equally_large_and_fill_the_window(
 @pytest.mark.parametrize(
     "protocol",
     [
-        "bivlc-disambiguate",
-        "bivlc-i2t",
-        *[pytest.param(name, marks=pytest.mark.nightly) for name in ("bivlc-t2i", "verify")],
+        "bivlc-i2t",  # pictures: test_judge_look.py
+        *[pytest.param(name, marks=pytest.mark.nightly) for name in ("bivlc-disambiguate", "bivlc-t2i", "verify")],
     ],
 )
 def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
