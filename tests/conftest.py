@@ -78,7 +78,7 @@ OF_WINDOWS = {  # what a window's size and colours change: how things look, what
     "values": ["color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable", "link-name",
                "button-name", "empty-heading", "empty-table-header"],
 }  # fmt: skip
-FIND_VIOLATIONS = """async ([options, known]) => {
+FIND_VIOLATIONS = """async ([within, options, known]) => {
   const keys = new Map(), found = new Map(), seen = new Set(known);
   const hash = text => {  // two of 32 bits: FNV-1a, and as Java hashes strings
     let one = 0x811c9dc5, other = 0;
@@ -97,11 +97,12 @@ FIND_VIOLATIONS = """async ([options, known]) => {
       fontSize, fontWeight, backgroundColor, backgroundImage, opacity, filter, position, textShadow, clipPath].join());
     keys.set(element, key);
     const text = [...element.childNodes].map(node => node.nodeType === 3 ? node.data.trim() : '').join('');
-    if (text.length > 1) found.set(key, (found.get(key) ?? 0) + 1);
-    // Texts of one character axe leaves undecided, but only after it has looked at all else.
-    if (text.length === 1 || seen.has(key) || found.get(key) > 3) element.setAttribute('data-alike', '');
+    const hasText = text.length > 1 || ['input', 'select', 'textarea'].includes(element.localName);
+    if (hasText) found.set(key, (found.get(key) ?? 0) + 1);
+    // Texts of one character axe leaves undecided, and no text is none of its own, but only after a long search.
+    if (!hasText || seen.has(key) || found.get(key) > 3) element.setAttribute('data-alike', '');
   }
-  const { violations } = await axe.run(options);
+  const { violations } = await axe.run(within, options);
   document.querySelectorAll('[data-alike]').forEach(element => element.removeAttribute('data-alike'));
   return [violations, [...found.keys()]];
 }"""
@@ -470,18 +471,19 @@ def sign_in(client, site) -> Callable:
     return log_in
 
 
-def violations(page: Page, again: bool = False) -> list[str]:
+def violations(page: Page, again: bool = False, within: str = "html") -> list[str]:
     """WCAG 2.2 A and AA rules and axe's best practices that the page breaks, a line for each place; empty is good.
 
     Contrast, most of what axe takes, is looked at in three of the texts that are drawn alike from the page's root down,
     and in none that an earlier page that kept all rules drew alike, nor in those of a single character.
     `again`: the same page kept all rules in another window; only those are run that a window can change.
+    `within`: what has come since another look at the same page.
     """
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE_SCRIPT)
         page.evaluate("axe.configure({ rules: [{ id: 'color-contrast', selector: ':not([data-alike])' }] })")
     options = {"runOnly": OF_WINDOWS if again else WCAG, "resultTypes": ["violations"]}
-    broken, texts = page.evaluate(FIND_VIOLATIONS, [options, list(_texts_seen)])
+    broken, texts = page.evaluate(FIND_VIOLATIONS, [within, options, list(_texts_seen)])
     if not broken:
         _texts_seen.update(texts)
     return [

@@ -3,15 +3,20 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route
 
 from annotation.models import Annotator, Judgment, Seat
 from annotation.screens.read_answer import place_on_screen
 from tests.builders import pictures
 
+HAS_TEXT = """([css, words, whole]) => {
+  const text = document.querySelector(css)?.textContent.replace(/\\s+/g, " ").trim();
+  return whole ? text === words : text?.includes(words);
+}"""
+
 
 class Sitting:
-    """An annotator before an open page."""
+    """An annotator before an open page. Where `expect` looks again after up to half a second, this sees it at once."""
 
     def __init__(self, page: Page, site: str, annotator: Annotator):
         self.page, self.annotator = page, annotator
@@ -23,7 +28,10 @@ class Sitting:
         return self.at_desk() if ready else self
 
     def at_desk(self) -> "Sitting":
-        expect(self.page.locator("#desk.ready")).to_be_visible()
+        return self._waits_for("() => document.querySelector('#desk.ready')?.checkVisibility()")
+
+    def _waits_for(self, function: str, arg=None) -> "Sitting":
+        self.page.wait_for_function(function, arg=arg)
         return self
 
     def press(self, *keys: str) -> "Sitting":
@@ -36,24 +44,20 @@ class Sitting:
         return self.page.locator("#place fieldset.screen").get_attribute("data-lease")
 
     def says(self, chip: str) -> "Sitting":
-        expect(self.page.locator("#chip")).to_have_text(chip)
-        return self
+        return self._waits_for(HAS_TEXT, ["#chip", chip, True])
 
     def counts(self, done: int) -> "Sitting":
-        expect(self.page.locator("#done")).to_have_text(str(done))
-        return self
+        return self._waits_for(HAS_TEXT, ["#done", str(done), True])
 
     def told(self, words: str) -> "Sitting":
-        expect(self.page.locator("#say")).to_contain_text(words)
-        return self
+        return self._waits_for(HAS_TEXT, ["#say", words, False])
 
     def picked(self, value: str) -> "Sitting":
-        expect(self.page.locator(f'#place input[name=answer][value="{value}"]')).to_be_checked()
-        return self
+        picked = f'#place input[name=answer][value="{value}"]'
+        return self._waits_for("css => document.querySelector(css)?.checked", picked)
 
     def nothing_picked(self) -> "Sitting":
-        expect(self.page.locator("#place input:checked")).to_have_count(0)
-        return self
+        return self._waits_for("() => !document.querySelector('#place input:checked')")
 
     def answers(self) -> list[tuple[str, str]]:
         """What the database holds, in order: the screen and the answer as it was shown."""

@@ -1,6 +1,6 @@
 """What tests of pages ask of a page in a browser."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from playwright.sync_api import Locator, Page
 
@@ -21,6 +21,7 @@ def in_windows(page: Page, *windows: tuple[int, int, str]) -> Iterator[tuple[int
     windows = windows or (DESK, PHONE)
     for window in windows:
         _look_through(page, window)
+        page.evaluate(TWO_FRAMES)
         yield window
     _look_through(page, windows[0])
 
@@ -29,7 +30,18 @@ def _look_through(page: Page, window: tuple[int, int, str]) -> None:
     width, height, scheme = window
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
-    page.evaluate(TWO_FRAMES)
+
+
+def flaws(page: Page, violations: Callable[..., list[str]], within: str = "html") -> list:
+    """What is wrong in either window: the rules that it breaks (`axe_violations`), and whether it is too wide.
+
+    `within`: only what has come since another look at the same page.
+    """
+    found = []
+    for window in in_windows(page):
+        found += [(window, broken) for broken in violations(page, again=window == PHONE, within=within)]
+        found += [] if fits(page) else [(window, "too wide")]
+    return found
 
 
 def tab_to(page: Page, locator: Locator) -> None:
@@ -40,6 +52,12 @@ def tab_to(page: Page, locator: Locator) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError("Tab never comes there.")
+
+
+def enter(page: Page) -> None:
+    """Press Enter; at once when the page is there that this leads to, where `expect` would look every half a second."""
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
 
 
 def fits(page: Page) -> bool:

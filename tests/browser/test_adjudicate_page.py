@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from annotation.adjudication import cases
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import enter, flaws
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
@@ -42,19 +42,12 @@ def stage():
     return split(paint(studies.study(items=3, overlap=2, tie_rule="adjudicate")))
 
 
-def is_clean(page, axe_violations) -> None:
-    """It is accessible, and nothing sticks out."""
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
-
-
 def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
     order = [pk for pk, _ in cases.queue(stage)]
     visit(page, stage)
-    is_clean(page, axe_violations)
+    assert flaws(page, axe_violations) == []
     for place, (key, number) in enumerate([("2", 1), ("n", None), ("f", None)]):
         expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
-        page.wait_for_load_state()
         if place == 1:
             page.keyboard.press("s")  # the last reason, before an answer is picked
         page.keyboard.press(key)
@@ -66,13 +59,12 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
         expect(page.locator("#note")).to_have_value("I looked at it, 1 2 n r.")
         if number is not None:
             expect(page.locator("input[name=verdict]").nth(number)).to_be_checked()
-        page.keyboard.press("Enter")
+        enter(page)
     expect(page.locator("#main")).to_contain_text("Nothing to decide")
     came = dict(Outcome.objects.values_list("task", "outcome"))
     assert [came[pk] for pk in order] == [cases.options_in_order(stage.tasks.get(pk=order[0]))[1], "none", ""]
     visit(page, stage, "&show=decided")
-    is_clean(page, axe_violations)
-    assert page.errors == []
+    assert (flaws(page, axe_violations), page.errors) == ([], [])
 
 
 def test_it_works_without_script(visit, open_page, stage):
@@ -102,14 +94,13 @@ def edited():
 def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited, axe_violations):
     order = [pk for pk, _ in cases.queue(edited)]
     visit(page, edited)
-    is_clean(page, axe_violations)
+    assert flaws(page, axe_violations) == []
     adopted = page.locator(".given .words").nth(1).inner_text()
     page.keyboard.press("2")
     expect(page.locator("#note")).to_be_focused()
     page.keyboard.type("Reads best.")
-    page.keyboard.press("Enter")
+    enter(page)
     expect(page.locator("input[name=task]").first).to_have_value(str(order[1]))
-    page.wait_for_load_state()
     page.keyboard.press("e")
     expect(page.locator("textarea")).to_be_focused()
     page.keyboard.press("ControlOrMeta+a")
@@ -117,7 +108,7 @@ def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited, ax
     expect(page.locator("input[value=own_words]")).to_be_checked()
     page.locator("#note").focus()
     page.keyboard.type("Mine.")
-    page.keyboard.press("Enter")
+    enter(page)
     expect(page.locator("#main")).to_contain_text("Nothing to decide")
     texts = {outcome.task_id: outcome.content["texts"]["second_positive"] for outcome in Outcome.objects.all()}
     assert texts[order[0]] in adopted and texts[order[1]] == "A cat lies on a mat, 1 e r."

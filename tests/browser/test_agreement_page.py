@@ -1,11 +1,11 @@
-"""The agreement page in a browser: accessible, and all of it within reach of the keys."""
+"""The agreement page in a browser: all of it is within reach of the keys."""
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.figures import agreement
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import fits, in_windows
 from tests.builders import crowds
 
 
@@ -15,7 +15,8 @@ def address(stage) -> str:
 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_axe_finds_nothing_and_keys_reach_it_all(page, site, sign_in, axe_violations):
+def test_keys_reach_it_all(page, site, sign_in):
+    """It breaks no rule of axe: test_plots.py."""
     manager = User.objects.create_superuser("ana", password="x")
     stage = crowds.stage(items=12, people=4, overlap=3)
     sign_in(page, manager)
@@ -27,6 +28,4 @@ def test_axe_finds_nothing_and_keys_reach_it_all(page, site, sign_in, axe_violat
     page.keyboard.press("Enter")
     page.wait_for_url("**by=pair**")
     assert page.locator(".by-table tbody tr").count() == len(agreement.stage_agreement(stage, "answer")["pair"])
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
-    assert page.errors == []
+    assert [fits(page) for _ in in_windows(page)] == [True, True] and page.errors == []

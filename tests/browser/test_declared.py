@@ -38,7 +38,7 @@ KEYS = """() => {
   if (unit.matches('.row')) return unit.querySelector('select').value ? [] : [`${ranked + 1}`];
   const field = unit.querySelector('textarea');
   if (field?.dataset.typed) return [];
-  if (field) return (field.dataset.typed = 1, ['e', ...'Some words, '.repeat(20), 'Escape']);
+  if (field) return (field.dataset.typed = 1, ['e', ...'Some words', ', and some more'.repeat(15), 'Escape']);
   const mark = unit.querySelector('.marks [data-keys]');
   if (mark) return unit.querySelector('.token [aria-label*=": "]') ? [] : [mark.dataset.keys.trim().split(' ')[0]];
   const input = unit.querySelector('.put') ?? unit.querySelector('input[type=radio], input[type=checkbox]');
@@ -51,7 +51,8 @@ def answer_by_keys(desk) -> None:
         keys = desk.page.evaluate(KEYS)
         if not keys:
             return
-        desk.press(*keys)
+        for key in keys:
+            desk.page.keyboard.insert_text(key) if len(key) > 20 else desk.press(key)
     raise AssertionError("There is always another question.")
 
 

@@ -1,5 +1,5 @@
-"""Studies of protocol files on COCO images, from import to a verified release: a rating and a preference, judged by
-keyboard and on a phone."""
+"""Studies of protocol files on COCO images, judged by keyboard and on a phone: a preference, and a rating, from import
+to a verified release."""
 
 import json
 import zipfile
@@ -115,4 +115,3 @@ def test_a_preference(real, sit, open_page, site, sign_in, admin_user, tmp_path)
     page.goto(f"{site}/studies/{study.pk}/")
     for model in MODELS:
         expect(page.locator("main")).to_contain_text(model)
-    released(study, "preference", tmp_path)

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from tests.annotation.comparison.test_pages import address, two_models, with_models
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import flaws
 from tests.builders import compared_models, studies
 from tests.builders.scored_benchmarks import ordered, retrieved
 
@@ -26,10 +26,8 @@ def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
     page.get_by_role("button", name="Copy").last.click()
     assert page.evaluate("navigator.clipboard.readText()").startswith("\\begin{tabular}")
     page.get_by_text("Delete", exact=True).first.click()
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+    assert flaws(page, axe_violations) == []
     for name in ("predictions-new", "reported-new", "score-new"):
         page.goto(site + reverse(name, args=[study.benchmark_id]))
-        for window in in_windows(page):
-            assert axe_violations(page, again=window == PHONE) == [], (name, window)
+        assert flaws(page, axe_violations) == [], name
     assert page.errors == []

@@ -1,6 +1,5 @@
 """A question of one's own in a real browser: library, draft, mistake, preview, version, new study."""
 
-import os
 import re
 
 import pytest
@@ -9,20 +8,10 @@ from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
 from annotation.protocols.declared import library
-from tests.browser.looking import PHONE, in_windows
+from tests.browser.looking import flaws
 from tests.builders import declared, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-SHOTS = os.environ.get("SHOTS")
-
-
-def look(page, axe_violations, name: str) -> None:
-    for window in in_windows(page):
-        width, _, scheme = window
-        if SHOTS:
-            page.screenshot(path=f"{SHOTS}/{name}-{width}-{scheme}.png", full_page=True)
-        assert axe_violations(page, again=window == PHONE) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_violations):
@@ -31,7 +20,7 @@ def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_vi
     pictures.paint_benchmark(benchmark)
     page.goto(f"{site}/studies/new/?benchmark={benchmark.pk}")
     page.get_by_role("link", name="Ask your own question").click()
-    look(page, axe_violations, "list")
+    assert flaws(page, axe_violations) == []
     page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")
     text = page.get_by_label("Protocol file (YAML)")
     expect(page.locator("#state")).to_contain_text("No problems")
@@ -47,7 +36,7 @@ def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_vi
     text.fill(text.input_value().replace("kind: pick", "kind: pik"))
     problem = page.locator("#problems a")
     expect(problem).to_contain_text("answers.0.kind")
-    look(page, axe_violations, "draft")
+    assert flaws(page, axe_violations) == []
     problem.press("Enter")
     expect(text).to_be_focused()
     assert "kind: pik" in page.evaluate("getSelection().toString()")
@@ -70,7 +59,7 @@ def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_vi
 
     page.get_by_role("button", name="Publish as a version").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Image, caption and foil")
-    look(page, axe_violations, "version")
+    assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Use in a new study").click()
     page.get_by_label("Study name").fill("Ours")
     page.get_by_role("button", name="Create the study").click()

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from annotation.models import Release
 from annotation.releases import lifecycle as release_lifecycle
 from benchmarks.jobs import jobs
-from tests.browser.looking import PHONE, fits, in_windows, tab_to
+from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import crowds, releases, studies
 from tests.builders.pipelines import with_originals
 
@@ -39,11 +39,9 @@ def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_v
     second = releases.frozen(study, "1.1", words={"citation": "@misc{a}"}, **more)
     failed, making = releases.failed(study, "1.2"), releases.asked(study, "1.3")
 
-    def look(what: str) -> None:
+    def look(path: str) -> None:
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        for window in in_windows(page):
-            assert fits(page), (what, window)
-            assert axe_violations(page, again=window == PHONE) == [], (what, window)
+        assert flaws(page, axe_violations) == [], path
 
     paths = [f"/releases/{failed.pk}/", f"/releases/{making.pk}/", f"/releases/{second.pk}/?against={first.pk}"]
     for path in [*paths, f"/studies/{study.pk}/releases/", f"/studies/{studies.study().pk}/releases/"]:
@@ -62,16 +60,16 @@ def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_v
 def test_the_keyboard_makes_one_and_sees_it_come(study, visit, page):
     visit(page, f"/studies/{study.pk}/")
     tab_to(page, page.get_by_role("link", name="Releases", exact=True))
-    page.keyboard.press("Enter")
+    enter(page)
     tab_to(page, page.get_by_role("link", name="Create the first release"))
-    page.keyboard.press("Enter")
+    enter(page)
     tab_to(page, page.get_by_label("Name", exact=True))
     page.keyboard.type("cups")
     tab_to(page, page.locator("[name=splits][value=one]"))
     page.keyboard.press("ArrowDown")
     expect(page.get_by_label("Seed")).to_be_visible()
     tab_to(page, page.get_by_role("button", name="Freeze this release"))
-    page.keyboard.press("Enter")
+    enter(page)
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     jobs.run(job_id=Release.objects.get().job_id, by="worker", work=release_lifecycle.run_release)
     expect(page.get_by_text("frozen", exact=True)).to_be_visible()

@@ -8,7 +8,7 @@ from annotation.assignment import by_name, leases
 from annotation.judging import submissions
 from annotation.models import Stage
 from annotation.participants import lifecycle as participant_lifecycle
-from tests.browser.looking import PHONE, fits, in_windows, tab_to
+from tests.browser.looking import flaws, tab_to
 from tests.builders import studies
 from tests.builders.pictures import paint
 
@@ -43,13 +43,8 @@ def visit(site, sign_in):
 
 def test_from_the_study_to_the_item_by_keyboard_alone(visit, page, axe_violations):
     """The pages on the way are accessible and fit."""
-
-    def is_clean(name: str) -> None:
-        for window in in_windows(page):
-            assert axe_violations(page, again=window == PHONE) == [] and fits(page), (name, window)
-
     visit(page, stuck())
-    is_clean("study")
+    assert flaws(page, axe_violations, ".stuck") == []
     tab_to(page, page.locator("#stuck-gone"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/stuck/?stage=1&reason=gone")
@@ -60,5 +55,4 @@ def test_from_the_study_to_the_item_by_keyboard_alone(visit, page, axe_violation
     page.go_back()
     page.wait_for_url("**/stuck/**")
     page.goto(page.url.partition("&reason")[0])
-    is_clean("stuck")
-    assert page.errors == []
+    assert (flaws(page, axe_violations), page.errors) == ([], [])

@@ -8,7 +8,7 @@ from django.utils import timezone
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, TrainedModel
 from tests.benchmarks.training.test_pages import CURVE, REPORT
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import flaws
 from tests.builders import studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,6 +29,5 @@ def test_axe_finds_nothing_and_everything_fits(open_page, site, sign_in, axe_vio
     addresses = [reverse("train-new", args=[benchmark.pk]), *(f"/jobs/{job.pk}/" for job in (running, done))]
     for address in addresses:
         page.goto(site + address)
-        for window in in_windows(page):
-            assert axe_violations(page, again=window == PHONE) == [] and fits(page), (address, window)
+        assert flaws(page, axe_violations) == [], address
     assert page.errors == []

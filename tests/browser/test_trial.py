@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease
-from tests.browser.looking import PHONE, fits, in_windows
+from tests.browser.looking import flaws, in_windows
 from tests.browser.test_judge_look import CONTROLS, INSIDE
 from tests.builders import every_protocol, pictures, studies
 
@@ -21,12 +21,12 @@ def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, proto
     pictures.paint(stage.study)
     page.goto(f"{site}/studies/{stage.study_id}/?stage=1")
     page.get_by_role("link", name="Try it").click()
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+    assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Start").press("Enter")
     expect(page.locator("#desk.ready")).to_be_visible()
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and page.evaluate(INSIDE, CONTROLS) == []
+    assert flaws(page, axe_violations, ".status") == []
+    for _ in in_windows(page):
+        assert page.evaluate(INSIDE, CONTROLS) == []
         expect(page.get_by_text("Nothing you answer here is stored.")).to_be_in_viewport()
 
     def answer(done: int) -> None:
@@ -48,6 +48,5 @@ def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, proto
         page.keyboard.press(key)
     expect(page.get_by_role("heading", name="What would have been stored")).to_be_visible()
     assert page.locator("tbody tr").count() == 5 and page.get_by_text("not answered").count() == 1
-    for window in in_windows(page):
-        assert axe_violations(page, again=window == PHONE) == [] and fits(page), window
+    assert flaws(page, axe_violations) == []
     assert page.errors == [] and not Lease.objects.exists() and not Judgment.objects.exists()
