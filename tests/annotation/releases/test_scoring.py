@@ -125,7 +125,7 @@ def item(number: int, kind: str, subtype: str) -> dict:
 
 
 def by_hand(folder: Path, kind: Kind) -> list[dict]:
-    items = [item(number, *types(kind)[number % len(types(kind))]) for number in range(60)]
+    items = [item(number, *types(kind)[number % len(types(kind))]) for number in range(30)]
     settings = {
         "evaluation": evaluation.describe(kind), "splits": {"test": {}}, "release": {"name": "Cups", "version": "1.0"},
         "columns": {"image": "image:positive", "negative_image": "image:negative"},
@@ -185,7 +185,7 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
     lines = [json.dumps({"item": items[place]["id"], "question": name, "score": one}) for place, name, one in scores]
     (tmp_path / "scores.jsonl").write_text("\n".join(lines))
     found = scored(tmp_path, "--predictions", tmp_path / "scores.jsonl")
-    assert found["n"] == expected["n"] == 60
+    assert found["n"] == expected["n"] == 30
     assert found["ties"]["items"] == expected["ties"]["items"] > 0
     assert found["ties"]["measures"] == pytest.approx(expected["ties"]["measures"], abs=1e-9)
     assert same(found["measures"], expected["measures"]) >= len(kind.measured.measures)
@@ -222,6 +222,13 @@ def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
     assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 3 / 4
 
 
+@pytest.fixture(scope="module")
+def utils(tmp_path_factory) -> ModuleType:
+    folder = tmp_path_factory.mktemp("harness")
+    by_hand(folder, KINDS["sugarcrepe"])
+    return utils_of(folder)
+
+
 @pytest.mark.parametrize(
     ("said", "option"),
     [
@@ -231,9 +238,8 @@ def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
         ("I cannot see an image.", None), ("A or B", None),
     ],
 )  # fmt: skip
-def test_an_answer_is_a_letter(tmp_path, said, option):
-    by_hand(tmp_path, KINDS["sugarcrepe"])
-    assert utils_of(tmp_path).read_choice(said, ["one", "two"]) == option
+def test_an_answer_is_a_letter(utils, said, option):
+    assert utils.read_choice(said, ["one", "two"]) == option
 
 
 def test_refusals_count_as_wrong_and_are_reported_apart(tmp_path):
@@ -288,7 +294,7 @@ def test_the_script_scores_pairs_and_texts_alone(released, tmp_path):
         ([NOTHING.replace("none", "blue")], "line 1: no score or option"),
         ([NOTHING, NOTHING], "line 2: caption of item-0 is answered twice"),
         (["[]"], "line 1: not a JSON object"),
-        ([NOTHING], "59 of 60 items lack answers: item-1, item-2"),
+        ([NOTHING], "29 of 30 items lack answers: item-1, item-2"),
     ],
 )  # fmt: skip
 def test_the_script_says_what_is_wrong_with_predictions(tmp_path, lines, said):
