@@ -171,7 +171,7 @@ def test_a_frozen_release_is_the_same_and_verifies(kept, name):
     assert report.checked["figures computed again"] > 100
 
 
-def test_a_frozen_release_can_be_imported(kept):
+def test_a_frozen_release_can_be_imported(kept, parquet_trial_in_process):
     folder, log = (
         kept("1/images-1.0"),
         ProblemLog(),
