@@ -94,14 +94,6 @@ def test_a_number_is_written_in_digits(client, manager, study, name, number):
     assert "valid integer" in refused(client, "api-task-list", study.pk, name, **{name: number})
 
 
-def test_figures_and_files_may_be_out_of_reach(client, manager):
-    """Those that are not computed yet, and those of a storage that is down."""
-    study, release = "/api/studies/{id}", "/api/releases/{id}"
-    files = {f"{study}/exports/{{job}}/file/", f"{release}/file/", f"{release}/files/{{name}}"}
-    found = {path for path, of in read_paths(client).items() if "503" in of["get"]["responses"]}
-    assert found == {f"{study}/figures/", "/api/uploads/{opaque}/", *files}
-
-
 @pytest.mark.parametrize("name", ["api-study-list", "api-import-new"])
 @pytest.mark.parametrize("method", ["options", "put", "delete"])
 def test_other_methods_are_refused(client, manager, name, method):

@@ -39,7 +39,7 @@ MENDED = "In basket 0 a cat is to be found."
 @pytest.fixture
 def study(tmp_path) -> Study:
     """Triplets, worked through by made-up answers."""
-    made = text_annotators.visla_study(tmp_path / "in", rows=16)
+    made = text_annotators.visla_study(tmp_path / "in", rows=8)
     text_annotators.work(made, seed=2)
     return made
 
