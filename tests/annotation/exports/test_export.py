@@ -178,7 +178,7 @@ def test_an_untouched_study_exports_too(tmp_path):
     assert differences(recompute(tmp_path / "out"), figures(tmp_path / "out")) == []
 
 
-def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
+def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced_but_not_what_lies_beside(tmp_path):
     study = studies.study()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/thesis.tex").write_text("mine")
@@ -188,6 +188,10 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced(tmp_path):
     export(study, tmp_path / "second")
     export(study, tmp_path / "second")
     assert {path.name for path in tmp_path.iterdir()} == {"out", "second"}
+    (tmp_path / "second/notes.md").write_text("mine")
+    with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
+        export(study, tmp_path / "second")
+    assert (tmp_path / "second/notes.md").read_text() == "mine"
 
 
 def test_a_failed_export_leaves_nothing(small, tmp_path):
@@ -204,9 +208,11 @@ def test_the_command_says_what_it_wrote(small, tmp_path, capsys):
     assert Event.objects.filter(verb="exported").count() == 1
 
 
-def test_as_a_job_it_becomes_a_zip(small, tmp_path, eager_tasks):
-    job = export_job.queue_export(study=small, by="user:1")
-    tasks.run_export.delay(job.pk)
+def test_as_a_job_it_becomes_a_zip_also_when_it_runs_twice(small, tmp_path, eager_tasks):
+    first, job = (export_job.queue_export(study=small, by="user:1") for _ in range(2))
+    for one in (first, first, job):
+        tasks.run_export.delay(one.pk)
+    assert len({one.report["bytes"] for one in Job.objects.all()}) == 1
     job.refresh_from_db()
     assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 2, 2)
     export(small, tmp_path / "out")
@@ -214,22 +220,6 @@ def test_as_a_job_it_becomes_a_zip(small, tmp_path, eager_tasks):
         packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
     assert packed == contents(tmp_path / "out")
     assert Picture.open(io.BytesIO(pq.read_table(io.BytesIO(packed["data.parquet"])).to_pylist()[0]["image"]["bytes"]))
-
-
-def test_a_job_may_run_twice(small, eager_tasks):
-    first, second = (export_job.queue_export(study=small, by="user:1") for _ in range(2))
-    for job in (first, first, second):
-        tasks.run_export.delay(job.pk)
-    sizes = {job.report["bytes"] for job in Job.objects.all()}
-    assert len(sizes) == 1
-
-
-def test_what_lies_beside_an_earlier_export_is_not_lost_with_it(small, tmp_path):
-    export(small, tmp_path / "split")
-    (tmp_path / "split" / "notes.md").write_text("mine")
-    with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
-        export(small, tmp_path / "split")
-    assert (tmp_path / "split" / "notes.md").read_text() == "mine"
 
 
 # A study of several stages

@@ -267,11 +267,10 @@ def test_the_manifest_and_the_zip_have_files_in_folders(paraphrase, tmp_path, ea
     job.refresh_from_db()
     with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
         assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
+    what_lies_in_folders_of_an_earlier_export_is_not_replaced(study, tmp_path)
 
 
-def test_an_earlier_export_is_replaced_but_not_what_lies_in_its_folders(paraphrase, tmp_path):
-    study = judged(paraphrase, text_annotators.picks(SECOND))
-    export(study, tmp_path / "out")
+def what_lies_in_folders_of_an_earlier_export_is_not_replaced(study, tmp_path):
     export(study, tmp_path / "out")
     (tmp_path / "out/source/notes.md").write_text("mine")
     with pytest.raises(exports_export.CannotExport, match=r"source/notes\.md"):

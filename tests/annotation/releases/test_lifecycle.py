@@ -36,7 +36,7 @@ WORDS = {"summary": "Cups: “red” & <blue>.", "licence": "CC-BY-4.0", "demogr
 @pytest.fixture
 def study() -> Study:
     """Whose items share no image."""
-    return pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(8), people=4, overlap=3).study)
+    return pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(12), people=4, overlap=3).study)
 
 
 def freeze(study: Study, version: str = "1.0", **plan) -> Release:
