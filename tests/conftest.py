@@ -68,7 +68,8 @@ LONGEST = (
 )
 MODELS = (  # below tests/: they import torch and transformers, which takes a process eight seconds
     "benchmarks/generation/", "benchmarks/scoring/", "benchmarks/training/", "workers/models/", "workers/test_losses",
-    "workers/test_training", "annotation/test_the_whole_chain",
+    "workers/test_training", "annotation/test_the_whole_chain", "annotation/releases/test_formats_webdataset",
+    "annotation/releases/test_formats_docs",
 )  # fmt: skip
 EMPTY_PAGE = "URL.createObjectURL(new Blob([], { type: 'text/html' }))"
 PATIENCE = 30_000  # milliseconds for what a page should do at once; the machine may be busy

@@ -6,7 +6,7 @@ with a folder it prints that; an export's folder will do.
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from annotation.releases.verification.differences import differences
@@ -14,6 +14,8 @@ from tests.independent import adaptive, annotator_pages, audits, baselines, outc
 from tests.independent.funnels import funnel
 from tests.independent.reading import Files
 from tests.independent.stages import Stage
+
+PARTS = ("funnel", "stages", "baselines", "annotators")
 
 
 def read_stages(files: Files) -> list[Stage]:
@@ -32,13 +34,13 @@ def parts(files: Files, stages: list[Stage]) -> dict[str, Callable[[], object]]:
     return found
 
 
-def recompute(folder: Path) -> dict:
-    """Everything that figures.json has, and what came of each task (`outcomes`). KeyError, ValueError or OSError where
-    the files cannot be read.
+def recompute(folder: Path, only: Collection[str] = PARTS) -> dict:
+    """Everything that figures.json has, or `only` these parts, and what came of each task (`outcomes`). KeyError,
+    ValueError or OSError where the files cannot be read.
     """
     files = Files(folder)
     stages = read_stages(files)
-    found = {name: compute() for name, compute in parts(files, stages).items()}
+    found = {name: compute() for name, compute in parts(files, stages).items() if name in only}
     return found | {"outcomes": outcomes.outcome_rows(stages)}
 
 

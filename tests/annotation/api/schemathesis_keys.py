@@ -1,5 +1,6 @@
-"""Loaded by Schemathesis. Each request gets a new idempotency key, or most would be refused as another one's. Two of
-three to each address have the token, so that one process asks with it and without: another takes seconds to start."""
+"""Loaded by Schemathesis. Each request gets a new idempotency key, or most would be refused as another one's. The
+second of three to each address has no token, so that one process asks with it and without: another takes seconds to
+start."""
 
 import os
 import uuid

@@ -11,7 +11,7 @@ from tests.builders import crowds
 
 @pytest.mark.django_db(transaction=True)
 def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, monkeypatch):
-    study = crowds.stage(items=18, people=4, overlap=2).study
+    study = crowds.stage(items=6, people=4, overlap=2).study
     monkeypatch.setattr("annotation.figures.cache.SMALL", 0)
     waits = client.get(reverse("api-study-figures", args=[study.pk]))
     assert (waits.status_code, waits["Retry-After"]) == (503, "60")
@@ -22,6 +22,6 @@ def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, monkeyp
     for job in Job.objects.filter(state="queued"):
         run_reckon(job.pk)
     assert told(client, "api-study-figures", study.pk)["progress"]["judgments_counted"] > 0
-    assert told(client, "api-study-agreement", study.pk)["measures"]["whole"]["n_items"] == 18
-    assert told(client, "api-study-detail", study.pk)["funnel"]["imported"] == 18
+    assert told(client, "api-study-agreement", study.pk)["measures"]["whole"]["n_items"] == 6
+    assert told(client, "api-study-detail", study.pk)["funnel"]["imported"] == 6
     assert rows(client, "api-annotator-list", study.pk)[0]["counted"] > 0

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("savepoint")
 
 @pytest.fixture(scope="module")
 def study(module_world) -> Study:
-    return crowds.stage(items=18, people=4, overlap=2).study
+    return crowds.stage(items=10, people=4, overlap=2).study
 
 
 def plain(line: dict) -> str:
@@ -131,7 +131,7 @@ def test_the_agreement_is_that_of_the_study_page(client, manager, study):
 def test_a_stage_comes_with_its_settings(client, manager, study):
     answer = client.get(reverse("api-stage-detail", args=[study.pk, 1])).json()
     assert (answer["settings"]["seed"], answer["settings"]["views"]) == (1, ["any or none"])
-    assert [row["tasks"] for row in rows(client, "api-stage-list", study.pk)] == [answer["tasks"]] == [18]
+    assert [row["tasks"] for row in rows(client, "api-stage-list", study.pk)] == [answer["tasks"]] == [10]
     assert client.get(reverse("api-stage-detail", args=[study.pk, 2])).status_code == 404
 
 

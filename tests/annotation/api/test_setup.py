@@ -6,7 +6,6 @@ from django.urls import reverse
 from annotation.designs.presets import PRESETS
 from annotation.models import Member, Stage, Study
 from annotation.protocols.declared import library
-from annotation.studies.setup_forms import StageForm
 from benchmarks.models import Event
 from tests.annotation.api.writing import made, post
 from tests.annotation.studies.test_setup_pages import NEW, start
@@ -88,11 +87,6 @@ def test_what_is_wrong_makes_no_study(client, manager, benchmark, body, field, s
     found = errors(answer)
     assert says in found[field]
     assert Study.objects.count() == 1
-
-
-def test_every_setting_of_the_page_can_be_given(client, manager):
-    schema = client.get(reverse("api-schema")).json()["components"]["schemas"]["StageBody"]["properties"]
-    assert set(schema) == set(StageForm.base_fields) - set(StageForm.ASSUMED)
 
 
 def test_a_protocol_file_is_published_and_asked(client, manager, benchmark):

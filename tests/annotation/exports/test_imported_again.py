@@ -103,7 +103,7 @@ def content(benchmark: Benchmark) -> list[tuple[ItemRecord, list]]:
 @pytest.mark.parametrize(
     ("made", "format"),
     [
-        (table, "bivlc"), (manifest, "bivlc"), (text_alone, "bivlc"), (crepe, "sugarcrepe"), (visla, "visla"),
+        (manifest, "bivlc"), (text_alone, "bivlc"), (crepe, "sugarcrepe"), (visla, "visla"),
         (compare, "sugarcrepe-compare"), (hard, "hard-positives"), (aro, "aro"),
     ],
 )  # fmt: skip

@@ -26,7 +26,7 @@ FULL = pytest.param(50, marks=pytest.mark.nightly)  # people who judge at once
 @pytest.fixture
 def stage() -> Stage:
     """With enough to judge for as long as anybody looks."""
-    study = studies.study(benchmark=crowds.benchmark(400), overlap=OVERLAP, pay_per_hour=12)
+    study = studies.study(benchmark=crowds.benchmark(150), overlap=OVERLAP, pay_per_hour=12)
     pipelines.with_originals(study)
     return study.stages.select_related("study").get()
 

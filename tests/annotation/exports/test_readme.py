@@ -18,6 +18,7 @@ NAMES = (
     "no: #1 'a' \"b\"",
     "a\u2028b\x85c", "🐈 \u202eolleh",
 )  # fmt: skip
+SOME = ("# a", "---", "*a* __b__ ~~c~~", "| a | b |", "<script>alert(1)</script>", "[a](javascript:b)")
 EVERYTHING = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
 
 
@@ -54,8 +55,13 @@ BEGINNINGS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("made", "lines"), [(of_export, EXPORTED), (of_release, RELEASED)])
+@pytest.mark.parametrize(
+    ("made", "lines", "name"),
+    [
+        *((of_export, EXPORTED, name) for name in NAMES),
+        *((of_release, RELEASED, name) for name in SOME),  # which escapes by the same functions
+    ],
+)
 def test_a_name_is_shown_as_it_was_written(tmp_path, made, lines, name):
     head, _, body = made(name, tmp_path).removeprefix("---\n").partition("\n---\n")
     if made is of_export:

@@ -14,7 +14,7 @@ from annotation.exports.files import digest, files_below
 from annotation.models import Study
 from annotation.releases.build import build
 from annotation.releases.plan import FORMS, PUBLIC, Plan
-from tests.builders import crowds, pipelines, studies
+from tests.builders import pipelines
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,14 +82,13 @@ def test_whatever_the_order_of_insertion(study, tmp_path):
     assert hashes(tmp_path / "one") == hashes(tmp_path / "two")
 
 
-def test_whatever_the_process_its_hash_seed_zone_and_language(tmp_path):
-    study = pipelines.with_originals(crowds.stage(benchmark=studies.benchmark(12), people=4, overlap=3).study)
-    export_split(study=study, out=tmp_path / "export", by="test")
+def test_whatever_the_process_its_hash_seed_zone_and_language(exports, tmp_path):
+    export = exports("written")
     plan = Plan("split", "1.0", splits={"train": 50, "test": 50}, forms=FORMS, public=list(PUBLIC), seed=3)
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
-    build(tmp_path / "export", plan, here)
-    command = [sys.executable, "-c", BUILD, str(tmp_path / "export"), json.dumps(plan.as_json()), str(there)]
+    build(export, plan, here)
+    command = [sys.executable, "-c", BUILD, str(export), json.dumps(plan.as_json()), str(there)]
     subprocess.run(command, env=os.environ | ELSEWHERE, check=True)
     assert hashes(here) == hashes(there) and len(hashes(here)) >= 30

@@ -76,7 +76,7 @@ def replay(study: Study, pieces: dict[str, list[dict]]) -> None:
                 studies.submit(person, lease, place_on_screen(lease, vote))
 
 
-@pytest.mark.parametrize("each", [12, pytest.param(None, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("each", [6, pytest.param(None, marks=pytest.mark.nightly)])
 def test_from_import_to_a_verified_release(real, tmp_path, each):
     pieces = sample(real, each)
     study = studied(pieces, tmp_path)

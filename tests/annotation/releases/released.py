@@ -22,7 +22,7 @@ ONE, THREE = {"test": 100}, {"train": 60, "validation": 20, "test": 20}
 
 def written(folder: Path) -> Path:
     """VISLA's two stages, with edits: each item has an image of its own."""
-    made = text_annotators.visla_study(folder / "in", rows=16)
+    made = text_annotators.visla_study(folder / "in", rows=12)
     text_annotators.work(made, seed=7)
     return exported(made, folder)
 
@@ -43,8 +43,9 @@ def crowd(folder: Path) -> Path:
 
 
 def checks(folder: Path) -> Path:
-    """Twelve annotators with their habits, in one stage with checks."""
-    return exported(with_originals(cohorts.study(judgments=30)[0].study), folder)
+    """Six annotators with their habits, in one stage with checks."""
+    six = ("honest", "honest", "fast honest", "always left", "careless", "mistaken")
+    return exported(with_originals(cohorts.study(six, judgments=30)[0].study), folder)
 
 
 def protocol_files(folder: Path) -> Path:

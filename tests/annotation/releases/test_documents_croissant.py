@@ -13,30 +13,39 @@ from tests.lazy import LazyModule
 mlcroissant = LazyModule("mlcroissant")
 
 WORDS = {"summary": 'Cats; "é" 🐈 <b>.', "licence": "MIT", "authors": "A; B", "biases": "Only cats.", "language": "en"}
+MORE = {
+    "timeframe": "From 2026-01-31 to 2026-03-15, not 2026-02-30.", "preprocessing": "Cropped.",
+    "social_impact": "Little.", "maintenance": "Mail us.",
+}  # fmt: skip
 NOT_STATED = "is recommended, but does not exist"
 
 
-def read(folder, caplog) -> dict[str, list[dict]]:
-    """Record set → its records; nothing is complained of but what the producer left empty."""
+def read(folder, caplog):
+    """The metadata, and record set → its records; nothing is complained of but what the producer left empty."""
     with caplog.at_level(logging.WARNING):
         dataset = mlcroissant.Dataset(jsonld=str(folder / "croissant.json"))
         found = {one.uuid: list(dataset.records(one.uuid)) for one in dataset.metadata.record_sets}
     said = [record.getMessage() for record in caplog.records]
     assert dataset.metadata.ctx.issues.errors == set() and not [one for one in said if NOT_STATED not in one]
-    return found
+    return dataset.metadata, found
 
 
-def test_every_record_comes_with_its_split_and_image(tmp_path, caplog):
-    found = read(release(tmp_path / "a", WORDS).written(), caplog)
+def test_the_reference_reader_finds_every_record_and_what_was_stated(tmp_path, caplog):
+    made = release(tmp_path / "a", WORDS | MORE)
+    metadata, found = read(made.written(), caplog)
+    every_record_comes_with_its_split_and_image(found)
+    lists_of_objects_are_read_and_free_objects_named(made, found["items"][0])
+    what_was_stated_of_time_use_and_maintenance_is_there(made, metadata)
+
+
+def every_record_comes_with_its_split_and_image(found):
     assert [row["splits/name"] for row in found["splits"]] == ["train", "test"]
     assert [row["data/split"] for row in found["data"]] == [b"test", b"train", b"train"]
     assert {row["data/image"].size for row in found["data"]} == {(200, 190)}
     assert [len(found[name]) for name in ("items", "judgments", "annotators", "images", "texts")] == [3, 1, 2, 4, 0]
 
 
-def test_lists_of_objects_are_read_and_free_objects_named(tmp_path, caplog):
-    made = release(tmp_path / "a", WORDS)
-    (item, *_) = read(made.written(), caplog)["items"]
+def lists_of_objects_are_read_and_free_objects_named(made, item):
     assert [one["items/captions/text"] for one in item["items/captions"]] == [b"A dog sits there.", b"A cat sits."]
     images = [(one["items/images/chosen"], one["items/images/crop"]) for one in item["items/images"]]
     assert images == [(True, None), (False, None), (False, [0, 0, 4, 4])]
@@ -44,6 +53,17 @@ def test_lists_of_objects_are_read_and_free_objects_named(tmp_path, caplog):
     lists = {field["name"] for field in described["judgments"]["field"] if field.get("repeated")}
     assert lists == {"shown", "flags"}
     assert described["items"]["description"].endswith(": decisions.votes, decisions.content, meta.")
+
+
+def what_was_stated_of_time_use_and_maintenance_is_there(made, metadata):
+    found = made.json("croissant.json")
+    assert found["rai:dataCollectionTimeframe"] == found["rai:dataCollectionTimeFrame"] == ["2026-01-31", "2026-03-15"]
+    values = [getattr(metadata, name) for name in RAI.values()]
+    assert [[day.date().isoformat() for day in values[0]], *values[1:]] == [
+        ["2026-01-31", "2026-03-15"], ["Cropped."], "Little.", "Mail us.",
+    ]  # fmt: skip
+    for name in ("README.md", "data_statement.md"):
+        assert all(word.replace("-", "\\-") in made.text(name) or word in made.text(name) for word in MORE.values())
 
 
 def test_every_file_stands_with_its_hash(tmp_path):
@@ -76,23 +96,6 @@ RAI = {  # what the reference reader calls each
 }
 
 
-def test_the_reference_reader_finds_what_was_stated_of_time_use_and_maintenance(tmp_path, caplog):
-    words = {"timeframe": "From 2026-01-31 to 2026-03-15, not 2026-02-30.", "preprocessing": "Cropped."}
-    words |= {"social_impact": "Little.", "maintenance": "Mail us."}
-    made = release(tmp_path / "a", WORDS | words)
-    read(made.written(), caplog)
-    found, metadata = made.json("croissant.json"), mlcroissant.Dataset(str(made.folder / "croissant.json")).metadata
-    assert found["rai:dataCollectionTimeframe"] == found["rai:dataCollectionTimeFrame"] == ["2026-01-31", "2026-03-15"]
-    values = [getattr(metadata, name) for name in RAI.values()]
-    assert [[day.date().isoformat() for day in values[0]], *values[1:]] == [
-        ["2026-01-31", "2026-03-15"], ["Cropped."], "Little.", "Mail us.",
-    ]  # fmt: skip
-    for name in ("README.md", "data_statement.md"):
-        assert all(
-            words[word].replace("-", "\\-") in made.text(name) or words[word] in made.text(name) for word in words
-        )
-
-
 def test_the_same_release_has_the_same_documents(tmp_path):
     one, two = (release(tmp_path / name, WORDS).written() for name in "ab")
     assert {name: (one / name).read_bytes() for name in files_below(one)} == {
@@ -105,7 +108,7 @@ def test_a_release_of_a_study_can_be_read_whole(exports, tmp_path, caplog):
     plan = Plan("a.b_c", "1.0", forms=FORMS, words=WORDS)
     (tmp_path / "out").mkdir()
     files = build(exports("stages"), plan, tmp_path / "out")["files"]
-    found = read(tmp_path / "out", caplog)
+    _, found = read(tmp_path / "out", caplog)
     for table in ("items", "dropped", "tasks", "texts", "adjudications", "annotators", "flags", "images"):
         assert len(found[table]) == files[f"{table}.jsonl"]["rows"]
     assert len(found["judgments"]) == files["judgments.parquet"]["rows"] > len(found["data"]) > 0

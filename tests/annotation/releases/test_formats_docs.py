@@ -15,12 +15,18 @@ PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/release-formats.md
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_the_code_reads_the_items_of_the_test_split(number, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def release(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("forms")
     rows = [row(place, "test" if place % 2 else "train", id=f"00{place}") for place in range(6)]
     for form in FORMS:
-        written(form, tmp_path, rows)
-    monkeypatch.chdir(tmp_path / "release")
+        written(form, folder, rows)
+    return folder / "release"
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_the_code_reads_the_items_of_the_test_split(release, number, tmp_path, monkeypatch):
+    monkeypatch.chdir(release)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
     exec(BLOCKS[number], names := {})

@@ -40,13 +40,13 @@ def of_crops(folder: Path) -> Study:
 
 
 STUDIES = {
-    "visla": lambda folder: worked(text_annotators.visla_study(folder, rows=12)),
+    "visla": lambda folder: worked(text_annotators.visla_study(folder)),
     "hard-positives": lambda folder: worked(asked(text_annotators.hard_positives(folder / "in"), "hard-positive-rank")),
     "sugarcrepe-compare": lambda folder: worked(
         asked(text_annotators.two_origins(folder / "in"), "sugarcrepe-compare")
     ),
     "aro": of_crops,
-    "": lambda folder: with_originals(crowds.stage(items=20, people=3).study),
+    "": lambda folder: with_originals(crowds.stage(items=8, people=3).study),
 }
 
 

@@ -14,7 +14,7 @@ from benchmarks import tasks
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job, JobState
 from tests.annotation.releases.killing import DYING, RUN, queued, stored, undisturbed, wait_until_dead
-from tests.builders import crowds, imports, pipelines
+from tests.builders import crowds, imports, pipelines, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,8 +78,8 @@ def test_a_job_that_fails_leaves_nothing_either(study, monkeypatch, tmp_path):
     assert (list((tmp_path / "work").iterdir()), stored(tmp_path / "media")) == ([], {})
 
 
-def test_a_job_that_runs_keeps_its_place_when_another_worker_starts(study, tmp_path):
-    job = queued(study, "export")
+def test_a_job_that_runs_keeps_its_place_when_another_worker_starts(tmp_path):
+    job = queued(studies.study(items=1), "export")
     place = work_folder.place_of(job.pk)
     place.mkdir(parents=True)
     with jobs.alone(f"job:{job.pk}"):
@@ -114,7 +114,8 @@ def test_what_a_killed_command_left_beside_its_folder_goes(study, tmp_path):
     assert [path.name for path in tmp_path.glob(".out*")] == []
 
 
-def test_two_commands_do_not_write_to_one_folder(study, tmp_path):
+def test_two_commands_do_not_write_to_one_folder(tmp_path):
+    study = studies.study(items=1)
     with appearing(tmp_path / "out"):
         with pytest.raises(CannotExport, match="Another process"):
             in_another_session(lambda: export_split(study=study, out=tmp_path / "out", by="test"))

@@ -4,7 +4,9 @@ import errno
 import json
 import subprocess
 import zipfile
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
@@ -14,11 +16,11 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation import tasks
+from annotation.designs.plan import StagePlan
 from annotation.exports import export as exports_export
 from annotation.exports.files import content_hash, files_below
-from annotation.models import Judgment, Outcome, Release, Study, Task
+from annotation.models import Judgment, Outcome, Release, Study
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.releases import build
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases.lifecycle import CannotFreeze
 from annotation.releases.plan import FORMS, Plan
@@ -44,7 +46,7 @@ def freeze(study: Study, version: str = "1.0", **plan) -> Release:
     return release
 
 
-def test_it_is_frozen_whole(study, eager_tasks):
+def test_it_is_frozen_whole(study, eager_tasks, tmp_path):
     release = freeze(study, forms=FORMS, words=WORDS)
     assert release.frozen_at and release.job.state == "done"
     with default_storage.open(release.file) as file, zipfile.ZipFile(file) as archive:
@@ -65,6 +67,18 @@ def test_it_is_frozen_whole(study, eager_tasks):
     assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
         "asked for", "froze",
     ]  # fmt: skip
+    sha256sum_makes_the_content_hash_which_stands_for_the_settings(release, tmp_path / "out")
+
+
+def sha256sum_makes_the_content_hash_which_stands_for_the_settings(release: Release, folder: Path) -> None:
+    release_lifecycle.unpack(release, folder)
+    line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
+    assert line in (settings.BASE_DIR / "docs/guide/releases.md").read_text()
+    printed = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=True)
+    assert printed.stdout.split()[0] == release.content
+    manifest, written = (json.loads((folder / name).read_text()) for name in ("manifest.json", "release.json"))
+    assert written == {name: part for name, part in manifest.items() if name not in ("files", "content")}
+    assert "release.json" in manifest["files"] and written["stages"][0]["instructions"]
 
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
@@ -81,21 +95,8 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
         assert excluded == {"annotator": "A-01", "reason": "Answered at random", "judgments": given}
 
 
-def test_the_same_study_gives_the_same_content(study, eager_tasks):
-    one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
-    with release_lifecycle.open_release(one) as first, release_lifecycle.open_release(two) as second:
-        apart = {name for name in first.names() if first.read(name) != second.read(name)}
-    assert apart == {
-        "README.md",
-        "croissant.json",
-        "data_statement.md",
-        "lmms_eval/test.yaml",
-        "manifest.json",
-        "release.json",
-    }  # they name the version
-
-
-def test_the_plan_is_checked_before_anything_is_made(study):
+def test_the_plan_is_checked_before_anything_is_made():
+    study = studies.study(items=1)
     with pytest.raises(CannotFreeze) as refused:
         release_lifecycle.freeze(
             study=study, plan=Plan("my cups", "١.٠", splits={"train": 99}, forms=["paper"]), by="test"
@@ -106,7 +107,8 @@ def test_the_plan_is_checked_before_anything_is_made(study):
     assert not Release.objects.exists() and not Job.objects.exists()
 
 
-def test_a_version_is_given_once_and_a_name_to_one_study(study):
+def test_a_version_is_given_once_and_a_name_to_one_study():
+    study = studies.study(items=1)
     release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
     with pytest.raises(CannotFreeze, match=r"already a cups 1\.0"):
         release_lifecycle.freeze(study=study, plan=Plan("cups", "1.0"), by="test")
@@ -115,20 +117,35 @@ def test_a_version_is_given_once_and_a_name_to_one_study(study):
     assert Release.objects.count() == 1
 
 
-def test_what_failed_can_be_tried_again_or_discarded(study, eager_tasks, monkeypatch):
-    with monkeypatch.context() as broken:
-        broken.setattr(build, "content_hash", lambda files: 1 / 0)
+def test_what_failed_says_why_and_can_be_tried_again(study, eager_tasks, monkeypatch):
+    full, down = OSError(errno.ENOSPC, "No space left on device"), Unavailable("The object storage does not answer.")
+    with storage_fails(monkeypatch, full):
         release = freeze(study)
-    assert release.frozen_at is None and release.job.state == "failed" and not release.file
+    assert release.frozen_at is None and not release.file
+    assert (release.job.state, release.job.problems[0]["code"]) == ("failed", "STORAGE_FULL")
     job = release_lifecycle.try_again(release=release, by="test")
     with pytest.raises(CannotFreeze, match="being built"):
         release_lifecycle.discard(release=release, by="test")
-    tasks.run_release.delay(job.pk)
+    with storage_fails(monkeypatch, down):
+        tasks.run_release.delay(job.pk)
+    job.refresh_from_db()
+    assert job.problems[0]["code"] == "STORAGE_UNAVAILABLE"
+    tasks.run_release.delay(release_lifecycle.try_again(release=release, by="test").pk)
     release.refresh_from_db()
     assert release.frozen_at and default_storage.exists(release.file)
     for verb in (release_lifecycle.try_again, release_lifecycle.discard):
         with pytest.raises(CannotFreeze, match="is frozen and cannot change"):
             verb(release=release, by="test")
+
+
+@contextmanager
+def storage_fails(monkeypatch, error: Exception):
+    def fail(*more):
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr(default_storage, "save", fail)
+        yield
 
 
 def test_there_is_no_release_with_an_empty_split(eager_tasks):
@@ -138,7 +155,12 @@ def test_there_is_no_release_with_an_empty_split(eager_tasks):
 
 
 def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
-    study = pipelines.pipeline()
+    stages = [
+        StagePlan("bivlc-choose", name="choose", settings={"carries": "negative"}),
+        StagePlan("bivlc-disambiguate", name="fits", source="choose", apart_from=[]),
+    ]
+    study = studies.study(benchmark=crowds.benchmark(10), stages=stages)
+    crowds.work(pipelines.with_originals(study), people=3, undone=0, close=True)
     whole, part = freeze(study), freeze(study, "1.1", stages=[1])
     assert part.summary["counts"]["kept"] > whole.summary["counts"]["kept"]
     with release_lifecycle.open_release(part) as files:
@@ -150,45 +172,24 @@ def test_some_stages_alone_are_a_release_of_what_they_kept(eager_tasks):
 
 
 def test_a_later_version_keeps_items_in_their_splits(study, eager_tasks):
-    shares = {"train": 60, "test": 40}
-    first = freeze(study, splits=shares, seed=1)
-    with release_lifecycle.open_release(first) as files:
-        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
-    kept = Task.objects.filter(stage__study=study, item__key=min(before)).get()
-    kept.decided.delete()
-    with release_lifecycle.open_release(freeze(study, "2.0", splits=shares, seed=2)) as files:
-        after = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
-    assert len(after) == len(before) - 1 and after.items() <= before.items()
-
-
-def test_what_a_version_between_did_not_have_stays_where_it_once_was(study, eager_tasks):
+    """Also those that a version between did not have."""
     shares = {"train": 50, "test": 50}
-    with release_lifecycle.open_release(freeze(study, splits=shares, seed=1)) as files:
-        before = {line["id"]: line["split"] for line in files.lines("items.jsonl")}
+    before = splits_of(freeze(study, splits=shares, seed=1))
     away = {key for split in shares for key in sorted(key for key in before if before[key] == split)[1:]}
     outcomes = list(Outcome.objects.filter(task__item__key__in=away, task__stage__study=study))
     Outcome.objects.filter(task__in=[outcome.task_id for outcome in outcomes]).delete()
-    assert freeze(study, "1.1", splits=shares).summary["counts"]["kept"] == 2
+    between = splits_of(freeze(study, "1.1", splits=shares, seed=2))
+    assert len(between) == 2 < len(before) and between.items() <= before.items()
     Outcome.objects.bulk_create(outcomes)
-    with release_lifecycle.open_release(freeze(study, "1.2", splits=shares, seed=3)) as files:
-        assert {line["id"]: line["split"] for line in files.lines("items.jsonl")} == before
+    last = freeze(study, "1.2", splits=shares, seed=3)
+    assert splits_of(last) == before
+    with release_lifecycle.open_release(last) as files:
         assert files.manifest["moved"] == {}
 
 
-def test_the_content_hash_is_what_sha256sum_makes_of_the_files_and_stands_for_the_settings(
-    study, eager_tasks, tmp_path
-):
-    release = freeze(study, forms=FORMS)
-    release_lifecycle.unpack(release, tmp_path / "out")
-    line = "find . -type f ! -name manifest.json -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum"
-    assert line in (settings.BASE_DIR / "docs/guide/releases.md").read_text()
-    printed = subprocess.run(["bash", "-c", line], cwd=tmp_path / "out", capture_output=True, text=True, check=True)
-    assert printed.stdout.split()[0] == release.content
-    manifest, written = (
-        json.loads((tmp_path / "out" / name).read_text()) for name in ("manifest.json", "release.json")
-    )
-    assert written == {name: part for name, part in manifest.items() if name not in ("files", "content")}
-    assert "release.json" in manifest["files"] and written["stages"][0]["instructions"]
+def splits_of(release: Release) -> dict[str, str]:
+    with release_lifecycle.open_release(release) as files:
+        return {line["id"]: line["split"] for line in files.lines("items.jsonl")}
 
 
 def test_by_command(study, tmp_path, capsys):
@@ -213,39 +214,6 @@ def test_by_command(study, tmp_path, capsys):
         call_command("create_release", study.name, "cups@1.1", out=words / "out")
 
 
-def test_a_command_that_fails_leaves_the_version_free(study, tmp_path, monkeypatch):
-    monkeypatch.setattr(exports_export, "_write", lambda *more: 1 / 0)
-    with pytest.raises(CommandError, match="Nothing was released"):
-        call_command("create_release", study.name, "cups@1.0")
-    assert not Release.objects.exists()
-
-
-def test_a_command_that_is_stopped_leaves_the_version_free(study, monkeypatch):
-    def stop(*more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(exports_export, "_write", stop)
-    with pytest.raises(CommandError, match="Nothing was released"):
-        call_command("create_release", study.name, "cups@1.0")
-    assert not Release.objects.exists()
-
-
-@pytest.mark.parametrize(
-    "error, code",
-    [
-        (OSError(errno.ENOSPC, "No space left on device"), "STORAGE_FULL"),
-        (Unavailable("The object storage does not answer."), "STORAGE_UNAVAILABLE"),
-    ],
-)
-def test_a_storage_that_takes_nothing_is_told_as_such(study, eager_tasks, monkeypatch, error, code):
-    def fail(*more):
-        raise error
-
-    monkeypatch.setattr(default_storage, "save", fail)
-    release = freeze(study)
-    assert release.frozen_at is None and release.job.problems[0]["code"] == code
-
-
 def refused(act) -> bool:
     try:
         act()
@@ -254,7 +222,8 @@ def refused(act) -> bool:
     return False
 
 
-def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
+def test_of_those_who_act_at_once_on_one_that_failed_one_does():
+    study = studies.study(items=1)
     for version in range(4):
         release = releases.failed(study, f"1.{version}")
         again = partial(release_lifecycle.try_again, release=release, by="test")
@@ -265,12 +234,24 @@ def test_of_those_who_act_at_once_on_one_that_failed_one_does(study):
         assert left is None or (left.job != release.job and left.job.state == "queued")
 
 
-def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it(study):
-    other = studies.study()
+def test_of_two_studies_that_ask_for_a_name_at_once_one_has_it():
+    study, other = studies.study(items=1), studies.study(items=1)
     for number in range(4):
         one = partial(release_lifecycle.freeze, study=study, plan=Plan(f"cups-{number}", "1.0"), by="test")
         two = partial(release_lifecycle.freeze, study=other, plan=Plan(f"cups-{number}", "1.1"), by="test")
         assert sorted(together(partial(refused, one), partial(refused, two))) == [False, True]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_a_command_that_fails_or_is_stopped_leaves_the_version_free(monkeypatch, error):
+    def stop(*more):
+        raise error
+
+    study = studies.study(items=1)
+    monkeypatch.setattr(exports_export, "_write", stop)
+    with pytest.raises(CommandError, match="Nothing was released"):
+        call_command("create_release", study.name, "cups@1.0")
+    assert not Release.objects.exists()
 
 
 def test_what_a_killed_command_left_does_not_keep_the_version(study, monkeypatch):

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import cache
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,7 +18,7 @@ from annotation.releases.compare import compare
 from annotation.releases.compare_wording import sentences
 from annotation.releases.schema_versions import newest
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import change_json, change_lines, change_table, mend
+from tests.annotation.releases.released import change_json, change_lines, change_table, copied, mend
 from tests.builders.declared import MIXED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
@@ -166,30 +169,55 @@ def adjudication(folder: Path) -> None:
         change_lines(folder / name, change)
 
 
-CHANGES = {  # what somebody does → the file that has to be named, and words of the sentence
-    "rule": (rule, PATH, "its SHA-256"),
-    "rule and hash": (rule_with_its_hash, "tasks.jsonl", "by the protocol file"),
-    "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
-    "missing": (missing, PATH, "it is missing; the stage 'first' asks it"),
-    "unnamed": (unnamed, "figures.json", "image-caption-foil@1' is missing"),
-    "another": (another, "protocols/other@1.yaml", "no format or split"),
-    "setting": (setting, SECOND, "has drops"),
-    "label": (of_label, "judgments.parquet", "does not allow"),
-    "answer": (of_judgment(answer="both", place=None), "judgments.parquet", "by the protocol file"),
-    "both": (of_judgment(answer="both", place=None, answers='{"fit": "both"}'), "items.jsonl", "votes is"),
-    "words": (of_judgment(answers='{"fit": "both"}'), "judgments.parquet", "answers is"),
-    "names": (of_task(names={}), "tasks.jsonl", "names is"),
-    "rules": (of_task(rules=[]), "tasks.jsonl", "rules is"),
-    "adjudication": (adjudication, "tasks.jsonl", "state: 'kept' here"),
-    "outcome": (of_task(state="dropped", reason="foil_fits"), "tasks.jsonl", "the outcome of a task differs"),
-}
+# What somebody does → the file that has to be named, and words of the sentence. All of a group is done to one release:
+# nothing of it hides what another does, or is found in its place.
+CHANGES = [
+    {
+        "rule": (rule, PATH, "its SHA-256"),
+        "unnamed": (unnamed, "figures.json", "image-caption-foil@1' is missing"),
+        "another": (another, "protocols/other@1.yaml", "no format or split"),
+        "label": (of_label, "judgments.parquet", "does not allow"),
+        "both": (of_judgment(answer="both", place=None, answers='{"fit": "both"}'), "items.jsonl", "votes is"),
+    },
+    {
+        "rule and hash": (rule_with_its_hash, "tasks.jsonl", "by the protocol file"),
+        "setting": (setting, SECOND, "has drops"),
+        "words": (of_judgment(answers='{"fit": "both"}'), "judgments.parquet", "answers is"),
+        "adjudication": (adjudication, "tasks.jsonl", "state: 'kept' here"),
+    },
+    {
+        "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
+        "answer": (of_judgment(answer="both", place=None), "judgments.parquet", "by the protocol file"),
+    },
+    {
+        "missing": (missing, PATH, "it is missing; the stage 'first' asks it"),
+    },
+    {
+        "names": (of_task(names={}), "tasks.jsonl", "names is"),
+        "rules": (of_task(rules=[]), "tasks.jsonl", "rules is"),
+        "outcome": (of_task(state="dropped", reason="foil_fits"), "tasks.jsonl", "the outcome of a task differs"),
+    },
+]
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_what_was_changed_is_found_though_the_hashes_were_mended(released, name):
-    folder = released("protocol_files")
-    change, file, words = CHANGES[name]
-    change(folder)
-    mend(folder)
-    problems = verify(folder).problems
+@pytest.fixture(scope="module")
+def found(whole, tmp_path_factory) -> Callable[[int], list[str]]:
+    """The problems of the release of a group."""
+
+    @cache
+    def of(group: int) -> list[str]:
+        folder = copied(whole("protocol_files"), tmp_path_factory.mktemp("changed") / "release")
+        for change, *_ in CHANGES[group].values():
+            change(folder)
+        mend(folder)
+        return verify(folder).problems
+
+    return of
+
+
+@pytest.mark.parametrize("name", [*chain(*CHANGES)])
+def test_what_was_changed_is_found_though_the_hashes_were_mended(found, name):
+    (group,) = [number for number, changes in enumerate(CHANGES) if name in changes]
+    _, file, words = CHANGES[group][name]
+    problems = found(group)
     assert [one for one in problems if one.startswith(file) and words in one], problems

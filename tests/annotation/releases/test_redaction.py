@@ -103,8 +103,8 @@ PLACES = {  # of each part, where it stands: table → what of a row has values 
 
 @pytest.mark.parametrize("part", PUBLIC)
 @pytest.mark.parametrize("study", ["stages", "written"])
-def test_each_part_adds_its_own_and_nothing_else(exports, tmp_path, part, study):
-    folder = release(exports(study), tmp_path / "out", (part,), forms=())
+def test_each_part_adds_its_own_and_nothing_else(public_releases, part, study):
+    folder = public_releases(study, (part,))
     tables = {name: rows(folder, name) for name in TABLES}
     tables["judgments"] = pq.read_table(folder / "judgments.parquet").to_pylist()
     for name, places in PLACES.items():
@@ -116,17 +116,15 @@ def test_each_part_adds_its_own_and_nothing_else(exports, tmp_path, part, study)
     assert all((seat["skipped"] is not None) == (part == "annotators") for seat in seats)
 
 
-def test_every_release_has_the_same_tables(exports, tmp_path):
-    least, whole = (
-        release(exports("stages"), tmp_path / str(len(parts)), parts, forms=()) for parts in ((), tuple(PUBLIC))
-    )
+def test_every_release_has_the_same_tables(public_releases):
+    least, whole = public_releases("stages", ()), public_releases("stages", tuple(PUBLIC))
     for name in TABLES:
         assert {tuple(row) for row in rows(least, name)} == {tuple(row) for row in rows(whole, name)}
     assert pq.read_schema(least / "judgments.parquet") == pq.read_schema(whole / "judgments.parquet")
 
 
-def test_the_least_has_exclusions_and_no_figures_of_annotators_or_times(exports, tmp_path):
-    folder = release(exports("stages"), tmp_path / "out", (), forms=())
+def test_the_least_has_exclusions_and_no_figures_of_annotators_or_times(public_releases):
+    folder = public_releases("stages", ())
     (out,) = [who for who in rows(folder, "annotators") if who["excluded"]]
     assert (out["annotator"], out["exclusion_reason"]) == ("A-04", "Answered at random")
     figures = json.loads((folder / "figures.json").read_text())

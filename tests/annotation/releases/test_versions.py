@@ -47,7 +47,7 @@ def test_what_happened_between_two_versions_is_told(capsys):
     assert codes <= {"excluded", "adjudicated"}, codes
 
 
-def test_the_same_state_twice_differs_in_nothing_but_the_version(small, capsys):
+def test_the_same_state_twice_differs_in_nothing_but_the_version_and_goes_to_the_hub(small, capsys, monkeypatch):
     released(small, "1.0")
     released(small, "1.1")
     capsys.readouterr()
@@ -57,15 +57,11 @@ def test_the_same_state_twice_differs_in_nothing_but_the_version(small, capsys):
     assert capsys.readouterr().out == "cats 1.0 → cats 1.0\nNothing differs.\n"
     with pytest.raises(CommandError, match=r"There are: cats@1\.1, cats@1\.0"):
         call_command("diff_release", "cats@1.0", "cats@2.0")
-
-
-def test_a_frozen_release_is_verified_and_goes_to_the_hub(small, monkeypatch):
-    released(small, "1.0")
     stand_in = StandIn()
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setenv("HF_ENDPOINT", stand_in.address)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     call_command("push_release", "cats@1.0", "--to", "lab/cats", "--yes")
     files = stand_in.repos["lab/cats"].files("1.0")
-    assert json.loads(files["manifest.json"])["content"] == small.releases.get().content
+    assert json.loads(files["manifest.json"])["content"] == small.releases.get(version="1.0").content
     stand_in.close()
