@@ -128,15 +128,16 @@ def test_undo_skip_and_history_work_as_in_judging(client, stage):
     assert act(client, stage, "flag", first, flag_reason="Odd") == {"flagged": True}
 
 
-@pytest.mark.parametrize(
-    "sent", [{"answer": "9"}, {"answer": ""}, {"cannot_judge": 1}, {"answer": "1", "lease": "x"},
-             {"answer": "1", "lease": uuid.UUID(int=5)}]
-)  # fmt: skip
-def test_a_wrong_answer_is_refused_with_and_without_script(client, stage, sent):
-    sent = {"key": uuid.uuid4(), "lease": trial_leases(stage, SEED, 1)[0].token, **sent}
-    assert "refused" in client.post(f"{home_of(stage)}submit/", sent, **JSON).json()
-    page = client.post(f"{home_of(stage)}submit/", sent)
-    assert page.status_code in {404, 422} and f'href="{home_of(stage)}"' in page.text
+def test_a_wrong_answer_is_refused_with_and_without_script(client, stage):
+    [lease] = trial_leases(stage, SEED, 1)
+    for sent in (
+        {"answer": "9"}, {"answer": ""}, {"cannot_judge": 1}, {"answer": "1", "lease": "x"},
+        {"answer": "1", "lease": uuid.UUID(int=5)},
+    ):  # fmt: skip
+        sent = {"key": uuid.uuid4(), "lease": lease.token, **sent}
+        assert "refused" in client.post(f"{home_of(stage)}submit/", sent, **JSON).json(), sent
+        page = client.post(f"{home_of(stage)}submit/", sent)
+        assert page.status_code in {404, 422} and f'href="{home_of(stage)}"' in page.text, sent
 
 
 def test_it_works_as_a_plain_form(client, stage):
