@@ -30,7 +30,8 @@ def _somebody(protocol: str, items: Sequence[Words], settings: dict) -> Annotato
     benchmark = studies.benchmark(0)
     text_items.several(benchmark, items, type="replace", subtype="rel")
     study = studies.study(benchmark=benchmark, protocol=protocol, **settings)
-    return studies.annotator(pictures.paint(study, [pictures.draw(number, 640, 427) for number in range(len(items))]))
+    drawn = (pictures.draw(number % len(pictures.COLOURS), 640, 427) for number in range(len(items)))
+    return studies.annotator(pictures.paint(study, drawn))
 
 
 def hard_positives(real: Path, count: int) -> list[Words]:

@@ -111,5 +111,5 @@ def test_every_protocol_of_the_library_can_be_adjudicated(client, manager, name)
     for page in (url, reverse("study-item", args=[study.pk, 0])):
         assert client.get(page).status_code == 200
     reasons = {why for rule in protocol_named(stage.protocol).file.decide for why in getattr(rule, "drop", {}).values()}
-    listed = client.get(reverse("study-items", args=[study.pk])).content.decode()
+    listed = client.get(reverse("study-items", args=[study.pk])).content.decode() if reasons else ""
     assert all(f'value="{why}"' in listed for why in reasons)

@@ -95,9 +95,10 @@ def test_the_short_list_leads_on_to_the_whole(client, manager):
     assert f"{url(stage, 'study-adjudicate', task=stage.tasks.get().pk, sort='split')}".replace("&", "&amp;") in page
 
 
-@pytest.mark.parametrize("query", [{"page": "x"}, {"page": "0"}, {"page": "9" * 9}, {"least": "x"}, {"sort": "x"}])
-def test_what_makes_no_sense_is_passed_over(client, manager, query):
-    assert client.get(url(split(), **query)).status_code == 200
+def test_what_makes_no_sense_is_passed_over(client, manager):
+    stage = split()
+    for query in ({"page": "x"}, {"page": "0"}, {"page": "9" * 9}, {"least": "x"}, {"sort": "x"}):
+        assert client.get(url(stage, **query)).status_code == 200, query
 
 
 def cost(client, address: str) -> int:

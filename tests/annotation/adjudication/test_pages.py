@@ -115,20 +115,18 @@ def test_broken_material_is_dropped(client, manager):
     assert Outcome.objects.get().reason == "flagged"
 
 
-@pytest.mark.parametrize(
-    "said, words",
-    [
-        ({"verdict": "1", "note": " "}, "Give a short reason"),
-        ({"note": "So."}, "Pick one of the answers"),
-        ({"verdict": "9", "note": "So."}, "Pick one of the answers"),
-        ({"verdict": "candidate-0", "note": "So."}, "Pick one of the answers"),
-    ],
-)
-def test_what_is_no_decision_is_said_and_the_reason_kept(client, manager, said, words):
+def test_what_is_no_decision_is_said_and_the_reason_kept(client, manager):
     stage = tied()
-    answer = post(client, client.get(url(stage)).text, stage, do="decide", **said)
-    assert answer.status_code == 422 and words in answer.text
-    assert f'name="note" value="{said["note"]}"' in answer.text and not Outcome.objects.exists()
+    page = client.get(url(stage)).text
+    for verdict, note, words in (
+        ({"verdict": "1"}, " ", "Give a short reason"),
+        ({}, "So.", "Pick one of the answers"),
+        ({"verdict": "9"}, "So.", "Pick one of the answers"),
+        ({"verdict": "candidate-0"}, "So.", "Pick one of the answers"),
+    ):
+        answer = post(client, page, stage, do="decide", note=note, **verdict)
+        assert answer.status_code == 422 and words in answer.text, verdict
+        assert f'name="note" value="{note}"' in answer.text and not Outcome.objects.exists()
 
 
 def test_who_comes_second_is_told_and_sees_what_was_decided(client, manager):
@@ -241,16 +239,11 @@ def test_a_flag_of_another_item_is_not_settled_here(client, manager):
     assert not Flag.objects.get().settled_at
 
 
-@pytest.mark.parametrize("task", ["x", "-1", "9" * 30, "999999"])
-def test_an_item_that_is_not_there_is_said(client, manager, task):
-    stage = tied()
-    assert "not in this stage." in client.get(url(stage, task=task)).text
-    assert client.post(url(stage), {"task": task, "do": "decide"}).status_code == 409
-
-
-def test_an_item_of_another_study_is_not_shown_here(client, manager):
-    here, there = tied(), tied()
-    assert "not in this stage." in client.get(url(here, task=there.tasks.get().pk)).text
+def test_an_item_that_is_not_there_or_of_another_study_is_said(client, manager):
+    stage, other = tied(), studies.stage()
+    for task in ("x", "-1", "9" * 30, "999999", other.tasks.get().pk):
+        assert "not in this stage." in client.get(url(stage, task=task)).text, task
+        assert client.post(url(stage), {"task": task, "do": "decide"}).status_code == 409, task
 
 
 @pytest.mark.parametrize("protocol", ["bivlc-i2t", "bivlc-t2i", "verify"])

@@ -76,20 +76,17 @@ def test_all_items_of_a_kind_can_be_given(client, manager):
     assert reserved(ana) == ["added"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
+def test_what_cannot_be_given_is_said_and_nothing_is_given(client, manager, stage):
+    ana = studies.annotator(stage.study)
+    for asked, said in (
         ({"keys": "item-0\nitem-9"}, "There is no item item-9 in the benchmark."),
         ({"keys": ""}, "Name at least one item."),
         ({"annotators": [], "keys": "item-0"}, "This field is required."),
         ({"which": "some"}, "not one of the available choices"),
-    ],
-)
-def test_what_cannot_be_given_is_said_and_nothing_is_given(client, manager, stage, asked, said):
-    ana = studies.annotator(stage.study)
-    answer = give(client, stage, ana, **asked)
-    assert answer.status_code == 422 and said in answer.content.decode()
-    assert reserved(ana) == []
+    ):
+        answer = give(client, stage, ana, **asked)
+        assert answer.status_code == 422 and said in answer.content.decode(), asked
+        assert reserved(ana) == [], asked
 
 
 def test_names_are_needed_and_not_endless(client, manager, stage):

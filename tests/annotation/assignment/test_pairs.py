@@ -1,4 +1,4 @@
-"""BiVLC §3.1's pair experiment: five pairs of annotators, forty shared items each (the paper has a hundred), kappa on
+"""BiVLC §3.1's pair experiment: five pairs of annotators, twenty shared items each (the paper has a hundred), kappa on
 any image or none."""
 
 import random
@@ -17,13 +17,13 @@ from annotation.models import Seat, Slot
 from tests.builders import crowds, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PAIRS, SHARED = 5, 40
+PAIRS, SHARED = 5, 20
 ERRORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.1, 0.2, 0.05, 0.35)  # of the ten
 
 
 @pytest.fixture
 def study():
-    """Ten people sit down and are given batches of forty items, two to each; nobody is put in a pair by hand."""
+    """Ten people sit down and are given batches of twenty items, two to each; nobody is put in a pair by hand."""
     plan = StagePlan(
         "bivlc-choose", settings={"strategy": "batches", "batch_size": SHARED, "overlap": 2, "quota": SHARED}
     )

@@ -61,19 +61,17 @@ def test_one_wrong_line_and_nothing_is_set(staff):
     assert "item-0 none\nitem-7 none" in html and not stage.tasks.exclude(kind=Kind.JUDGE).exists()
 
 
-@pytest.mark.parametrize(
-    ("lines", "fields", "reason"),
-    [
+def test_what_cannot_be_set_is_said(staff):
+    stage = studies.stage()
+    for lines, fields, reason in (
         ("", {}, "Name at least one item"),
         ("item-0 candidate-7", {}, "has no answer candidate-7"),
         ("item-0", {}, "was imported without a known answer"),
         ("", {"draw_known": 3}, "has only 0 free items with a known answer"),
         ("", {"draw_known": 0}, "greater than or equal to 1"),
-    ],
-)
-def test_what_cannot_be_set_is_said(staff, lines, fields, reason):
-    page = add(staff, studies.stage(), lines, **fields)
-    assert page.status_code == 422 and reason in page.content.decode()
+    ):
+        page = add(staff, stage, lines, **fields)
+        assert page.status_code == 422 and reason in page.content.decode(), reason
 
 
 def test_practice_has_notes(staff):

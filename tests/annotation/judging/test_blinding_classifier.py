@@ -36,7 +36,7 @@ FOUND = 0.7
 @pytest.fixture(autouse=True)
 def quick(monkeypatch, request):
     if not request.node.get_closest_marker("nightly"):
-        monkeypatch.setattr(visible_features, "TREES", 60)
+        monkeypatch.setattr(visible_features, "TREES", 30)
     answer_at_once(monkeypatch)
 
 
@@ -75,9 +75,9 @@ def looks(seen):
 def sitting_of(protocol):
     """Two annotators, one without script, and all their screens, checks among them where there can be any."""
     if protocol in CHECKED:
-        stage = visible_features.stage_with_checks(Strategy.EVERYONE, items=3, known=1, protocol=protocol)
+        stage = visible_features.stage_with_checks(Strategy.EVERYONE, items=2, known=1, protocol=protocol)
     else:
-        stage = visible_features.stage_with_sides(protocol, items=3, annotators=2)
+        stage = visible_features.stage_with_sides(protocol, items=2, annotators=2)
     visible_features.seed(1)
     seen = visible_features.collect(stage, 2, 10, plain=2)
     checks = visible_features.is_check(seen)
@@ -101,8 +101,8 @@ def test_pictures_of_their_own_size_are_found(monkeypatch):
 @pytest.mark.parametrize("protocol", CHECKED)
 def test_practice_shows_the_screens_of_the_work(client, protocol):
     """What is practice stands above it; nothing of it is in the screen, nor in the headers or in a cookie."""
-    stage = visible_features.stage_with_sides(protocol, items=1)
-    known = dict.fromkeys(visible_features.material(1).items.all(), Known((), "Well."))
+    stage = visible_features.stage_with_sides(protocol, items=1, files=False)
+    known = dict.fromkeys(visible_features.material(1, files=False).items.all(), Known((), "Well."))
     gold_items.set_known(stage=stage, kind=Kind.TRAINING, known=known, by="test")
     home = f"/judge/{studies.annotator(stage.study).token}/"
     pages = []
@@ -126,9 +126,9 @@ def masked(html):
 # Checks
 
 
-def in_a_pool(annotators=20, files=False, **settings):
-    stage = visible_features.stage_with_checks(Strategy.POOL, items=40, known=20, files=files, quota=20, **settings)
-    seen = visible_features.collect(stage, annotators, 20, files=files)
+def in_a_pool(annotators=20, plain=5, files=False, **settings):
+    stage = visible_features.stage_with_checks(Strategy.POOL, items=20, known=8, files=files, quota=20, **settings)
+    seen = visible_features.collect(stage, annotators, 20, plain, files)
     assert len(seen) == 20 * annotators
     return seen, visible_features.is_check(seen)
 
@@ -138,7 +138,7 @@ def pool(module_world):
     """The screens of ten annotators, a quarter of them checks."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         answer_at_once(monkeypatch)
-        return in_a_pool(10)
+        return in_a_pool(10, plain=10)
 
 
 def test_checks_in_a_pool_cannot_be_told(pool, savepoint):
@@ -230,7 +230,7 @@ def test_options_that_are_not_shuffled_are_found(monkeypatch):
         key: claim.replace("ORDER BY random()", "ORDER BY option") for key, claim in assignment_leases.CLAIMS.items()
     }
     monkeypatch.setattr(assignment_leases, "CLAIMS", ordered)
-    seen = right_side("bivlc-choose", annotators=2, screens=20)
+    seen = right_side("bivlc-choose", annotators=1, screens=6)
     assert set(visible_features.first_place(seen)) == {0}  # nothing is left to learn
 
 

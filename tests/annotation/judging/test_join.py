@@ -168,12 +168,13 @@ def test_another_stages_link_seats_them_there_once_they_say_so(client, known):
     assert Seat.objects.filter(annotator=known, stage=second).exists()
 
 
-@pytest.mark.parametrize("sent", [{}, {"consent": "yes", "key": "7"}, {"link": ""}, {"link": "https://a/judge/x/"}])
-def test_a_prolific_id_alone_opens_nothing_and_changes_nothing(known, sent):
+def test_a_prolific_id_alone_opens_nothing_and_changes_nothing(known):
     before, stranger = as_stored(known), Client()
-    answers = [stranger.post(link(known.study), sent | {"PROLIFIC_PID": "p1"})]
-    for path in (link(known.invited_to, AGAIN), link(known.study, AGAIN), link(known.study, "?PROLIFIC_PID=p1")):
-        answers += [stranger.get(path), stranger.post(path, sent)]
+    paths = (link(known.invited_to, AGAIN), link(known.study, AGAIN), link(known.study, "?PROLIFIC_PID=p1"))
+    answers = [stranger.get(path) for path in paths]
+    answers.append(stranger.post(link(known.study), {"PROLIFIC_PID": "p1"}))
+    for sent in ({}, {"consent": "yes", "key": "7"}, {"link": ""}, {"link": "https://a/judge/x/"}):
+        answers += [stranger.post(path, sent) for path in paths]
     for answer in answers:
         assert answer.status_code in (200, 403) and known.token not in answer.text
     assert as_stored(known) == before and Annotator.objects.count() == 1

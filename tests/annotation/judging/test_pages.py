@@ -161,11 +161,12 @@ def question_fields(page) -> dict[str, str]:
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode()))
 
 
-@pytest.mark.parametrize("answer", ["9", "0", "", "candidate-0", "both"])
-def test_an_answer_that_is_not_on_the_screen_is_refused_with_a_sentence(client, annotator, answer):
-    refused = send(client, annotator, screen(client, annotator), answer)
-    assert (refused.status_code, Judgment.objects.count()) == (422, 0)
-    assert refused.json()["refused"].endswith(".")
+def test_an_answer_that_is_not_on_the_screen_is_refused_with_a_sentence(client, annotator):
+    lease = screen(client, annotator)
+    for answer in ("9", "0", "", "candidate-0", "both"):
+        refused = send(client, annotator, lease, answer)
+        assert (refused.status_code, Judgment.objects.count()) == (422, 0), answer
+        assert refused.json()["refused"].endswith("."), answer
 
 
 @pytest.mark.parametrize("fields", [{}, {"lease": "x", "key": "y"}, {"lease": str(uuid.uuid4()), "key": "1"}])
@@ -247,7 +248,7 @@ def test_history_lists_own_screens_with_answers_and_an_edit_is_a_revision(client
     assert list(lease.judgments.order_by("revision").values_list("revision", "answer"))[1] == (2, "none")
 
 
-@pytest.mark.parametrize(("ahead", "held"), [("", 2), ("0", 2), ("3", 3), ("4", 4), ("99", 4), ("x", 2)])
+@pytest.mark.parametrize(("ahead", "held"), [("", 2), ("0", 2), ("3", 3), ("99", 4), ("x", 2)])
 def test_a_page_on_a_slow_network_holds_up_to_four_screens(client, ahead, held):
     annotator = studies.annotator(studies.study(items=6))
     answer = client.get(home(annotator), {"ahead": ahead}, **JSON).json()

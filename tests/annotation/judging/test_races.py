@@ -46,7 +46,7 @@ def crowd():
 def claim_together(crowd, overlap: int) -> tuple[list, list]:
     """One item, every client claims; returns the clients and those leases that were given out."""
     stage = studies.stage(overlap=overlap)
-    clients = [studies.annotator(stage.study) for _ in range(CLIENTS)]
+    clients = studies.people(stage.study, CLIENTS)
     got = crowd(lambda number: assignment_leases.hold(annotator=clients[number], stage=stage, wanted=1))
     return clients, [lease for leases in got for lease in leases]
 
@@ -126,7 +126,7 @@ def test_a_lease_that_ran_out_is_given_on_once(crowd):
     slow = studies.annotator(stage.study)
     assignment_leases.hold(annotator=slow, stage=stage, wanted=1)
     Slot.objects.update(held_until="2020-01-01T00:00Z")
-    clients = [studies.annotator(stage.study) for _ in range(CLIENTS)]
+    clients = studies.people(stage.study, CLIENTS)
     got = crowd(lambda number: assignment_leases.hold(annotator=clients[number], stage=stage, wanted=1))
     assert sum(len(leases) for leases in got) == 1
 

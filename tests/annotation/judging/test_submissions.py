@@ -48,11 +48,11 @@ def test_a_judgment_fills_its_slot(ann, lease):
     assert (slot.judgment, slot.annotator, slot.held_until) == (judgment, ann, None)
 
 
-@pytest.mark.parametrize("answer", ["0", "5", "candidate-1", "", "-1", "²", "both"])
-def test_what_is_not_on_the_screen_is_refused(ann, lease, answer):
-    with pytest.raises(errors.BadAnswer):
-        studies.submit(ann, lease, answer)
-    assert not Judgment.objects.exists()
+def test_what_is_not_on_the_screen_is_refused(ann, lease):
+    for answer in ("0", "5", "candidate-1", "", "-1", "²", "both"):
+        with pytest.raises(errors.BadAnswer):
+            studies.submit(ann, lease, answer)
+        assert not Judgment.objects.exists(), answer
 
 
 def test_cannot_judge_counts_and_wants_a_reason(ann, lease):

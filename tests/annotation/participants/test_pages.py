@@ -127,7 +127,7 @@ def test_time_from_the_first_answer_to_the_last_over_all_stages():
 
 def test_signs_are_said_with_their_figures(client, manager, study):
     for number in range(3):
-        person(study, 20, times=(4000,), name=f"careful {number}", pick=None)
+        person(study, 7, times=(4000,), name=f"careful {number}", pick=None)
     fast = person(study, 20, times=(500,))
     found = {one.annotator.pk: one for one in roster.participants(study)}
     assert "0.5 s a screen, everybody 4.0 s" in found[fast.pk].signs
@@ -175,14 +175,14 @@ def test_a_manager_excludes_with_a_reason_and_reinstates(client, manager, study)
 
 
 @pytest.mark.parametrize("what", ["exclude", "reinstate"])
-@pytest.mark.parametrize("reason", ["", "  ", "\0"])
-def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, study, what, reason):
+def test_nobody_is_excluded_or_reinstated_without_a_reason(client, manager, study, what):
     ann = person(study, 1)
     if what == "reinstate":
         participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
     before = Annotator.objects.get().excluded_at
-    act(client, ann, what, reason=reason)
-    assert Annotator.objects.get().excluded_at == before
+    for reason in ("", "  ", "\0"):
+        client.post(reverse("study-participant", args=[study.pk, ann.number, what]), {"reason": reason})
+        assert Annotator.objects.get().excluded_at == before, reason
 
 
 def test_a_manager_marks_somebody_as_returned_and_lets_them_go_on(client, manager, study):
@@ -291,12 +291,13 @@ def test_only_prolifics_people_are_in_the_file(client, manager, study):
     assert sheet(client, study) == []
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_no_cell_is_a_formula(client, manager, study, cell):
-    person(study, 0, f"{cell}x", prolific_session=cell)
+def test_no_cell_is_a_formula(client, manager, study):
+    cells = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]
+    for cell in cells:
+        person(study, 0, f"{cell}x", prolific_session=cell)
     text = client.get(reverse("study-submissions", args=[study.pk])).text
-    [row] = list(csv.reader(io.StringIO(text, newline="")))[1:]
-    assert row[:2] == [f"'{cell}x", f"'{cell}"]
+    rows = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert [row[:2] for row in rows] == [[f"'{cell}x", f"'{cell}"] for cell in cells]
 
 
 # Prolific's export
@@ -334,9 +335,15 @@ def test_older_names_of_the_columns_are_read(client, manager, study):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Status\nRETURNED\n", "Participant id\np0\n", HEAD, b"\xff\xfe\x00P", "a\x00b,c\n1,2\n", '"' * 3],
+    [b"", b"Status\nRETURNED\n", b"Participant id\np0\n", HEAD.encode(), b"\xff\xfe\x00P", b"a\x00b,c\n1,2\n", b'"""'],
     ids=["empty", "no id", "no status", "no rows", "not UTF-8", "NUL", "quotes"],
 )
+def test_what_is_no_export_cannot_be_read(text):
+    with pytest.raises(prolific.Unreadable, match="Upload the export as Prolific made it"):
+        prolific.read(text)
+
+
+@pytest.mark.parametrize("text", ["", HEAD])
 def test_what_is_no_export_is_refused_with_a_sentence(client, manager, study, text):
     person(study, 0, "p0")
     answer = upload(client, study, text, follow=False)

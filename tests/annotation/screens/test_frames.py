@@ -36,8 +36,8 @@ def test_these_protocols_show_images_of_both_origins():
 
 @pytest.fixture
 def pairs(real, tmp_path) -> Benchmark:
-    """BiVLC's 12 items, each with its photograph and the generated image that was chosen."""
-    items = real_material.bivlc_items(real / "data" / "bivlc")
+    """Five of BiVLC's items, each with its photograph and the generated image that was chosen."""
+    items = real_material.bivlc_items(real / "data" / "bivlc")[:5]
     for item in items:
         [chosen] = item.pop("truth")["bivlc-choose"]
         original, *candidates = item["images"]
@@ -70,16 +70,16 @@ def received(client, address: str, *size: str) -> tuple:
 
 @pytest.mark.real
 @pytest.mark.django_db
-@pytest.mark.parametrize("protocol", MIXED)
-def test_original_and_generated_images_differ_in_their_pixels_alone(protocol, pairs, client):
-    shown = screens(pairs, protocol)
-    assert len(shown) == 12 and all(len(set(pictures)) == 2 for pictures in shown.values())
-    telling = {
-        key: found
-        for key, pictures in shown.items()
-        if len(found := {repr(received(client, *picture)) for picture in pictures}) > 1
-    }
-    assert telling == {}
+def test_original_and_generated_images_differ_in_their_pixels_alone(pairs, client):
+    for protocol in MIXED:
+        shown = screens(pairs, protocol)
+        assert len(shown) == 5 and all(len(set(pictures)) == 2 for pictures in shown.values())
+        telling = {
+            key: found
+            for key, pictures in shown.items()
+            if len(found := {repr(received(client, *picture)) for picture in pictures}) > 1
+        }
+        assert telling == {}, protocol
 
 
 @pytest.mark.real

@@ -48,13 +48,13 @@ def right() -> list[bool]:
     return [j.answer in j.lease.task.item.truth["bivlc-choose"] for j in judged]
 
 
-def test_three_finish_nine_items_at_overlap_two_and_share_the_work_out(site):
-    report = run(study(items=9), site)
-    assert report.judgments == 18 and report.errors == []
-    assert Slot.objects.filter(judgment__isnull=False).count() == Slot.objects.count() == 18
+def test_three_finish_six_items_at_overlap_two_and_share_the_work_out(site):
+    report = run(study(items=6), site)
+    assert report.judgments == 12 and report.errors == []
+    assert Slot.objects.filter(judgment__isnull=False).count() == Slot.objects.count() == 12
     assert all(right())
     assert [tally.pseudonym for tally in report.tallies] == ["A-01", "A-02", "A-03"]
-    assert min(tally.judgments for tally in report.tallies) >= 4
+    assert min(tally.judgments for tally in report.tallies) >= 3
     for judgment in Judgment.objects.all():
         assert 500 < judgment.active_ms <= judgment.elapsed_ms <= 1.26 * judgment.active_ms
     assert list(Annotator.objects.values_list("simulated", flat=True)) == [True, True, True]
@@ -62,15 +62,15 @@ def test_three_finish_nine_items_at_overlap_two_and_share_the_work_out(site):
 
 
 def test_an_error_rate_of_one_never_tells_the_truth(site):
-    run(study(), site, error_rate=1)
-    assert right() == [False] * 12
+    run(study(items=2), site, error_rate=1)
+    assert right() == [False] * 4
 
 
 @pytest.mark.parametrize("name", ["prompt-fit", "two-scores"])
 def test_they_answer_protocol_files(site, name):
-    report = run(declared.study(name, 3), site, error_rate=0)
-    assert report.judgments == 9 and report.errors == []
-    assert Judgment.objects.values("lease__task", "answer").distinct().count() == 3
+    report = run(declared.study(name, 2), site, error_rate=0)
+    assert report.judgments == 6 and report.errors == []
+    assert Judgment.objects.values("lease__task", "answer").distinct().count() == 2
 
 
 def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(site):
@@ -90,7 +90,7 @@ def test_it_gives_up_waiting_for_screens_in_others_hands(site):
     busy = study(items=1, overlap=1)
     stranger = studies.annotator(busy)
     studies.assignment_leases.hold(annotator=stranger, stage=busy.stages.get(), wanted=1)
-    report = run(busy, site, patience=0.5)
+    report = run(busy, site, patience=0.2)
     assert report.judgments == 0 and report.seconds < 5
 
 
@@ -141,7 +141,7 @@ PIPELINE = [
 ]
 
 
-def pipeline(items: int = 4) -> Study:
+def pipeline(items: int = 3) -> Study:
     made = studies.study(items=items, stages=PIPELINE)
     known = {"bivlc-choose": ["candidate-1"], "bivlc-disambiguate": ["positive-0"]}
     Item.objects.update(truth=known)
@@ -151,29 +151,24 @@ def pipeline(items: int = 4) -> Study:
 
 def test_they_go_through_every_stage(site):
     made = pipeline()
-    report = run(made, site, annotators=4)
+    report = run(made, site)
     whole = funnel(made)
     assert report.errors == []
-    assert (whole["imported"], whole["kept"], whole["open"]) == (4, 3, 0)
-    assert [(row["tasks"], row["open"]) for row in whole["measuring"]] == [(6, 0), (6, 0)]
+    assert (whole["imported"], whole["kept"], whole["open"]) == (3, 2, 0)
+    assert [(row["tasks"], row["open"]) for row in whole["measuring"]] == [(4, 0), (4, 0)]
     (measured,) = baselines(made)
-    assert (measured["measures"]["group"]["n"], measured["measures"]["group"]["share"]) == (3, 1.0)
+    assert (measured["measures"]["group"]["n"], measured["measures"]["group"]["share"]) == (2, 1.0)
 
 
-def test_they_consent_where_they_are_asked(site):
-    report = run(study(items=1, overlap=1, consent="You may stop at any time."), site, annotators=1)
-    assert (report.judgments, report.errors) == (1, [])
-    assert Annotator.objects.get().consented_at is not None
-
-
-def test_they_pass_the_questions_and_the_practice(site):
-    made = studies.study(items=4, comprehension=[{"question": "How many?", "options": ["One", "Two"], "answer": 1}])
-    stage = made.stages.get()
-    practice = Item.objects.get(position=0)
-    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known={practice: Known(["none"])}, by="test")
+def test_they_consent_and_pass_the_questions_and_the_practice(site):
+    questions = [{"question": "How many?", "options": ["One", "Two"], "answer": 1}]
+    made = studies.study(items=3, comprehension=questions, consent="You may stop at any time.")
+    known = {Item.objects.get(position=0): Known(["none"])}
+    gold_items.set_known(kind=Kind.TRAINING, stage=made.stages.get(), known=known, by="test")
     report = run(made, site, annotators=2)
-    assert report.errors == [] and report.judgments == 3
+    assert report.errors == [] and report.judgments == 2
     assert Attempt.objects.filter(passed=True).count() == 4
+    assert not Annotator.objects.filter(consented_at=None).exists()
 
 
 def test_errors_come_as_often_as_stated_and_fall_on_every_other_answer():
@@ -212,16 +207,16 @@ def test_they_fill_in_answers_that_are_more_than_a_pick(site, protocol):
     negatives = ["A mat lies on a cat.", "A cat sits on a hat."]
     texts = {**text_items.TEXTS, "second_positive": ["A cat rests on a mat."]}
     texts["negative"] = negatives if protocol == "sugarcrepe-compare" else negatives[:1]
-    made = text_items.study(protocol, items=4, texts=texts)
+    made = text_items.study(protocol, items=2, texts=texts)
     report = run(made, site, annotators=2)
-    assert (report.judgments, report.errors) == (4, [])
+    assert (report.judgments, report.errors) == (2, [])
     assert Task.objects.filter(decided=None).count() == 0
 
 
 def test_an_edit_is_confirmed_and_its_words_go_on_to_the_end(site):
     plans = [StagePlan("visla-paraphrase", "one"), StagePlan("visla-triplet", "two", source="one")]
-    made = text_items.study(*plans, items=8)
-    report = run(made, site, annotators=4, undo_rate=0.1, skip_rate=0.05)
+    made = text_items.study(*plans, items=6)
+    report = run(made, site, annotators=3, undo_rate=0.1, skip_rate=0.05)
     whole = funnel(made)
     queue = cases.queue(made.stages.select_related("study").get(position=1))
     waiting = [task for task, why in queue if why == "awaiting"]
