@@ -22,10 +22,11 @@ from benchmarks.housekeeping import backup as housekeeping_backup
 from benchmarks.housekeeping import restore as housekeeping_restore
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import CannotBackUp, backup
-from benchmarks.housekeeping.deferred_files import finish_dead
+from benchmarks.housekeeping.deferred_files import DeferredFiles, finish_dead
 from benchmarks.housekeeping.restore import CannotRestore, restore
 from benchmarks.models import Benchmark, Event, Image, Item
 from tests.builders import imports, installation
+from tests.builders.kills import killed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]
 
@@ -137,18 +138,24 @@ def test_the_sequence_of_migrations_stays(saved):
         assert cursor.fetchone() == number
 
 
+MOMENTS = {
+    "placed": (housekeeping_restore, "_load"),  # the files are there, the database is the former one
+    "loading": (tables, "_load_table"),  # the tables are empty
+    "loaded": (Event.objects, "create"),  # the last thing in the transaction
+    "following": (DeferredFiles, "_move_in"),  # it is committed, and what must follow has not
+}
+
+
 @pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.nightly)], indirect=True)
 @pytest.mark.parametrize(
     "moment",
     [*(pytest.param(early, marks=pytest.mark.nightly) for early in ("placed", "loading")), "loaded", "following"],
 )
-def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, settings, moment):
+def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, moment):
     first = installation.rows(), installation.files()
     change(tmp_path)
     second = installation.rows(), installation.files()
-    connection.close()
-    done = imports.alone("benchmarks/housekeeping/killed_restore.py", settings, str(saved), moment)
-    assert done.returncode == -9, done.stderr
+    killed(lambda: restore(folder=saved, replace=True, by="test"), *MOMENTS[moment])
     until_gone()
     assert finish_dead() == 1
     assert (installation.rows(), installation.files()) == (first if moment == "following" else second)

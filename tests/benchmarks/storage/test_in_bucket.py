@@ -89,9 +89,9 @@ def test_what_a_lost_machine_had_placed_is_cleared_by_another_one(given, another
 @pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("moment", ["moved", "staged"])
-def test_an_import_killed_on_one_machine_is_done_by_another_one(given, another_machine, settings, moment):
+def test_an_import_killed_on_one_machine_is_done_by_another_one(given, another_machine, moment):
     job = imports.queued(*given)
-    assert imports.alone("benchmarks/imports/killed_import.py", settings, str(job.pk), moment).returncode == -9
+    imports.killed(job, moment)
     assert bool(names("originals")) == (moment == "moved") and not Image.objects.exists()
     another_machine()
     staging.sweep_staging()
