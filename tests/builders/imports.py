@@ -12,12 +12,13 @@ from pathlib import Path
 from django.db import connection
 from PIL import Image as Drawing
 
-from benchmarks.imports import frames
+from benchmarks.imports import frames, store
 from benchmarks.imports import run as run_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
 from tests.builders import object_storage
+from tests.builders.kills import killed as kill
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = (Benchmark, Item, Caption, ItemImage, Image)
@@ -74,6 +75,11 @@ def queued(
 
 def run(job: Job, **more) -> Job:
     return jobs.run(job_id=job.pk, by="test", work=run_import.import_files, **more)
+
+
+def killed(job: Job, moment: str) -> None:
+    """The job's worker dies before its commit: when everything is staged, or when everything has moved, too."""
+    kill(lambda: run(job), *{"staged": (store, "store_images"), "moved": (jobs, "finish_job")}[moment])
 
 
 def imported(path: Path, images: Path | None, **how) -> Job:

@@ -1,6 +1,7 @@
-"""A Winnow of the test's own: `manage.py up` as a process, on a `var` and a port of its own."""
+"""A Winnow of the test's own: `manage.py up` as a process, on a `var` and a port of its own. Or its servers alone."""
 
 import http.client
+import json
 import os
 import signal
 import socket
@@ -35,6 +36,26 @@ def children(parent: int, word: str) -> list[psutil.Process]:
                 if process.status() != psutil.STATUS_ZOMBIE and word in " ".join(process.cmdline()):
                     found.append(process)
     return found
+
+
+class Servers:
+    """Web servers and workers, as forks of one process (tests/config/servers.py) with this environment."""
+
+    def __init__(self, log: Path, environment: dict[str, str]):
+        with log.open("wb") as out:
+            self.starter = subprocess.Popen(
+                [sys.executable, "-m", "tests.config.servers"], cwd=ROOT, env={**os.environ, **environment},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=out, text=True, start_new_session=True,
+            )  # fmt: skip
+        assert self.starter.stdout.readline() == "True\n", "it imports the views at its first request, for seconds"
+
+    def start(self, *command: str, var: Path | None = None) -> psutil.Process:
+        """`gunicorn …` or `celery …`, on that folder."""
+        print(json.dumps([command, var and str(var)]), file=self.starter.stdin, flush=True)
+        return psutil.Process(int(self.starter.stdout.readline()))
+
+    def close(self) -> None:
+        self.starter.communicate()
 
 
 class Winnow:

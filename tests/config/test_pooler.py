@@ -61,15 +61,14 @@ def test_people_judge_and_managers_look(kept, client):
     seated = [studies.annotator(study) for _ in range(2)]
     for one in seated:
         page = reverse("judge", args=[one.token])
-        for _ in range(4):
+        for _ in range(3):  # both together more often than it takes to prepare a statement
             lease = client.get(page, headers={"Accept": "application/json"}).json()["held"][0]
             answer = {"key": str(uuid4()), "lease": lease, "answer": "1", "active": "900", "elapsed": "1000"}
             assert client.post(f"{page}submit/", answer, headers={"Accept": "application/json"}).status_code == 200
-    assert Judgment.objects.count() == 8
+    assert Judgment.objects.count() == 6
     manager = Client()
     manager.force_login(User.objects.create_superuser("ana"))
-    for _ in range(4):
-        assert manager.get(reverse("study-detail", args=[study.pk])).status_code == 200
+    assert manager.get(reverse("study-detail", args=[study.pk])).status_code == 200
     job = queue_export(study=study, by="test")
     assert jobs.revive_job(job=job, by="test")
     assert manager.post(reverse("job-cancel", args=[job.pk])).status_code == 302

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,36 +19,28 @@ from bench.nemesis.annotators import Annotator
 from config import draining
 from tests.builders import studies
 from tests.config.balancer import Balancer
-from tests.config.running import ROOT, free_port
+from tests.config.running import Servers, free_port
 
 ANNOTATORS = 4
+SHAPE = ["--worker-class", "gthread", "--workers", "1", "--threads", "4", "--keep-alive", "15"]
+SHAPE += ["--no-control-socket", "--log-level", "warning"]
 
 
 class WebServers:
-    """One for each port, all below one process. `drain`: seconds."""
+    """One for each port. `drain`: seconds."""
 
     def __init__(self, folder: Path, drain: int):
         own = {"DATABASE_URL": database_url(), "WINNOW_VAR": str(folder), "WINNOW_DRAIN": str(drain)}
-        with (folder / "web.log").open("wb") as log:
-            self.starter = subprocess.Popen(
-                [sys.executable, "-m", "tests.config.web_servers"], cwd=ROOT, env={**os.environ, **own},
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True,
-            )  # fmt: skip
-        assert self.starter.stdout
-        self.has_views = self.starter.stdout.readline() == "True\n"
+        self.servers = Servers(folder / "web.log", own)
         self.processes: dict[int, psutil.Process] = {}
 
     def start(self, port: int) -> None:
-        assert self.starter.stdin and self.starter.stdout
-        print(port, file=self.starter.stdin, flush=True)
-        self.processes[port] = psutil.Process(int(self.starter.stdout.readline()))
+        where = ["--config", "python:config.draining", "--bind", f"127.0.0.1:{port}"]
+        self.processes[port] = self.servers.start("gunicorn", "config.wsgi", *where, *SHAPE)
 
     def stop(self, port: int) -> None:
         self.processes[port].terminate()
         self.processes[port].wait(60)
-
-    def close(self) -> None:
-        self.starter.communicate()
 
 
 def database_url() -> str:
@@ -88,7 +78,6 @@ def roll(people: list[Annotator], folder: Path, web_servers: int, rounds: int, d
     servers, ports = WebServers(folder, drain), [free_port() for _ in range(web_servers)]
     balancer = Balancer(ports)
     try:
-        assert servers.has_views, "a new process imports them at its first request, which waits for seconds"
         for port in ports:
             servers.start(port)
         for port in ports:
@@ -101,7 +90,7 @@ def roll(people: list[Annotator], folder: Path, web_servers: int, rounds: int, d
                 balancer.wait_until(port, True)
     finally:
         balancer.close()
-        servers.close()
+        servers.servers.close()
     assert min(balancer.served.values()) > 10
     return [*balancer.errors, *(failure.what for one in people for failure in one.diary.failures)]
 

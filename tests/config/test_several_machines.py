@@ -2,9 +2,6 @@
 
 import io
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 import zipfile
@@ -24,11 +21,11 @@ from annotation.models import Judgment, Release
 from annotation.releases.verification.verifying import verify
 from annotation.simulation import crowd
 from benchmarks.models import Benchmark, Image, Job, JobState
-from config.services import Servers, redis_url
+from config import services
 from tests.builders import imports, object_storage, studies
-from tests.config.running import ROOT, free_port
+from tests.config.running import Servers, free_port
 
-ITEMS, ANNOTATORS = 6, 2
+ITEMS, ANNOTATORS = 4, 2
 CHUNK = 3000  # bytes
 RELEASE = {
     "name": "cups", "version": "1.0", "stages": ["1"], "splits": "one", "seed": "0", "shard_mb": "500",
@@ -39,21 +36,14 @@ RELEASE = {
 class Machine:
     """A folder of its own with a web server and a worker."""
 
-    def __init__(self, var: Path, environment: dict[str, str]):
+    def __init__(self, var: Path, servers: Servers):
         self.var, port = var, free_port()
         var.mkdir()
         self.url = f"http://127.0.0.1:{port}"
-        web = ["gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "4"]
-        worker = ["celery", "-A", "config", "worker", "--concurrency", "1", "--hostname", f"{var.name}@%h"]
-        own = {**os.environ, **environment, "WINNOW_VAR": str(var)}
-        quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
-        with (var / "log").open("wb") as log:
-            self.processes = [
-                subprocess.Popen(
-                    [sys.executable, "-m", *command], cwd=ROOT, env=own, stdout=log, stderr=log, start_new_session=True
-                )
-                for command in ([*web, "--no-control-socket", "--log-level", "warning"], [*worker, *quiet])
-            ]
+        web = ["--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "4", "--no-control-socket"]
+        worker = ["--concurrency", "1", "--hostname", f"{var.name}@%h", "--without-gossip", "--without-mingle"]
+        servers.start("gunicorn", "config.wsgi", *web, "--log-level", "warning", var=var)
+        servers.start("celery", "-A", "config", "worker", *worker, "--loglevel", "WARNING", var=var)
 
     def files(self) -> list[str]:
         kept = ("media", "uploads", "work")
@@ -65,32 +55,25 @@ class Machine:
         except httpx.HTTPError:
             return False
 
-    def stop(self) -> None:
-        for process in self.processes:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
 
 @contextmanager
 def running(folder: Path, bucket: str) -> Iterator[tuple[Machine, Machine]]:
-    servers = Servers(folder, postgres=False, durable=False)
-    servers.start()
+    valkey = services.Servers(folder, postgres=False, durable=False)
+    valkey.start()
     environment = {
         "DATABASE_URL": os.environ["DATABASE_URL"].replace("/winnow?", f"/{connection.settings_dict['NAME']}?"),
-        "REDIS_URL": redis_url(folder), "SECRET_KEY": settings.SECRET_KEY,
+        "REDIS_URL": services.redis_url(folder), "SECRET_KEY": settings.SECRET_KEY, "WINNOW_VAR": str(folder),
         "WINNOW_S3_URL": object_storage.server().url, "WINNOW_S3_BUCKET": bucket,
         "WINNOW_S3_ACCESS_KEY": object_storage.KEY, "WINNOW_S3_SECRET_KEY": object_storage.SECRET,
     }  # fmt: skip
-    machines: list[Machine] = []
+    servers = Servers(folder / "servers.log", environment)
     try:
-        for name in ("one", "two"):
-            machines.append(Machine(folder / name, environment))
-        wait_for(lambda: all(machine.is_ready() for machine in machines))
-        yield machines[0], machines[1]
+        one, two = (Machine(folder / name, servers) for name in ("one", "two"))
+        wait_for(lambda: one.is_ready() and two.is_ready())
+        yield one, two
     finally:
-        for machine in machines:
-            machine.stop()
-        servers.stop()
+        servers.close()
+        valkey.stop()
 
 
 def wait_for(until: Callable[[], bool], seconds: float = 120) -> None:

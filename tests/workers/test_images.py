@@ -152,20 +152,24 @@ def test_any_cut_of_a_jpeg_is_refused_with_a_code(cut):
     assert caught.value.code in {"EMPTY_FILE", "IMAGE_CORRUPT", "FORMAT_NOT_ALLOWED"}
 
 
-def test_the_largest_image_stays_under_the_memory_limit(tmp_path):
-    side = int(limits.MAX_PIXELS**0.5)
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_largest_image_stays_under_the_memory_limit(tmp_path, share):
+    """`share`: of the largest image, and of the memory."""
+    side = int((limits.MAX_PIXELS / share) ** 0.5)
     (tmp_path / "a.webp").write_bytes(saved(Drawing.new("RGBA", (side, side), (9, 9, 9, 90)), "WEBP", method=0))
     code = "import sys; from workers.images import check_and_render; check_and_render(open(sys.argv[1], 'rb').read());"
     code += "from tests.benchmarks.bad_inputs.outcome import peak_memory; print(peak_memory())"
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "a.webp"], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 512 * 2**20
+    alone = 50 if share > 1 else 0  # MiB that Python and its modules take, whatever the image
+    assert int(done.stdout) < (alone + 512 / share) * 2**20, int(done.stdout) / 2**20
 
 
 @pytest.mark.real
-def test_the_real_images_are_accepted_without_a_note(real):
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
+def test_the_real_images_are_accepted_without_a_note(real, every):
     paths = [*(real / "data/bivlc/images").iterdir(), *(real / "data/coco_val2017/images").iterdir()]
-    made = [check_and_render(path.read_bytes()) for path in paths]
-    assert len(made) == 99 and all(not rendered.notes for rendered in made)
+    made = [check_and_render(path.read_bytes()) for path in sorted(paths)[::every]]
+    assert len(paths) == 99 and all(not rendered.notes for rendered in made)
 
 
 # Frames

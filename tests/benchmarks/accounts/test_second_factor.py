@@ -163,23 +163,16 @@ def credential(**response: bytes) -> str:
 CUT_OFF = credential(authenticatorData=bytes(32) + b"\x80" + bytes(4), signature=b"s")  # its extensions are missing
 
 
-@pytest.mark.parametrize(
-    "credential",
-    ["", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{", DEEP, CUT_OFF],
-    ids=range(9),
-)
-def test_a_passkey_that_is_none_logs_nobody_in(client, credential):
-    answer = client.post(reverse("mfa_login_webauthn"), {"credential": credential})
-    assert answer.status_code == 302 and answer.url == reverse("login")
+def test_a_passkey_that_is_none_logs_nobody_in(client):
+    for wrong in ("", "{}", "5", "[]", '{"id": "x"}', '{"response": {"userHandle": "AA"}}', "{", DEEP, CUT_OFF):
+        answer = client.post(reverse("mfa_login_webauthn"), {"credential": wrong})
+        assert answer.status_code == 302 and answer.url == reverse("login"), wrong
 
 
-@pytest.mark.parametrize(
-    "credential",
-    ["", "{}", "5", '{"id": "x", "rawId": "x", "type": "public-key"}', DEEP,
-     *(credential(attestationObject=cut_off) for cut_off in (b"\xa3", b"\x19", b"\x81" * 3000))],
-    ids=range(8),
-)  # fmt: skip
-def test_a_passkey_that_is_none_is_not_added(client, ana, credential):
+def test_a_passkey_that_is_none_is_not_added(client, ana):
     confirmed(client, reverse("mfa_add_webauthn"))
-    client.post(reverse("mfa_add_webauthn"), {"name": "x", "credential": credential, "passwordless": "on"})
-    assert not Authenticator.objects.exists()
+    cut_off = [credential(attestationObject=part) for part in (b"\xa3", b"\x19", b"\x81" * 3000)]
+    for wrong in ("", "{}", "5", '{"id": "x", "rawId": "x", "type": "public-key"}', DEEP, *cut_off):
+        assert client.get(reverse("mfa_add_webauthn")).status_code == 200  # its challenge
+        answer = client.post(reverse("mfa_add_webauthn"), {"name": "x", "credential": wrong, "passwordless": "on"})
+        assert answer.status_code == 200 and not Authenticator.objects.exists(), wrong

@@ -100,14 +100,18 @@ def test_every_row_is_here():
     assert {case.row for case in CASES.values()} | IN_THIS_FILE == {*ROWS}
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_each_row_is_refused_or_stored_whole(name, folder, installation, monkeypatch):
-    scale(name, monkeypatch)
-    files, code = CASES[name].build(folder), CASES[name].code
-    if code:
-        assert_refused(files, code, installation)
-    else:
-        assert_accepted(files, installation)
+@pytest.mark.parametrize("refused", [True, False])
+def test_each_row_is_refused_or_stored_whole(refused, folder, installation, monkeypatch):
+    for name, case in CASES.items():
+        if bool(case.code) == refused:
+            (folder / name).mkdir()
+            with monkeypatch.context() as patch:
+                scale(name, patch)
+                files = case.build(folder / name)
+                if case.code:
+                    assert_refused(files, case.code, installation, name=name)
+                else:
+                    assert_accepted(files, installation, name=name)
 
 
 # Rows 40, 41 and 43

@@ -139,7 +139,7 @@ def rows(real, name: str) -> list[dict]:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_real_captions_change_little_and_only_once(captions, pairs, every):
     assert format_groups(pairs[::every]) == pairs[::every]
     made = [text for pair in pairs for text in pair]

@@ -22,10 +22,11 @@ from benchmarks.housekeeping import backup as housekeeping_backup
 from benchmarks.housekeeping import restore as housekeeping_restore
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.backup import CannotBackUp, backup
-from benchmarks.housekeeping.deferred_files import finish_dead
+from benchmarks.housekeeping.deferred_files import DeferredFiles, finish_dead
 from benchmarks.housekeeping.restore import CannotRestore, restore
 from benchmarks.models import Benchmark, Event, Image, Item
 from tests.builders import imports, installation
+from tests.builders.kills import killed
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("alone")]
 
@@ -69,11 +70,21 @@ def change(tmp_path: Path) -> None:
     default_storage.save("exports/2/split.zip", ContentFile(b"third"))
 
 
+def migrations_number() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_value FROM django_migrations_id_seq")
+        return cursor.fetchone()[0]
+
+
 def test_into_an_empty_installation(saved, media):
     rows, files = installation.rows(), installation.files()
     last = tables.sequences()
     emptied(media)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval('django_migrations_id_seq')")
+    number = migrations_number()
     restore(folder=saved, replace=False, by="test")
+    assert migrations_number() == number, "its rows are not restored: with a lower number the next migration would fail"
     assert (installation.rows(), installation.files()) == (rows, files)
     assert tables.sequences() | {"benchmarks_event_id_seq": 0} == last | {"benchmarks_event_id_seq": 0}
     assert (
@@ -127,14 +138,12 @@ def test_into_another_database_and_back_without_a_superuser(saved, media, tmp_pa
     assert (installation.rows(), installation.files()) == (rows, files)
 
 
-def test_the_sequence_of_migrations_stays(saved):
-    """Rows of django_migrations are not restored: with a lower number the next migration would fail."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT nextval('django_migrations_id_seq')")
-        number = cursor.fetchone()
-        restore(folder=saved, replace=True, by="test")
-        cursor.execute("SELECT last_value FROM django_migrations_id_seq")
-        assert cursor.fetchone() == number
+MOMENTS = {
+    "placed": (housekeeping_restore, "_load"),  # the files are there, the database is the former one
+    "loading": (tables, "_load_table"),  # the tables are empty
+    "loaded": (Event.objects, "create"),  # the last thing in the transaction
+    "following": (DeferredFiles, "_move_in"),  # it is committed, and what must follow has not
+}
 
 
 @pytest.mark.parametrize("place", ["folder", pytest.param("bucket", marks=pytest.mark.nightly)], indirect=True)
@@ -142,13 +151,11 @@ def test_the_sequence_of_migrations_stays(saved):
     "moment",
     [*(pytest.param(early, marks=pytest.mark.nightly) for early in ("placed", "loading")), "loaded", "following"],
 )
-def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, settings, moment):
+def test_killed_it_is_the_one_or_the_other(place, saved, media, tmp_path, moment):
     first = installation.rows(), installation.files()
     change(tmp_path)
     second = installation.rows(), installation.files()
-    connection.close()
-    done = imports.alone("benchmarks/housekeeping/killed_restore.py", settings, str(saved), moment)
-    assert done.returncode == -9, done.stderr
+    killed(lambda: restore(folder=saved, replace=True, by="test"), *MOMENTS[moment])
     until_gone()
     assert finish_dead() == 1
     assert (installation.rows(), installation.files()) == (first if moment == "following" else second)

@@ -64,10 +64,7 @@ def test_they_come_after_those_that_are_there_in_a_round_of_their_own(
     assert ItemImage.objects.filter(licence="CC0").count() == 3
     assert imports.rows() | {"Item": 3, "Caption": 6, "ItemImage": 9, "Image": 9} == imports.rows()
     assert imports.stored_files(media) == imports.named_files()
-
-
-def test_the_report_and_the_event_say_how_many(cups, tmp_path):
-    job = brought(tmp_path / "two", [line(1, "x.jpg", "y.jpg"), line(0)])
+    # The report and the event say how many.
     assert job.title == "New candidates for Cups"
     assert (job.report["items"], job.report["new_candidates"], job.report["benchmark"]) == (2, 3, cups.pk)
     event = Event.objects.get(verb="imported new candidates")
@@ -110,29 +107,29 @@ OTHER = [CAPTIONS[0], {"role": "negative", "text": "A green cup, 1."}]
 MORE = [*CAPTIONS, {"role": "second_positive", "text": "A cup that is red, 1."}]
 
 
-@pytest.mark.parametrize(
-    "row, code, column",
-    [
-        (line(9), "UNKNOWN_ID", "id"),
-        (line(1, type="add"), "OTHER_CONTENT", "type"),
-        (line(1, subtype="obj"), "OTHER_CONTENT", "subtype"),
-        (line(1, captions=OTHER), "OTHER_CONTENT", "negative caption"),
-        (line(1, captions=MORE), "OTHER_CONTENT", "second_positive caption"),
-        (line(1, captions=CAPTIONS[:1]), "OTHER_CONTENT", "negative caption"),
-        (line(1, images=[]), "VALUE_MISSING", "candidate image"),
-        (line(1, images=[{"role": "positive", "file": "1.jpg"}]), "VALUE_MISSING", "candidate image"),
-        (
-            line(1, images=[{"role": "candidate", "file": "x.jpg"}, {"role": "positive", "file": "other.jpg"}]),
-            "OTHER_CONTENT",
-            "positive image",
-        ),
-    ],
-)
-def test_rows_that_are_not_the_stored_items_are_refused_with_their_place(cups, tmp_path, row, code, column):
+REFUSED = [
+    (line(9), "UNKNOWN_ID", "id"),
+    (line(1, type="add"), "OTHER_CONTENT", "type"),
+    (line(1, subtype="obj"), "OTHER_CONTENT", "subtype"),
+    (line(1, captions=OTHER), "OTHER_CONTENT", "negative caption"),
+    (line(1, captions=MORE), "OTHER_CONTENT", "second_positive caption"),
+    (line(1, captions=CAPTIONS[:1]), "OTHER_CONTENT", "negative caption"),
+    (line(1, images=[]), "VALUE_MISSING", "candidate image"),
+    (line(1, images=[{"role": "positive", "file": "1.jpg"}]), "VALUE_MISSING", "candidate image"),
+    (
+        line(1, images=[{"role": "candidate", "file": "x.jpg"}, {"role": "positive", "file": "other.jpg"}]),
+        "OTHER_CONTENT",
+        "positive image",
+    ),
+]
+
+
+def test_rows_that_are_not_the_stored_items_are_refused_with_their_place(cups, tmp_path):
     before = all_there()
-    job = brought(tmp_path / "two", [line(0), row])
-    assert job.state == JobState.FAILED and all_there() == before
-    assert [(p["code"], p["file"], p["row"], p["column"]) for p in job.problems] == [(code, "new.jsonl", 2, column)]
+    for number, (row, code, column) in enumerate(REFUSED):
+        job = brought(tmp_path / f"{number}", [line(0), row])
+        assert job.state == JobState.FAILED and all_there() == before
+        assert [(p["code"], p["file"], p["row"], p["column"]) for p in job.problems] == [(code, "new.jsonl", 2, column)]
 
 
 def test_an_item_comes_once(cups, tmp_path):

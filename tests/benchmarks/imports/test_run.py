@@ -378,9 +378,9 @@ class TestProcesses:
     """What only separate connections and processes can show."""
 
     @pytest.mark.parametrize("moment", ["moved", "staged"])
-    def test_killed_in_mid_import_then_swept_and_done_by_the_next_worker(self, cups, media, settings, moment):
+    def test_killed_in_mid_import_then_swept_and_done_by_the_next_worker(self, cups, media, moment):
         job = imports.queued(*cups)
-        killed(job, settings, moment)
+        imports.killed(job, moment)
         assert set(imports.rows().values()) == {0}
         assert imports.stored_files(media) != []
         staging.sweep_staging()
@@ -390,24 +390,24 @@ class TestProcesses:
         assert imports.run(job).state == JobState.DONE
         assert imports.stored_files(media) == imports.named_files()
 
-    def test_a_sweep_leaves_shared_originals_alone(self, cups, media, settings):
+    def test_a_sweep_leaves_shared_originals_alone(self, cups, media):
         job = imports.queued(*cups)
-        killed(job, settings, "moved")
+        imports.killed(job, "moved")
         imports.imported(*cups, name="Other")
         staging.sweep_staging()
         assert imports.stored_files(media) == imports.named_files()
 
-    def test_a_starting_worker_sends_a_dead_ones_job_again(self, cups, media, settings, eager_tasks):
+    def test_a_starting_worker_sends_a_dead_ones_job_again(self, cups, media, eager_tasks):
         job = imports.queued(*cups)
-        killed(job, settings, "moved")
+        imports.killed(job, "moved")
         tasks.tidy_up()
         job.refresh_from_db()
         assert job.state == JobState.DONE
 
-    def test_a_job_that_kills_its_worker_again_and_again_is_failed(self, cups, media, settings):
+    def test_a_job_that_kills_its_worker_again_and_again_is_failed(self, cups, media):
         job = imports.queued(*cups)
         for _ in range(jobs.TRIES):
-            killed(job, settings, "staged")
+            imports.killed(job, "staged")
         tasks.run_import(job.pk)
         job.refresh_from_db()
         assert (job.state, imports.codes(job)) == (JobState.FAILED, ["WORKER_LOST"])
@@ -443,12 +443,6 @@ class TestProcesses:
 def run_and_close(job: Job) -> None:
     imports.run(job)
     connections.close_all()
-
-
-def killed(job: Job, settings, moment: str) -> None:
-    """Run the job in a process that is killed; it uses this test's database and storage."""
-    done = imports.alone("benchmarks/imports/killed_import.py", settings, str(job.pk), moment)
-    assert done.returncode == -9, done.stderr
 
 
 def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):

@@ -88,10 +88,10 @@ def test_only_the_order_of_scores_matters_and_the_two_roles_are_alike(rows):
 
 
 def test_chance_is_what_random_scores_come_to():
-    drawn = np.random.default_rng(5).random((10_000, 2, 2))
+    drawn = np.random.default_rng(5).random((3_000, 2, 2))
     found = accuracies(scored(table) for table in drawn)
     for measure in MEASURES:
-        assert found[measure].share == pytest.approx(CHANCE[measure], abs=0.02)
+        assert found[measure].share == pytest.approx(CHANCE[measure], abs=0.03)
 
 
 def test_types_come_with_their_subtypes_and_add_up():
@@ -140,7 +140,7 @@ def test_the_published_answers_give_the_papers_table_3(real, file, row):
 
 
 # Coverage: annotators of one known accuracy, every answer independent of the others.
-STUDIES, ITEMS, ACCURACY, SEED = 200, 500, 0.93, 20240602
+STUDIES, ITEMS, ACCURACY, SEED = 200, 250, 0.93, 20240602
 
 
 def simulated(rng: np.random.Generator) -> dict:
@@ -149,7 +149,7 @@ def simulated(rng: np.random.Generator) -> dict:
 
 
 def test_the_interval_covers_the_truth_about_95_times_in_100():
-    """200 studies of 500 items at p = 0.93. I2T and T2I are p², Group p⁴, each of the four p.
+    """200 studies of 250 items at p = 0.93. I2T and T2I are p², Group p⁴, each of the four p.
 
     Pooled there are 1,400 intervals, though a composite is not independent of its questions. Of one
     measure there are 200: with a true coverage of 95 % their share has a standard error of 1.5 points, so that a right
@@ -168,8 +168,8 @@ def test_the_interval_covers_the_truth_about_95_times_in_100():
 
 
 def test_the_human_figures_are_the_powers_of_the_accuracy():
-    answers = np.random.default_rng(SEED).random((100_000, 4)) < ACCURACY
+    answers = np.random.default_rng(SEED).random((10_000, 4)) < ACCURACY
     found = accuracies(Answered(*map(bool, row)) for row in answers)
     for measure, power in (("i2t", 2), ("t2i", 2), ("group", 4), ("i_pos2t", 1)):
-        assert found[measure].share == pytest.approx(ACCURACY**power, abs=0.004)
+        assert found[measure].share == pytest.approx(ACCURACY**power, abs=0.012)  # three standard errors
     assert accuracy([], "i2t").share is None

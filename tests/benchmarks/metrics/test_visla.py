@@ -64,10 +64,10 @@ def test_types_come_apart():
 
 def test_chance_is_what_random_scores_come_to():
     rng = np.random.default_rng(5)
-    captions = [(CUP, BOOKS, NEGATIVE)] * 40_000
-    found = accuracies(answered(rng.random((40_000, 3)), rng.random((40_000, 3)), captions=captions))
+    captions = [(CUP, BOOKS, NEGATIVE)] * 10_000
+    found = accuracies(answered(rng.random((10_000, 3)), rng.random((10_000, 3)), captions=captions))
     for name, measure in MEASURES.items():
-        assert found[name].share == pytest.approx(measure.chance, abs=0.01)
+        assert found[name].share == pytest.approx(measure.chance, abs=0.015)
 
 
 @given(st.lists(SIX, min_size=1, max_size=20))

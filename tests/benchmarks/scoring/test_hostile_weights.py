@@ -31,12 +31,12 @@ def like_torchscript(folder: Path, evil: Evil) -> tuple[str, str]:
             made.writestr(name, whole.read(name))
         for name in ("x/constants.pkl", "code/__torch__.py"):
             made.writestr(f"{whole.namelist()[0].partition('/')[0]}/{name}", b"")
-    return "ViT-B-32-quickgelu", str(folder / "evil.pt")
+    return "ViT-S-32-alt", str(folder / "evil.pt")
 
 
 def as_checkpoint(folder: Path, evil: Evil) -> tuple[str, str]:
     torch.save({"state_dict": evil}, folder / "evil.pt")
-    return "ViT-B-32-quickgelu", str(folder / "evil.pt")
+    return "ViT-S-32-alt", str(folder / "evil.pt")
 
 
 def as_transformers(folder: Path, evil: Evil) -> tuple[str, str]:

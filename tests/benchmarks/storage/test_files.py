@@ -133,9 +133,9 @@ class TestFaults:
             kept.read("served/1.jpg")
 
     def test_a_slow_storage_is_given_up(self, bucket, monkeypatch, settings):
-        monkeypatch.setattr(bucket_module, "READ_SECONDS", 0.2)
+        monkeypatch.setattr(bucket_module, "READ_SECONDS", 0.05)
         settings.STORAGES = object_storage.storages(object_storage.server().url, bucket)
-        with object_storage.server().failing(object_storage.slow(0.5)), pytest.raises(Unavailable, match="not answer"):
+        with object_storage.server().failing(object_storage.slow(0.2)), pytest.raises(Unavailable, match="not answer"):
             kept.read("served/1.jpg")
 
     def test_a_failure_that_passes_is_not_seen(self, bucket):
