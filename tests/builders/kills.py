@@ -14,6 +14,7 @@ def killed(work: Callable[[], object], owner: object, name: str) -> None:
     connections.close_all()
 
     def work_until_killed() -> None:
+        connections.close_all()  # those from before there was a browser: a thread with a loop, as here, has others
         setattr(owner, name, lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGKILL))
         work()
 
