@@ -194,14 +194,19 @@ class Servers:
         stale = self.data / "postmaster.pid"  # our servers have been stopped, but another process may have this number
         if stale.exists() and not self._old_backends_remain():
             stale.unlink()
-        deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
-        while not self._try_postgres(binaries):
-            if time.monotonic() > deadline or not self._old_backends_remain():
-                raise CannotStart(f"PostgreSQL did not start. See {self.var / 'log' / 'postgres.log'}.")
-            time.sleep(0.5)
+        self._try_until_it_starts(binaries)
         with psycopg.connect(database_url(self.var, "postgres"), autocommit=True) as db:
             if not db.execute("SELECT 1 FROM pg_database WHERE datname = 'winnow'").fetchone():
                 db.execute("CREATE DATABASE winnow")
+
+    def _try_until_it_starts(self, binaries: Path) -> None:
+        deadline = time.monotonic() + 120  # after a kill -9 it replays its log first
+        remain = self._old_backends_remain()  # asked before each try: they may end while it fails
+        while not self._try_postgres(binaries):
+            if time.monotonic() > deadline or not remain:
+                raise CannotStart(f"PostgreSQL did not start. See {self.var / 'log' / 'postgres.log'}.")
+            time.sleep(0.5)
+            remain = self._old_backends_remain()
 
     def _try_postgres(self, binaries: Path) -> bool:
         # Analysing a table while a test has it empty yields plans for zero rows, and the next test waits for minutes.

@@ -86,42 +86,30 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Instructions',
+            name='Study',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('text', models.TextField()),
+                ('name', models.CharField(max_length=120, unique=True)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('paused', 'Paused'), ('closed', 'Closed')], default='open', max_length=8)),
+                ('invite', models.CharField(default=annotation.models.study.secret_token, max_length=32, unique=True)),
+                ('completion_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
+                ('screened_out_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
+                ('no_consent_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
+                ('consent', models.TextField(blank=True)),
+                ('pay_per_hour', models.DecimalField(decimal_places=2, default=0, max_digits=7, validators=[django.core.validators.MinValueValidator(0)])),
+                ('currency', models.CharField(default='USD', max_length=3)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='benchmarks.benchmark')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'verbose_name_plural': 'instructions',
-                'ordering': ['stage_id', 'version'],
+                'verbose_name_plural': 'studies',
+                'ordering': ['-created_at', '-id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', ['open', 'paused', 'closed'])), name='study_state_known'),
+                    models.CheckConstraint(condition=models.Q(('pay_per_hour__gte', 0)), name='study_pay_not_negative'),
+                ],
             },
-        ),
-        migrations.CreateModel(
-            name='Task',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('question', models.CharField(blank=True, max_length=20)),
-                ('round', models.PositiveSmallIntegerField(default=1)),
-                ('kind', models.CharField(choices=[('judge', 'Judge'), ('check', 'Check'), ('training', 'Training')], default='judge', max_length=8)),
-                ('live', models.BooleanField(default=True)),
-                ('rank', models.BigIntegerField()),
-                ('overlap', models.PositiveSmallIntegerField(default=1)),
-                ('shared', models.BooleanField(default=False)),
-                ('batch', models.PositiveIntegerField(null=True)),
-                ('shows', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
-                ('options', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
-                ('carried', models.JSONField(default=dict)),
-                ('proposals', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
-                ('gold', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
-                ('note', models.TextField(blank=True)),
-                ('entropy', models.FloatField(db_default=0, default=0)),
-                ('differs', models.CharField(blank=True, db_default='', default='', max_length=8)),
-                ('newest', models.BigIntegerField(null=True)),
-                ('waits', models.BooleanField(db_default=False, default=False)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='benchmarks.item')),
-            ],
         ),
         migrations.CreateModel(
             name='Stage',
@@ -159,9 +147,83 @@ class Migration(migrations.Migration):
                 ('on_failure', models.CharField(choices=[('flag', 'Flag'), ('screen_out', 'Screen Out')], default='flag', max_length=10)),
                 ('after', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='followers', to='annotation.stage')),
                 ('source', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.RESTRICT, related_name='takers', to='annotation.stage')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stages', to='annotation.study')),
             ],
             options={
                 'ordering': ['study_id', 'position'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('study', 'position'), name='stage_position_once'),
+                    models.UniqueConstraint(fields=('study', 'name'), name='stage_name_once'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['open', 'closed'])), name='stage_state_known'),
+                    models.CheckConstraint(condition=models.Q(('overlap__gte', 1), ('overlap__lte', 50)), name='stage_overlap_range'),
+                    models.CheckConstraint(condition=models.Q(('cap__isnull', True), models.Q(('cap__gte', models.F('overlap')), ('cap__lte', 50)), _connector='OR'), name='stage_cap_from_overlap'),
+                    models.CheckConstraint(condition=models.Q(('rule__in', ['majority', 'dawid-skene'])), name='stage_rule_known'),
+                    models.CheckConstraint(condition=models.Q(('rule', 'majority'), models.Q(('tie_rule', 'adjudicate'), _negated=True), _connector='OR'), name='stage_estimate_decides'),
+                    models.CheckConstraint(condition=models.Q(('lease_seconds__gte', 1)), name='stage_lease_positive'),
+                    models.CheckConstraint(condition=models.Q(('check_rate__gte', 0), ('check_rate__lte', 0.5)), name='stage_check_rate_range'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('agreement_items__isnull', True), ('agreement_overlap__isnull', True)), models.Q(('agreement_items__isnull', False), ('agreement_overlap__isnull', False)), _connector='OR'), name='stage_agreement_both_or_neither'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('strategy', 'batches'), _negated=True), models.Q(('batch_size__gte', 1), ('batch_size__isnull', False)), _connector='OR'), name='stage_batches_have_a_size'),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name='Instructions',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('text', models.TextField()),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('stage', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='instructions', to='annotation.stage')),
+            ],
+            options={
+                'verbose_name_plural': 'instructions',
+                'ordering': ['stage_id', 'version'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('stage', 'version'), name='instructions_version_once'),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name='Task',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('question', models.CharField(blank=True, max_length=20)),
+                ('round', models.PositiveSmallIntegerField(default=1)),
+                ('kind', models.CharField(choices=[('judge', 'Judge'), ('check', 'Check'), ('training', 'Training')], default='judge', max_length=8)),
+                ('live', models.BooleanField(default=True)),
+                ('rank', models.BigIntegerField()),
+                ('overlap', models.PositiveSmallIntegerField(default=1)),
+                ('shared', models.BooleanField(default=False)),
+                ('batch', models.PositiveIntegerField(null=True)),
+                ('shows', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
+                ('options', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
+                ('carried', models.JSONField(default=dict)),
+                ('proposals', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
+                ('gold', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list, size=None)),
+                ('note', models.TextField(blank=True)),
+                ('entropy', models.FloatField(db_default=0, default=0)),
+                ('differs', models.CharField(blank=True, db_default='', default='', max_length=8)),
+                ('newest', models.BigIntegerField(null=True)),
+                ('waits', models.BooleanField(db_default=False, default=False)),
+                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tasks', to='benchmarks.item')),
+                ('stage', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='annotation.stage')),
+            ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', '-entropy', '-newest'], name='task_most_split'),
+                    models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', '-newest'], name='task_newest_split'),
+                    models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', 'item', 'id'], name='task_split_item'),
+                    models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', 'differs', 'rank'], name='task_differs'),
+                    models.Index(condition=models.Q(('live', True), ('waits', True)), fields=['stage', 'rank'], name='task_waits'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('stage', 'item', 'question', 'round'), name='task_once'),
+                    models.UniqueConstraint(fields=('stage', 'rank'), name='task_rank_once'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['judge', 'check', 'training'])), name='task_kind_known'),
+                    models.CheckConstraint(condition=models.Q(('kind', 'judge'), models.Q(('gold', []), _negated=True), _connector='OR'), name='task_gold_where_known'),
+                    models.CheckConstraint(condition=models.Q(('overlap__lte', 50)), name='task_overlap_range'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('differs', ''), ('entropy', 0), ('newest__isnull', True)), models.Q(('differs__in', ['kind', 'option']), ('entropy__gt', 0), ('newest__isnull', False)), _connector='OR'), name='task_split_or_not'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -184,9 +246,16 @@ class Migration(migrations.Migration):
                 ('excluded_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('invited_to', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.stage')),
                 ('stage', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.stage')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotators', to='annotation.study')),
             ],
             options={
                 'ordering': ['study_id', 'number'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('study', 'number'), name='annotator_number_once'),
+                    models.UniqueConstraint(condition=models.Q(('prolific_pid', ''), _negated=True), fields=('study', 'prolific_pid'), name='annotator_prolific_once'),
+                    models.CheckConstraint(condition=models.Q(('excluded_at__isnull', True), models.Q(('exclusion_reason', ''), _negated=True), _connector='OR'), name='annotator_excluded_with_reason'),
+                    models.CheckConstraint(condition=models.Q(('erased_at__isnull', True), models.Q(('name', ''), ('prolific_pid', ''), ('prolific_session', ''), ('prolific_study', '')), _connector='OR'), name='annotator_erased_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -200,6 +269,15 @@ class Migration(migrations.Migration):
                 ('annotator', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='leases', to='annotation.annotator')),
                 ('task', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.task')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['annotator', 'state', 'granted_at'], name='lease_of_annotator'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('state', 'lapsed'), _negated=True), fields=('task', 'annotator'), name='lease_task_annotator_once'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['held', 'judged', 'skipped', 'lapsed', 'late'])), name='lease_state_known'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Judgment',
@@ -219,6 +297,17 @@ class Migration(migrations.Migration):
                 ('instructions', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructions')),
                 ('lease', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to='annotation.lease')),
             ],
+            options={
+                'indexes': [
+                    django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['created_at'], name='judgment_given_at'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('lease', 'revision'), name='judgment_revision_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('answer', ''), ('withdrawn', True)), models.Q(('withdrawn', False), models.Q(('answer', ''), _negated=True)), _connector='OR'), name='judgment_answered_or_withdrawn'),
+                    models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='judgment_revision_from_one'),
+                    models.CheckConstraint(condition=models.Q(('active_ms__lte', models.F('elapsed_ms'))), name='judgment_active_within_elapsed'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Flag',
@@ -232,6 +321,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='flag_has_reason'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -246,7 +338,18 @@ class Migration(migrations.Migration):
                 ('posterior', models.FloatField(null=True)),
                 ('note', models.CharField(blank=True, max_length=500)),
                 ('decided_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('adjudicator', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('by', 'adjudicator')), fields=['-decided_at'], name='outcome_adjudicated'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), ('state', 'kept')), models.Q(('state', 'dropped'), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='outcome_dropped_with_reason'),
+                    models.CheckConstraint(condition=models.Q(('posterior__isnull', True), models.Q(('posterior__gte', 0), ('posterior__lte', 1)), _connector='OR'), name='outcome_posterior_range'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('by', 'adjudicator'), _negated=True), models.Q(('note', ''), _negated=True), _connector='OR'), name='outcome_adjudicated_with_note'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Seat',
@@ -263,6 +366,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['stage_id', 'annotator_id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('annotator', 'stage'), name='seat_once'),
+                    models.UniqueConstraint(condition=models.Q(('batch__isnull', False)), fields=('stage', 'batch', 'place'), name='seat_place_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('batch__isnull', True), ('place__isnull', True)), models.Q(('batch__isnull', False), ('place__isnull', False)), _connector='OR'), name='seat_batch_and_place'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -279,6 +387,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['seat_id', 'kind', 'number'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('seat', 'kind', 'number'), name='attempt_once'),
+                    models.CheckConstraint(condition=models.Q(('kind__in', ['comprehension', 'training'])), name='attempt_kind_known'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('passed__isnull', True)), models.Q(('finished_at__isnull', False), ('passed__isnull', False)), _connector='OR'), name='attempt_finished_with_result'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -295,16 +408,21 @@ class Migration(migrations.Migration):
                 ('task', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='annotation.task')),
                 ('stage', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='annotation.stage')),
             ],
-        ),
-        migrations.AddField(
-            model_name='lease',
-            name='slot',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.slot'),
-        ),
-        migrations.AddField(
-            model_name='task',
-            name='stage',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='annotation.stage'),
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('annotator__isnull', True), ('live', True), ('reserved__isnull', True)), fields=['stage', 'rank', 'number'], name='slot_free'),
+                    models.Index(condition=models.Q(('annotator__isnull', True), ('live', True)), fields=['stage', 'reserved', 'rank'], name='slot_reserved'),
+                    models.Index(condition=models.Q(('held_until__isnull', False)), fields=['stage', 'held_until'], name='slot_leased'),
+                    models.Index(condition=models.Q(('held_until__isnull', False)), fields=['annotator'], name='slot_held'),
+                    models.Index(condition=models.Q(('judgment__isnull', False)), fields=['stage', 'annotator'], name='slot_judged'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('task', 'number'), name='slot_number_once'),
+                    models.UniqueConstraint(condition=models.Q(('annotator__isnull', False)), fields=('task', 'annotator'), name='slot_annotator_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('annotator__isnull', True), ('held_until__isnull', True), ('judgment__isnull', True)), models.Q(('annotator__isnull', False), ('held_until__isnull', False), ('judgment__isnull', True)), models.Q(('annotator__isnull', False), ('held_until__isnull', True), ('judgment__isnull', False)), _connector='OR'), name='slot_free_leased_or_judged'),
+                    models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='slot_number_from_one'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Reckoning',
@@ -318,38 +436,11 @@ class Migration(migrations.Migration):
                 ('made_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('stage', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='reckonings', to='annotation.stage')),
             ],
-        ),
-        migrations.AddField(
-            model_name='instructions',
-            name='stage',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='instructions', to='annotation.stage'),
-        ),
-        migrations.CreateModel(
-            name='Study',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=120, unique=True)),
-                ('state', models.CharField(choices=[('open', 'Open'), ('paused', 'Paused'), ('closed', 'Closed')], default='open', max_length=8)),
-                ('invite', models.CharField(default=annotation.models.study.secret_token, max_length=32, unique=True)),
-                ('completion_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
-                ('screened_out_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
-                ('no_consent_code', models.CharField(default=annotation.models.study.random_code, max_length=40)),
-                ('consent', models.TextField(blank=True)),
-                ('pay_per_hour', models.DecimalField(decimal_places=2, default=0, max_digits=7, validators=[django.core.validators.MinValueValidator(0)])),
-                ('currency', models.CharField(default='USD', max_length=3)),
-                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='benchmarks.benchmark')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
-            ],
             options={
-                'verbose_name_plural': 'studies',
-                'ordering': ['-created_at', '-id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('stage', 'kind', 'key'), name='reckoning_once'),
+                ],
             },
-        ),
-        migrations.AddField(
-            model_name='stage',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stages', to='annotation.study'),
         ),
         migrations.CreateModel(
             name='Release',
@@ -371,6 +462,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('name', 'version'), name='release_version_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('content', ''), ('file', ''), ('frozen_at', None), ('sha256', '')), models.Q(('frozen_at__isnull', False), models.Q(('content', ''), _negated=True), models.Q(('file', ''), _negated=True), models.Q(('sha256', ''), _negated=True)), _connector='OR'), name='release_frozen_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -384,265 +479,16 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['study_id', 'added_at', 'id'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('study', 'user'), name='member_once'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'manager', 'owner'])), name='member_role_known'),
+                ],
             },
         ),
         migrations.AddField(
-            model_name='annotator',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='annotators', to='annotation.study'),
-        ),
-        migrations.AddIndex(
-            model_name='judgment',
-            index=django.contrib.postgres.indexes.BrinIndex(autosummarize=True, fields=['created_at'], name='judgment_given_at'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(fields=('lease', 'revision'), name='judgment_revision_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('answer', ''), ('withdrawn', True)), models.Q(('withdrawn', False), models.Q(('answer', ''), _negated=True)), _connector='OR'), name='judgment_answered_or_withdrawn'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('revision__gte', 1)), name='judgment_revision_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('active_ms__lte', models.F('elapsed_ms'))), name='judgment_active_within_elapsed'),
-        ),
-        migrations.AddConstraint(
-            model_name='flag',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='flag_has_reason'),
-        ),
-        migrations.AddField(
-            model_name='outcome',
-            name='adjudicator',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('seat', 'kind', 'number'), name='attempt_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['comprehension', 'training'])), name='attempt_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('passed__isnull', True)), models.Q(('finished_at__isnull', False), ('passed__isnull', False)), _connector='OR'), name='attempt_finished_with_result'),
-        ),
-        migrations.AddIndex(
             model_name='lease',
-            index=models.Index(fields=['annotator', 'state', 'granted_at'], name='lease_of_annotator'),
-        ),
-        migrations.AddConstraint(
-            model_name='lease',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'lapsed'), _negated=True), fields=('task', 'annotator'), name='lease_task_annotator_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='lease',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['held', 'judged', 'skipped', 'lapsed', 'late'])), name='lease_state_known'),
-        ),
-        migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', '-entropy', '-newest'], name='task_most_split'),
-        ),
-        migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', '-newest'], name='task_newest_split'),
-        ),
-        migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', 'item', 'id'], name='task_split_item'),
-        ),
-        migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('entropy__gt', 0), ('live', True)), fields=['stage', 'differs', 'rank'], name='task_differs'),
-        ),
-        migrations.AddIndex(
-            model_name='task',
-            index=models.Index(condition=models.Q(('live', True), ('waits', True)), fields=['stage', 'rank'], name='task_waits'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('stage', 'item', 'question', 'round'), name='task_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('stage', 'rank'), name='task_rank_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['judge', 'check', 'training'])), name='task_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('kind', 'judge'), models.Q(('gold', []), _negated=True), _connector='OR'), name='task_gold_where_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__lte', 50)), name='task_overlap_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('differs', ''), ('entropy', 0), ('newest__isnull', True)), models.Q(('differs__in', ['kind', 'option']), ('entropy__gt', 0), ('newest__isnull', False)), _connector='OR'), name='task_split_or_not'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('annotator__isnull', True), ('live', True), ('reserved__isnull', True)), fields=['stage', 'rank', 'number'], name='slot_free'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('annotator__isnull', True), ('live', True)), fields=['stage', 'reserved', 'rank'], name='slot_reserved'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('held_until__isnull', False)), fields=['stage', 'held_until'], name='slot_leased'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('held_until__isnull', False)), fields=['annotator'], name='slot_held'),
-        ),
-        migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('judgment__isnull', False)), fields=['stage', 'annotator'], name='slot_judged'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(fields=('task', 'number'), name='slot_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(condition=models.Q(('annotator__isnull', False)), fields=('task', 'annotator'), name='slot_annotator_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('annotator__isnull', True), ('held_until__isnull', True), ('judgment__isnull', True)), models.Q(('annotator__isnull', False), ('held_until__isnull', False), ('judgment__isnull', True)), models.Q(('annotator__isnull', False), ('held_until__isnull', True), ('judgment__isnull', False)), _connector='OR'), name='slot_free_leased_or_judged'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='slot_number_from_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(fields=('annotator', 'stage'), name='seat_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.UniqueConstraint(condition=models.Q(('batch__isnull', False)), fields=('stage', 'batch', 'place'), name='seat_place_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='seat',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('batch__isnull', True), ('place__isnull', True)), models.Q(('batch__isnull', False), ('place__isnull', False)), _connector='OR'), name='seat_batch_and_place'),
-        ),
-        migrations.AddConstraint(
-            model_name='reckoning',
-            constraint=models.UniqueConstraint(fields=('stage', 'kind', 'key'), name='reckoning_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='instructions',
-            constraint=models.UniqueConstraint(fields=('stage', 'version'), name='instructions_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'paused', 'closed'])), name='study_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('pay_per_hour__gte', 0)), name='study_pay_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.UniqueConstraint(fields=('study', 'position'), name='stage_position_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.UniqueConstraint(fields=('study', 'name'), name='stage_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'closed'])), name='stage_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 1), ('overlap__lte', 50)), name='stage_overlap_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('cap__isnull', True), models.Q(('cap__gte', models.F('overlap')), ('cap__lte', 50)), _connector='OR'), name='stage_cap_from_overlap'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('rule__in', ['majority', 'dawid-skene'])), name='stage_rule_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('rule', 'majority'), models.Q(('tie_rule', 'adjudicate'), _negated=True), _connector='OR'), name='stage_estimate_decides'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('lease_seconds__gte', 1)), name='stage_lease_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(('check_rate__gte', 0), ('check_rate__lte', 0.5)), name='stage_check_rate_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agreement_items__isnull', True), ('agreement_overlap__isnull', True)), models.Q(('agreement_items__isnull', False), ('agreement_overlap__isnull', False)), _connector='OR'), name='stage_agreement_both_or_neither'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('strategy', 'batches'), _negated=True), models.Q(('batch_size__gte', 1), ('batch_size__isnull', False)), _connector='OR'), name='stage_batches_have_a_size'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.UniqueConstraint(fields=('name', 'version'), name='release_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('content', ''), ('file', ''), ('frozen_at', None), ('sha256', '')), models.Q(('frozen_at__isnull', False), models.Q(('content', ''), _negated=True), models.Q(('file', ''), _negated=True), models.Q(('sha256', ''), _negated=True)), _connector='OR'), name='release_frozen_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='member',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='member_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='member',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'manager', 'owner'])), name='member_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.UniqueConstraint(fields=('study', 'number'), name='annotator_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.UniqueConstraint(condition=models.Q(('prolific_pid', ''), _negated=True), fields=('study', 'prolific_pid'), name='annotator_prolific_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.CheckConstraint(condition=models.Q(('excluded_at__isnull', True), models.Q(('exclusion_reason', ''), _negated=True), _connector='OR'), name='annotator_excluded_with_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotator',
-            constraint=models.CheckConstraint(condition=models.Q(('erased_at__isnull', True), models.Q(('name', ''), ('prolific_pid', ''), ('prolific_session', ''), ('prolific_study', '')), _connector='OR'), name='annotator_erased_whole'),
-        ),
-        migrations.AddIndex(
-            model_name='outcome',
-            index=models.Index(condition=models.Q(('by', 'adjudicator')), fields=['-decided_at'], name='outcome_adjudicated'),
-        ),
-        migrations.AddConstraint(
-            model_name='outcome',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('reason', ''), ('state', 'kept')), models.Q(('state', 'dropped'), models.Q(('reason', ''), _negated=True)), _connector='OR'), name='outcome_dropped_with_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='outcome',
-            constraint=models.CheckConstraint(condition=models.Q(('posterior__isnull', True), models.Q(('posterior__gte', 0), ('posterior__lte', 1)), _connector='OR'), name='outcome_posterior_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='outcome',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('by', 'adjudicator'), _negated=True), models.Q(('note', ''), _negated=True), _connector='OR'), name='outcome_adjudicated_with_note'),
+            name='slot',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='leases', to='annotation.slot'),
         ),
         # Its default names the sequence of judgments, which exists only from here on.
         migrations.AddField(

@@ -89,6 +89,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['benchmark_id', 'position'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('benchmark', 'key'), name='item_key_once'),
+                    models.UniqueConstraint(fields=('benchmark', 'position'), name='item_position_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -102,6 +106,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['item_id', 'role', 'position'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('item', 'role', 'position'), name='caption_place_once'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['positive', 'negative', 'second_positive', 'candidate'])), name='caption_role_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -120,6 +128,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['item_id', 'role', 'position'],
+                'indexes': [
+                    models.Index(condition=models.Q(('role', 'candidate'), ('round__gt', 1)), fields=['item'], name='item_image_later_round'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('item', 'role', 'position'), name='item_image_place_once'),
+                    models.CheckConstraint(condition=models.Q(('role__in', ['positive', 'negative', 'second_positive', 'candidate'])), name='item_image_role_known'),
+                    models.CheckConstraint(condition=models.Q(('crop', None), models.Q(('crop__0__gte', 0), ('crop__1__gte', 0), ('crop__2__gt', 0), ('crop__3__gt', 0), ('crop__len', 4)), _connector='OR'), name='item_image_crop_whole'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -146,6 +162,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='job_state_known'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -167,6 +186,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-made_at', '-id'],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('origin__in', ['measured', 'imported', 'reported'])), name='run_origin_known'),
+                    models.CheckConstraint(condition=models.Q(('model__isnull', False), models.Q(('origin', 'measured'), _negated=True), _connector='OR'), name='run_measured_by_one'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -179,6 +202,12 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='predictions', to='benchmarks.item')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='predictions', to='benchmarks.run')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'item', 'question'), name='prediction_once'),
+                    models.CheckConstraint(condition=models.Q(models.Q(('choice', None), ('score__isnull', False)), models.Q(('choice__isnull', False), ('score', None)), _connector='OR'), name='prediction_one_answer'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Embedding',
@@ -188,61 +217,10 @@ class Migration(migrations.Migration):
                 ('vector', models.BinaryField()),
                 ('model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='embeddings', to='benchmarks.scoringmodel')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'key'), name='item_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'position'), name='item_position_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='caption',
-            constraint=models.UniqueConstraint(fields=('item', 'role', 'position'), name='caption_place_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='caption',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['positive', 'negative', 'second_positive', 'candidate'])), name='caption_role_known'),
-        ),
-        migrations.AddIndex(
-            model_name='itemimage',
-            index=models.Index(condition=models.Q(('role', 'candidate'), ('round__gt', 1)), fields=['item'], name='item_image_later_round'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemimage',
-            constraint=models.UniqueConstraint(fields=('item', 'role', 'position'), name='item_image_place_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemimage',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['positive', 'negative', 'second_positive', 'candidate'])), name='item_image_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemimage',
-            constraint=models.CheckConstraint(condition=models.Q(('crop', None), models.Q(('crop__0__gte', 0), ('crop__1__gte', 0), ('crop__2__gt', 0), ('crop__3__gt', 0), ('crop__len', 4)), _connector='OR'), name='item_image_crop_whole'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'cancelled'])), name='job_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='prediction',
-            constraint=models.UniqueConstraint(fields=('run', 'item', 'question'), name='prediction_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='prediction',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('choice', None), ('score__isnull', False)), models.Q(('choice__isnull', False), ('score', None)), _connector='OR'), name='prediction_one_answer'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['measured', 'imported', 'reported'])), name='run_origin_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('model__isnull', False), models.Q(('origin', 'measured'), _negated=True), _connector='OR'), name='run_measured_by_one'),
-        ),
-        migrations.AddConstraint(
-            model_name='embedding',
-            constraint=models.UniqueConstraint(fields=('model', 'content'), name='embedding_once'),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('model', 'content'), name='embedding_once'),
+                ],
+            },
         ),
     ]
