@@ -9,13 +9,14 @@ ARGS ?=
 
 .PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
 
+# Compiled modules are kept, whatever the shell says: each start would compile them all again.
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"
-	@$(BIN)/python manage.py up
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python manage.py up
 
 # `make run` that takes changes up by itself: templates and static files at the next page, Python after a restart.
 dev: $(VENV)/web.stamp
-	@WINNOW_DEBUG=1 $(BIN)/python manage.py up
+	@PYTHONDONTWRITEBYTECODE= WINNOW_DEBUG=1 $(BIN)/python manage.py up
 
 # Compiled modules are kept, whatever the shell says: each process would compile them all again.
 test: $(VENV)/dev.stamp
