@@ -6,22 +6,21 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --no-compile --disable-pip-v
 UV := $(VENV)/uv
 WORKERS ?= 3
 ARGS ?=
+unexport PYTHONDONTWRITEBYTECODE  # or each process compiles every module again
 
 .PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
 
-# Compiled modules are kept, whatever the shell says: each start would compile them all again.
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python manage.py up
+	@$(BIN)/python manage.py up
 
 # `make run` that takes changes up by itself: templates and static files at the next page, Python after a restart.
 dev: $(VENV)/web.stamp
-	@PYTHONDONTWRITEBYTECODE= WINNOW_DEBUG=1 $(BIN)/python manage.py up
+	@WINNOW_DEBUG=1 $(BIN)/python manage.py up
 
-# Compiled modules are kept, whatever the shell says: each process would compile them all again.
 test: $(VENV)/dev.stamp
 	@./tests/find_chromium
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # The long runs of what the suite samples: state machines, races, kills, classifiers, full sizes, random examples.
 nightly: $(VENV)/dev.stamp
