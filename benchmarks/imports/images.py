@@ -166,7 +166,7 @@ class Pass:
     def _keep(self, made: "Mapping[Part, Kept]") -> None:
         kept = {part: one for part, one in made.items() if not isinstance(one, images.ImageRefused)}
         crops = {part: image.sha256 for part, (image, _) in kept.items() if part[1]}
-        new = self.note(crops) if crops else set()
+        new = self.note(crops)
         for part, one in made.items():
             if isinstance(one, images.ImageRefused):
                 self._refuse(part, one)
