@@ -66,8 +66,9 @@ def test_images_are_sent_as_from_a_folder_and_a_deletion_removes_them(given, cli
     assert names() == []
 
 
-def test_an_import_whose_storage_fails_midway_leaves_nothing(given):
-    with object_storage.server().failing(object_storage.broken_after(5, "PUT")):
+@pytest.mark.parametrize("number", [1, 5])
+def test_an_import_whose_storage_fails_midway_leaves_nothing(given, number):
+    with object_storage.server().failing(object_storage.broken_after(number, "PUT")):
         job = imports.imported(*given)
     assert (job.state, imports.codes(job)) == (JobState.FAILED, ["STORAGE_UNAVAILABLE"])
     assert "failed with status 500 (InternalError)" in job.problems[0]["advice"]
