@@ -2,9 +2,11 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -93,14 +95,26 @@ class ParquetFile:
         self.file.close()
 
 
+_encode = msgspec.json.Encoder().encode
+_written_otherwise = re.compile(rb"[\[ ]-?(\d+(\.\d+)?e|0\.0000)").search  # 1e+16 and 1e-05 as 1e16 and 0.00001
+
+
+def as_line(row: Mapping) -> bytes:
+    """The row as `json.dumps` writes it, ten times as fast: a table has a million, and few of them such numbers."""
+    line = msgspec.json.format(_encode(row), indent=0)
+    if _written_otherwise(line):
+        line = json.dumps(row, ensure_ascii=False, allow_nan=False).encode()
+    return line + b"\n"
+
+
 class LinesFile:
     """One JSON object per line."""
 
     def __init__(self, path: Path):
-        self.file, self.count = path.open("w", encoding="utf-8", newline="\n"), 0
+        self.file, self.count = path.open("wb"), 0
 
-    def add(self, row: dict) -> None:
-        self.file.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+    def add(self, row: Mapping) -> None:
+        self.file.write(as_line(row))
         self.count += 1
 
     def close(self) -> None:
@@ -126,8 +140,9 @@ def write_judgments(path: Path, parts: Iterable[Mapping[str, Sequence]], with_an
 
 
 def write_json(path: Path, content: dict) -> None:
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    """Indented by msgspec: json itself takes ten times as long as soon as it indents."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
+    path.write_bytes(msgspec.json.format(text, indent=2) + b"\n")
 
 
 def files_below(folder: Path) -> list[str]:

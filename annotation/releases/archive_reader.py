@@ -4,7 +4,6 @@ In a .zip all files are stored as they are below one top folder. What is packed 
 of the folder, is refused.
 """
 
-import json
 import os
 import shutil
 import zipfile
@@ -13,6 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -140,7 +140,7 @@ class ReleaseFiles(Files):
 def as_object(text: bytes, where: str) -> dict:
     """A JSON object; NotARelease names the place where it is none."""
     try:
-        found = json.loads(text)
+        found = msgspec.json.decode(text)
     except ValueError:
         raise NotARelease(f"{where}: not valid JSON.") from None
     if not isinstance(found, dict):

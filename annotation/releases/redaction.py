@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.exports.files import ANSWERS, ParquetFile, write_json, write_lines
+from annotation.exports.files import ANSWERS, ParquetFile, as_line, write_json, write_lines
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.releases.export_reader import DATA, ExportReader
 
@@ -81,7 +81,7 @@ def _write(path: Path, lines: Iterable[bytes]) -> int:
 
 def _lines(export: ExportReader, name: str, quiet: bool) -> Iterator[bytes]:
     for line in export.raw_lines(name):
-        yield _as_line(_uncommented(json.loads(line))) if quiet and CONTENT in line else line
+        yield as_line(_uncommented(json.loads(line))) if quiet and CONTENT in line else line
 
 
 def _with_splits(lines: Iterable[bytes], splits: Iterable[str]) -> Iterator[bytes]:
@@ -94,13 +94,8 @@ def _without_gold(lines: Iterator[bytes], hidden: bool) -> Iterator[bytes]:
         if hidden and NO_GOLD in line:
             line = line.replace(NO_GOLD, GOLD_HIDDEN)
         elif hidden:
-            line = _as_line({**json.loads(line), "gold": None})
+            line = as_line({**json.loads(line), "gold": None})
         yield line
-
-
-def _as_line(row: Mapping) -> bytes:
-    """As the export would write it."""
-    return f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n".encode()
 
 
 def _without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:
