@@ -5,7 +5,7 @@ Pure: no Django. A format yields `ItemRecord`s; the import checks them, finds th
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,6 +55,18 @@ class CaptionRecord:
     attributes: Attributes = field(default_factory=dict, hash=False)
 
 
+def with_texts(captions: Sequence[CaptionRecord], texts: Mapping[str, str]) -> tuple[CaptionRecord, ...]:
+    """The captions with other texts by role: each replaces the first caption of its role, or is added."""
+    first = {role: index for index, role in reversed(list(enumerate(one.role for one in captions)))}
+    found = list(captions)
+    for role, text in texts.items():
+        if role in first:
+            found[first[role]] = replace(found[first[role]], text=text)
+        else:
+            found.append(CaptionRecord(role, text))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class ImageRecord:
     """`name` is the path of the file inside the images folder or archive, with `/` between its parts."""
@@ -102,15 +114,8 @@ class ItemRecord:
         raise KeyError(role)
 
     def with_captions(self, texts: Mapping[str, str]) -> "ItemRecord":
-        """The item with other texts by role: replacing the first caption of the role, or added."""
-        first = {role: index for index, role in reversed(list(enumerate(one.role for one in self.captions)))}
-        captions = list(self.captions)
-        for role, text in texts.items():
-            if role in first:
-                captions[first[role]] = replace(captions[first[role]], text=text)
-            else:
-                captions.append(CaptionRecord(role, text))
-        return replace(self, captions=tuple(captions))
+        """The item with other texts by role (`with_texts`)."""
+        return replace(self, captions=with_texts(self.captions, texts))
 
     def captions_as(self, role: str) -> list[str]:
         """The identities (`caption-candidate-1`) of the captions with that role."""

@@ -153,10 +153,10 @@ def _write_items(
         if fate.state in files:
             files[fate.state].add(items.line(item))
         if fate.state == KEPT:
-            record = items.record(item)
-            data.add_item(item, record, items.negative(item))
+            captions = items.final_captions(item)
+            data.add_item(item, captions, items.negative(item))
             if records is not None:
-                records.append(record)
+                records.append(item.record(captions))
         step(done, total)
     data.close()
     for file in files.values():

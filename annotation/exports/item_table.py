@@ -16,7 +16,7 @@ from benchmarks.formats.base import SPLIT, own_columns
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Caption, ItemImage, Role
 from benchmarks.models.benchmark import original_path
-from benchmarks.records import ItemRecord, is_own
+from benchmarks.records import CaptionRecord, ItemRecord, is_own
 from benchmarks.storage.files import kept
 
 NEGATIVE = "image:negative"  # of a column
@@ -37,11 +37,11 @@ class Column:
     kind: pa.DataType
     packed: bool = False
 
-    def cell(self, item: ExportedItem, record: ItemRecord) -> object:
+    def cell(self, item: ExportedItem, captions: Sequence[CaptionRecord]) -> object:
         """Its value if it is not an image; null if the item lacks it."""
         kind, _, name = self.part.partition(":")
         if kind == "caption":
-            return _caption(record, name)
+            return _caption(captions, name)
         if kind != "meta":
             return getattr(item, kind)
         value = item.meta.get(name)
@@ -56,8 +56,8 @@ class DataFile(ParquetFile):
         self.pictures = [column.part for column in self.columns if column.kind == IMAGE]
         super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
 
-    def add_item(self, item: ExportedItem, record: ItemRecord, negative: str) -> None:
-        """`record` has the final captions; `negative` is the identity of the negative image."""
+    def add_item(self, item: ExportedItem, captions: Sequence[CaptionRecord], negative: str) -> None:
+        """`captions` are the final ones; `negative` is the identity of the negative image."""
         uses = {use.key: use for use in item.images}
         images: dict[str, ExportedImage | None] = {
             f"image:{use.role}": use for use in uses.values() if use.position == 0
@@ -65,7 +65,7 @@ class DataFile(ParquetFile):
         images |= {f"image:{key}": use for key, use in uses.items()}
         images[NEGATIVE] = uses.get(negative)
         cells = {part: _image_cell(images.get(part), self.embed) for part in self.pictures}
-        row = {c.name: cells[c.part] if c.part in cells else c.cell(item, record) for c in self.columns}
+        row = {c.name: cells[c.part] if c.part in cells else c.cell(item, captions) for c in self.columns}
         self.add(row, sum(len(cell["bytes"] or b"") for cell in cells.values() if cell))
 
 
@@ -121,10 +121,10 @@ def _column(benchmark: Benchmark, name: str, part: str) -> Column:
     return Column(name, part, pa.string(), packed=True)
 
 
-def _caption(record: ItemRecord, name: str) -> str | None:
+def _caption(captions: Sequence[CaptionRecord], name: str) -> str | None:
     """`negative` is the first caption of that role, `negative-1` the second."""
     role, _, place = name.partition("-")
-    found = [caption.text for caption in record.captions if caption.role == role]
+    found = [caption.text for caption in captions if caption.role == role]
     return found[int(place or 0)] if len(found) > int(place or 0) else None
 
 

@@ -19,7 +19,7 @@ from annotation.protocols.decision_rule import DROPPED, KEPT, is_edit
 from annotation.protocols.registry import protocol_named
 from annotation.sql import batches, fetch
 from benchmarks import queries
-from benchmarks.records import CaptionRecord, ItemRecord
+from benchmarks.records import CaptionRecord, ItemRecord, with_texts
 
 OWN = "negative-0"  # the negative image that came with the import
 
@@ -92,9 +92,11 @@ class ExportedItem:
     decisions: Sequence[dict] = ()
 
     @cached_property
-    def record(self) -> ItemRecord:
-        """As it was imported."""
-        captions = tuple(CaptionRecord(caption.role, caption.text, caption.attributes) for caption in self.captions)
+    def imported_captions(self) -> list[CaptionRecord]:
+        return [CaptionRecord(caption.role, caption.text, caption.attributes) for caption in self.captions]
+
+    def record(self, captions: tuple[CaptionRecord, ...]) -> ItemRecord:
+        """As it was imported, but for its captions."""
         images = tuple(queries.image_record(*(getattr(use, name) for name in queries.OF_IMAGE)) for use in self.images)
         return ItemRecord(self.key, self.type, self.subtype, captions, images, self.meta, self.truth)
 
@@ -161,9 +163,8 @@ class ExportedItems:
                 item.decisions = decisions[item.pk]
                 yield item
 
-    def record(self, item: ExportedItem) -> ItemRecord:
-        """With the final captions."""
-        return item.record.with_captions(self._texts(item))
+    def final_captions(self, item: ExportedItem) -> tuple[CaptionRecord, ...]:
+        return with_texts(item.imported_captions, self._texts(item))
 
     def _texts(self, item: ExportedItem) -> dict[str, str]:
         """Captions that stages wrote, by role."""
@@ -186,11 +187,11 @@ class ExportedItems:
 
     def captions(self, item: ExportedItem) -> list[dict]:
         """The final captions; if a stage changed one, also its imported text, the stage and what it edited."""
-        own, texts = item.record, self._texts(item)
-        came = {caption.role: caption.text for caption in reversed(own.captions)}
+        texts = self._texts(item)
+        came = {caption.role: caption.text for caption in reversed(item.captions)}
         changed = {role: text for role, text in texts.items() if text != came.get(role)}
         lines = []
-        for caption in own.with_captions(texts).captions:
+        for caption in self.final_captions(item):
             line: dict[str, object] = {"role": caption.role, "text": caption.text}
             if changed.pop(caption.role, None) is not None:
                 line |= {"imported": came.get(caption.role), **self._writer(item, caption.role, caption.text)}

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from annotation.releases.archive_reader import MANIFEST, Files
@@ -71,7 +71,8 @@ class ExportReader(Files):
 
 def sha256(image: Mapping[str, Any]) -> str:
     """Of an embedded image, by its name."""
-    return PurePosixPath(image["path"]).stem
+    name: str = image["path"]
+    return name.partition(".")[0]
 
 
 def hashes(line: Mapping) -> set[str]:

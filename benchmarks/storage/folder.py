@@ -22,7 +22,8 @@ class Folder(FileSystemStorage):
         return Path(self.location, name)
 
     def read(self, name: str) -> bytes:
-        return self.contents(name).read_bytes()
+        with open(os.path.join(self.location, name), "rb") as file:  # a release reads a million: a Path takes longer
+            return file.read()
 
     def exists(self, name: str) -> bool:
         return self.contents(name).exists()
