@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from annotation.figures.edit_names import edits_of, name_of_edit
-from annotation.figures.judgments import judgment_rows
+from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, warning_signs
 from annotation.measures.counts import EPOCH
 from annotation.measures.judgments import JudgmentRow, TaskKey
@@ -66,9 +66,9 @@ class Evidence:
 
 
 def evidence(stage: Stage, who: Annotator) -> Evidence:
-    rows, excluded = judgment_rows(stage, who.pk), who.excluded_at is not None
+    rows, excluded = judgments_of(stage, annotator=who.pk), who.excluded_at is not None
     tasks = _tasks(stage, who)
-    checks = annotator_behaviour.latest_rows(row for row in rows if row.kind == Kind.CHECK)
+    checks = annotator_behaviour.latest(rows[rows.kind.equals(Kind.CHECK)])
     return Evidence(
         [_screen(row, tasks) for row in annotator_behaviour.judgments_considered(rows, excluded)],
         [_screen(row, tasks) for row in checks if not row.withdrawn],

@@ -6,7 +6,7 @@ import numpy as np
 
 from annotation.figures.edit_names import edits_of
 from annotation.measures.counts import TaskRow
-from annotation.measures.judgments import JUDGE, Coded, JudgmentRow, Judgments
+from annotation.measures.judgments import JUDGE, Coded, Judgments
 from annotation.models import Stage
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import BOOL, INT4, INT8, TEXT, copy_columns
@@ -70,16 +70,11 @@ def task_rows(tasks: StageTasks) -> list[TaskRow]:
     ]
 
 
-def judgment_rows(stage: Stage, annotator: int | None = None) -> list[JudgmentRow]:
+def judgments_of(stage: Stage, tasks: StageTasks | None = None, annotator: int | None = None) -> Judgments:
     """Every judgment of the stage, including checks, revisions and surplus ones, by item and time.
 
-    With an annotator's id, only theirs.
+    With an annotator's id, only theirs. `tasks` are the stage's, if they have been read.
     """
-    return list(judgments_of(stage, annotator=annotator))
-
-
-def judgments_of(stage: Stage, tasks: StageTasks | None = None, annotator: int | None = None) -> Judgments:
-    """The same by columns; `tasks` are the stage's, if they have been read."""
     tasks = tasks or stage_tasks(stage)
     of = "" if annotator is None else "AND lease.annotator_id = %(annotator)s"
     found = copy_columns(JUDGMENTS.format(of=of), JUDGMENT_COLUMNS, stage=stage.pk, annotator=annotator)

@@ -17,7 +17,7 @@ from annotation.measures import agreement, warning_signs
 from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import HOUR
-from annotation.measures.judgments import JUDGE, JudgmentRow, Judgments, TaskKey
+from annotation.measures.judgments import Coded, JudgmentRow, Judgments, TaskKey
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
@@ -82,66 +82,71 @@ def _speed_bands(times: Array, typical: float | None) -> list[int]:
     return counts
 
 
-def judgments_considered(rows: Sequence[JudgmentRow], excluded: bool) -> list[JudgmentRow]:
-    """The rows of an annotator that their figures use, oldest first.
+def judgments_considered(rows: Judgments, excluded: bool) -> Judgments:
+    """The judgments of an annotator that their figures use, oldest first.
 
-    These are the counted ones; for an excluded annotator the latest row of each screen, which counted until then.
+    These are the counted ones; for an excluded annotator the latest of each screen, which counted until then.
     """
-    own = [row for row in rows if row.kind == JUDGE]
+    found = rows[rows.is_judge]
     if excluded:
-        found = [row for row in latest_rows(own) if not row.withdrawn and not row.surplus]
+        found = latest(found)
+        found = found[~found.withdrawn & ~found.surplus]
     else:
-        found = [row for row in own if row.counted]
-    return sorted(found, key=lambda row: (row.at, row.task))
+        found = found[found.counted]
+    return found[np.lexsort((found.task.code, found.at))]
 
 
-def count_answers(rows: Iterable[JudgmentRow]) -> int:
+def count_answers(rows: Judgments) -> int:
     """The number of answers that are not withdrawn, checks included."""
-    return sum(not row.withdrawn for row in latest_rows(rows))
+    return int((~latest(rows).withdrawn).sum())
 
 
-def latest_rows(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
-    """The newest row of each screen. The kind is part of the key: a check's item may share a position with another."""
-    return list({(row.kind, row.task, row.slot): row for row in sorted(rows, key=lambda row: row.at)}.values())
+def latest(rows: Judgments) -> Judgments:
+    """The newest judgment of each screen, in the order in which the screens were first answered. The kind is part of a
+    screen: a check's item may share a position with another.
+    """
+    oldest_first = rows[np.argsort(rows.at, kind="stable")]
+    columns = oldest_first.kind, oldest_first.task, Coded.of_numbers(oldest_first.slot)
+    screen = Coded.of_columns(*columns).code
+    _, first = np.unique(screen, return_index=True)
+    _, from_the_end = np.unique(screen[::-1], return_index=True)
+    return oldest_first[(len(rows) - 1 - from_the_end)[np.argsort(first)]]
 
 
-def annotator_figures(
-    number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False
-) -> Figures:
-    """The figures and tests of one annotator, JSON-able; `rows` are all of their rows, checks and practice included."""
+def annotator_figures(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool = False) -> Figures:
+    """The figures and tests of one annotator, JSON-able; `rows` are all their judgments, of checks and practice too."""
     mine = judgments_considered(rows, excluded)
-    hours = sum(row.active_ms for row in rows) * 1000 / HOUR
-    answers = count_answers(rows)
+    hours = int(rows.active_ms.sum()) * 1000 / HOUR
+    answers, picks = count_answers(rows), measures_counts.picks_in_order(mine)
     return {
         "number": number,
         "judged": len(mine),
         "answers": answers,
         "active_minutes": hours * 60,
         "per_hour": measures_counts.ratio(answers, hours),
-        **_speed(mine, all_),
+        **_speed(mine.active_ms, all_),
         **comparison_with_others(number, mine, all_, excluded),
-        "side": warning_signs.side_test(measures_counts.picks_in_order(mine)),
-        "runs": warning_signs.runs_test(measures_counts.picks_in_order(mine)),
+        "side": warning_signs.side_test(picks),
+        "runs": warning_signs.runs_test(picks),
     }
 
 
-def _speed(mine: Sequence[JudgmentRow], all_: StageBehaviour) -> Figures:
-    quick = sum(row.active_ms < warning_signs.FAST_SHARE * (all_.typical or 0) for row in mine)
-    logs = [math.log(max(1, row.active_ms) / all_.typical) for row in mine] if all_.typical else []
+def _speed(active_ms: Array, all_: StageBehaviour) -> Figures:
+    times: list[int] = active_ms.tolist()
+    quick = sum(time < warning_signs.FAST_SHARE * (all_.typical or 0) for time in times)
+    logs = [math.log(max(1, time) / all_.typical) for time in times] if all_.typical else []
     return {
-        "median_seconds": median(row.active_ms for row in mine) / 1000 if mine else None,
+        "median_seconds": median(times) / 1000 if times else None,
         "log_time": median(logs) if logs else None,
         "quick": quick,
-        "quick_share": measures_counts.ratio(quick, len(mine)),
-        "bands": _speed_bands(np.array([row.active_ms for row in mine]), all_.typical),
+        "quick_share": measures_counts.ratio(quick, len(times)),
+        "bands": _speed_bands(active_ms, all_.typical),
     }
 
 
-def comparison_with_others(
-    number: int, mine: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool = False
-) -> Figures:
-    """The answers of an annotator compared with the others'; `mine` are their rows from `judgments_considered`."""
-    own = Counter(all_.views[all_.coarse](row.answer) for row in mine)
+def comparison_with_others(number: int, mine: Judgments, all_: StageBehaviour, excluded: bool = False) -> Figures:
+    """The answers of an annotator compared with the others'; `mine` are theirs from `judgments_considered`."""
+    own = Counter(mine.answer.renamed(all_.views[all_.coarse]).counts())
     others = all_.labels if excluded else all_.labels - own
     same = {view: _agreement_with_others(number, view, mine, all_, excluded) for view in all_.views}
     compared = {view: (*found, _median_share_of_others(number, view, all_)) for view, found in same.items()}
@@ -155,9 +160,7 @@ def comparison_with_others(
     }
 
 
-def _agreement_with_others(
-    number: int, view: str, mine: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool
-) -> _Same:
+def _agreement_with_others(number: int, view: str, mine: Judgments, all_: StageBehaviour, excluded: bool) -> _Same:
     if not excluded:
         return all_.same[view].get(number, (0, 0))
     agreed = [one for row in mine for one in agrees(all_.views[view], row.answer, all_.given.get(row.task, ()))]

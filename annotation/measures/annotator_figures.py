@@ -43,10 +43,8 @@ def of_stage(
     """
     excluded = {number for number, out in people.items() if out}
     given = Judgments.of(rows)
-    all_, mine = annotator_behaviour.stage_behaviour(given, views, excluded), given.by_annotator()
-    found = [
-        _row(number, list(mine.get(number, ())), all_, number in excluded, pay) for number in sorted({*seated, *mine})
-    ]
+    all_, mine, none = annotator_behaviour.stage_behaviour(given, views, excluded), given.by_annotator(), given[:0]
+    found = [_row(number, mine.get(number, none), all_, number in excluded, pay) for number in sorted({*seated, *mine})]
     counted = given.active_ms[given.is_judge & given.counted].tolist()
     level = level_of_view(all_.views[all_.coarse])
     for row in found:
@@ -60,7 +58,7 @@ def of_stage(
     }  # fmt: skip
 
 
-def _row(number: int, rows: Sequence[JudgmentRow], all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:
+def _row(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:
     found = annotator_behaviour.annotator_figures(number, rows, all_, excluded)
     found["paid"] = found["active_minutes"] / 60 * pay
     found["signs"] = annotator_behaviour.signs_as_json(annotator_behaviour.behaviour_signs(found, all_))

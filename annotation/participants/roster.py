@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
-from annotation.figures.judgments import judgment_rows
+from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
-from annotation.measures.judgments import JudgmentRow
 from annotation.models import Annotator, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of
@@ -131,28 +130,27 @@ def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str
 
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
     """What everyone did in the stage; `where` is how their warning signs name it."""
-    by_submission: dict[tuple[int, int], list[JudgmentRow]] = defaultdict(list)
-    by_annotator: dict[int, list[JudgmentRow]] = defaultdict(list)
+    by_submission: dict[tuple[int, int], list[int]] = defaultdict(list)  # the places of judgments
     last: dict[int, int] = {}  # by annotator, their last submission with a judgment here
-    rows = judgment_rows(stage)
-    for row in rows:
-        which = bisect([until for until, _, _ in earlier.get(row.annotator, ())], row.at)
-        by_submission[row.annotator, which].append(row)
-        by_annotator[row.annotator].append(row)
-        last[row.annotator] = max(which, last.get(row.annotator, 0))
+    rows = judgments_of(stage)
+    for place, (number, at) in enumerate(zip(rows.annotator.tolist(), rows.at.tolist(), strict=True)):
+        which = bisect([until for until, _, _ in earlier.get(number, ())], at)
+        by_submission[number, which].append(place)
+        last[number] = max(which, last.get(number, 0))
     everybody = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections())
-    for (number, which), mine in by_submission.items():
-        one = found[number][which]
+    for (number, which), places in by_submission.items():
+        one, mine = found[number][which], rows[places]
         one.answers += annotator_behaviour.count_answers(mine)
-        one.counted += sum(row.counted for row in mine)
-        one.active_minutes += sum(row.active_ms for row in mine) / 60_000
-        one.times += [min(row.at for row in mine), max(row.at for row in mine)]
+        one.counted += int(mine.counted.sum())
+        one.active_minutes += int(mine.active_ms.sum()) / 60_000
+        one.times += [int(mine.at.min()), int(mine.at.max())]
         considered = annotator_behaviour.judgments_considered(mine, False)
         _add_signs(one, counts.work_signs(considered, everybody.typical), where)
     checked, tried = attention_checks.results(stage), qualification.results(stage)
+    by_annotator, none = rows.by_annotator(), rows[:0]
     for number, submissions in found.items():
         one = submissions[last.get(number, -1)]  # the rest cannot be split by submission
-        considered = annotator_behaviour.judgments_considered(by_annotator[number], False)
+        considered = annotator_behaviour.judgments_considered(by_annotator.get(number, none), False)
         compared = annotator_behaviour.comparison_with_others(number, considered, everybody)
         _add_signs(one, annotator_behaviour.comparison_signs(compared), where)
         checks = checked.get(number)
