@@ -67,12 +67,15 @@ class Sitting:
 
 @pytest.fixture
 def sit(open_page, site) -> Callable[..., Sitting]:
-    """`sit(items=6, width=390, dark=True, **study settings)`: an open page at the first screen."""
+    """`sit(items=6, width=390, dark=True, **study settings)`: an open page at the first screen.
+
+    With motion, without which a screen is not hidden until it is ready.
+    """
 
     def take_seat(annotator: Annotator | None = None, page: Page | None = None, **settings) -> Sitting:
         window = {name: settings.pop(name) for name in ("width", "height", "dark") if name in settings}
         who = annotator or pictures.desk(**settings)
-        return Sitting(page or open_page(**window), site, who).open()
+        return Sitting(page or open_page(reduced_motion="no-preference", **window), site, who).open()
 
     return take_seat
 

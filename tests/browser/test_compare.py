@@ -101,7 +101,7 @@ def test_what_keys_do_on_screen_after_screen(sit):
 
 
 def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
-    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="no-preference")
     desk = Sitting(page, site, ranking_screens.comparing(2)).open()
     page.locator(".choice").nth(1).tap()
     assert said(page) == {"sense": "tie"} and marked(desk) == "fluency"

@@ -50,7 +50,7 @@ def imported(name: str, real: Path, folder: Path, pictures: int) -> Study:
 
 
 def on_a_phone(sit, open_page, study: Study):
-    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="no-preference")
     return sit(annotator=studies.annotator(study), page=page)
 
 

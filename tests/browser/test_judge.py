@@ -146,7 +146,7 @@ def test_an_answer_given_offline_waits_and_is_saved_exactly_once_unless_it_is_ta
 
 def test_an_answer_is_saved_exactly_once_whatever_the_server_does(sit, open_page):
     """It is still here after a reload; its receipt is lost; the server fails on all of them, or on one alone."""
-    page = open_page(unshared=True)
+    page = open_page(unshared=True, reduced_motion="no-preference")
     page.clock.install()
     desk = sit(items=6, page=page)
 

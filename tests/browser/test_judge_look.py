@@ -152,7 +152,7 @@ def test_sentences_that_do_not_fit_say_that_there_are_more(sit):
 
 
 def test_on_a_phone_a_tap_picks_and_two_fingers_or_the_wheel_enlarge_the_zoomed_pictures(open_page, site):
-    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="no-preference")
     page.goto(at(site, pictures.desk(items=2)))
     expect(page.locator("#desk.ready")).to_be_visible()
     hints_at_keys(page, touch=True)
@@ -248,7 +248,7 @@ def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_pag
     study = studies.study(items=answers + 6)
     drawn = [pictures.noise(number) for number in range(8)]
     pictures.paint(study, (drawn[n % 8] for n in range(5 * (answers + 6))))
-    page = open_page(unshared=True)
+    page = open_page(unshared=True, reduced_motion="no-preference")
     network = page.context.new_cdp_session(page)
     slow = {"offline": False, "latency": 400, "downloadThroughput": 100_000, "uploadThroughput": 100_000}
     network.send("Network.emulateNetworkConditions", slow)

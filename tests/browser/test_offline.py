@@ -26,7 +26,7 @@ def test_out_of_screens_the_page_says_how_many_answers_are_stored_here(sit, axe_
 
 def test_a_reload_without_a_connection_finds_a_page_that_goes_on_by_itself(open_page, site, axe_violations):
     annotator = pictures.desk(items=4)
-    page = open_page(service_workers="allow", unshared=True)
+    page = open_page(service_workers="allow", unshared=True, reduced_motion="no-preference")
     desk = Sitting(page, site, annotator).open()
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     first = desk.lease

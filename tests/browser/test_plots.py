@@ -77,6 +77,7 @@ def saved(page: Page, name: str, kind: str) -> tuple[str, bytes]:
 
 def test_every_figure_is_drawn_from_its_table_told_in_words_and_taken_away(visit, page, axe_violations, study):
     for path, names in PAGES.items():
+        page.emulate_media(reduced_motion="reduce" if path else "no-preference")
         visit(page, path)
         assert {figure.get_attribute("id") for figure in page.locator("figure.plot").all()} == names
         DRAWN_AS[path](page)

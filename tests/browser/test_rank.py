@@ -132,7 +132,7 @@ def test_orders_are_stored_as_they_were_entered_by_key_and_by_mouse(sit):
 
 
 def test_a_finger_taps_a_button_or_pulls_and_the_order_is_stored(open_page, site):
-    page = open_page(width=390, height=844, has_touch=True, is_mobile=True)
+    page = open_page(width=390, height=844, has_touch=True, is_mobile=True, reduced_motion="no-preference")
     desk = Sitting(page, site, ranking_screens.ranking(2)).open()
     page.evaluate(
         "window.kinds = new Set(); addEventListener('pointerup', event => kinds.add(event.pointerType), true)"
