@@ -34,7 +34,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from annotation.protocols import registry
 from benchmarks.transactions import anew
-from tests import savepoints
+from tests import prepared, savepoints
 from tests.builders import object_storage
 from tests.collapsed import collapsed
 from workers import parquet
@@ -130,6 +130,7 @@ def pytest_configure(config):
     TransactionTestCase._fixture_teardown = _empty_tables
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
     savepoints.install()
+    prepared.install()
     StreamRequestHandler.disable_nagle_algorithm = True  # or many answers wait 40 ms for a reader's receipt
     _load_hypothesis_profile()
 

@@ -1,0 +1,25 @@
+"""Statements stay prepared from test to test: psycopg forgets all of them at every ROLLBACK, which ends nearly every
+test, and PostgreSQL would parse and plan everything anew. After a DROP or ALTER it still forgets them."""
+
+import re
+from collections.abc import Sequence
+
+from psycopg._preparing import Prepare, PrepareManager
+from psycopg.pq.abc import PGresult
+
+_FORGETS = re.compile(rb"(?:DROP|ALTER|DISCARD ALL|DEALLOCATE ALL)\b")
+_forget = PrepareManager.clear
+
+
+def install() -> None:
+    PrepareManager.prepared_max = 2000  # psycopg's 100 are fewer than the tests of a file may take
+    PrepareManager.clear = _keep
+    PrepareManager._should_discard = _should_discard
+
+
+def _keep(manager: PrepareManager) -> bool:
+    return False
+
+
+def _should_discard(manager: PrepareManager, prep: Prepare, results: Sequence[PGresult]) -> bool:
+    return any(_FORGETS.match(result.command_status or b"") for result in results) and _forget(manager)
