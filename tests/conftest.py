@@ -26,7 +26,10 @@ from django.core.signals import request_finished, request_started
 from django.db import connection, connections
 from django.db.models import Q, Subquery
 from django.http import HttpRequest
+from django.template import Context, Template
 from django.test import Client, TransactionTestCase
+from django.test import utils as test_utils
+from django.test.utils import instrumented_test_render
 from django.utils.crypto import get_random_string
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django.plugin import blocking_manager_key
@@ -128,6 +131,7 @@ def pytest_configure(config):
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     django_settings.CACHES["default"]["OPTIONS"]["db"] = int(worker[2:]) % 15 + 1  # one clears its cache alone
     TransactionTestCase._fixture_teardown = _empty_tables
+    test_utils.instrumented_test_render = _render
     Q.check = functools.partialmethod(_check_once, {}, Q.check)
     savepoints.install()
     prepared.install()
@@ -162,6 +166,13 @@ def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: 
     if key not in known:
         known[key] = check(condition, against, **options)
     return known[key]
+
+
+def _render(template: Template, context: Context) -> str:
+    """What a page was drawn of is kept for tests that ask its context; Django copies that of every part as well, of
+    every field of a form and of all in them."""
+    is_part = context.template is not template or (template.name or "").startswith("django/forms/")
+    return template.nodelist.render(context) if is_part else instrumented_test_render(template, context)
 
 
 def pytest_sessionstart(session):
