@@ -2,19 +2,21 @@
 
 import http.client
 import os
+import signal
 import socket
-import subprocess
 import sys
 import time
 import uuid
 from urllib.parse import urlencode
 
 import pytest
-from django.db import connection
+from django.db import connections
 from django.urls import reverse
+from gunicorn.app import wsgiapp
 
 from annotation.assignment import leases
 from annotation.models import Judgment
+from config import processes
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,15 +30,19 @@ def free_port() -> int:
 
 @pytest.fixture
 def server():
-    """A gunicorn master on the test database; it starts a new worker for one that dies."""
-    port, name = free_port(), connection.settings_dict["NAME"]
-    database = os.environ["DATABASE_URL"].replace("/winnow?", f"/{name}?")
-    command = [sys.executable, "-m", "gunicorn", "tests.annotation.judging.dying_wsgi", "--bind", f"127.0.0.1:{port}"]
-    command.append("--preload")  # the master imports the application once for both workers
-    process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database}, stderr=subprocess.DEVNULL)
+    """A gunicorn master on the test database, as a fork of this process; it starts a new worker for one that dies."""
+    port = free_port()
+    connections.close_all()
+
+    def serve() -> None:
+        connections.close_all()
+        sys.argv = ["gunicorn", "tests.annotation.judging.dying_wsgi", "--bind", f"127.0.0.1:{port}"]
+        wsgiapp.run()
+
+    with open(os.devnull, "wb") as log:
+        process = processes.fork(serve, dies_by=signal.SIGTERM, log=log)
     yield port
-    process.terminate()
-    process.wait(20)
+    processes.stop(process, (signal.SIGTERM, 20))
 
 
 def post(port: int, path: str, fields: dict, **headers: str) -> int:
