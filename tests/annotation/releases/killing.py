@@ -17,7 +17,6 @@ from annotation.releases.plan import Plan
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
 
-DYING = "annotation/releases/dying.py"
 RUN = {"export": tasks.run_export, "release": tasks.run_release}
 
 

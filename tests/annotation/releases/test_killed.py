@@ -1,5 +1,6 @@
 """A worker that is killed at an export or a release leaves nothing half done; the next one makes the same file."""
 
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,8 +14,10 @@ from annotation.models import Study
 from benchmarks import tasks
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job, JobState
-from tests.annotation.releases.killing import DYING, RUN, queued, stored, undisturbed, wait_until_dead
-from tests.builders import crowds, imports, pipelines, studies
+from config import processes
+from tests.annotation.releases import dying
+from tests.annotation.releases.killing import RUN, queued, stored, undisturbed, wait_until_dead
+from tests.builders import crowds, pipelines, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,10 +27,15 @@ def study() -> Study:
     return pipelines.with_originals(crowds.stage(items=6).study)
 
 
-def killed(job: Job, kind: str, moment: str, settings) -> None:
-    """At that moment; the row then says that it is running, and nobody is at it."""
-    done = imports.alone(DYING, settings, kind, str(job.pk), moment)
-    assert done.returncode == -9, done.stderr[-2000:]
+def killed(job: Job, kind: str, moment: str) -> None:
+    """A fork, at that moment; the row then says that it is running, and nobody is at it."""
+    connections.close_all()
+
+    def work() -> None:
+        connections.close_all()
+        dying.run(kind, job.pk, moment)
+
+    assert processes.fork(work, dies_by=signal.SIGKILL).wait() == -signal.SIGKILL
     wait_until_dead(job)
     job.refresh_from_db()
     assert (job.state, job.report) == (JobState.RUNNING, {})
@@ -42,9 +50,9 @@ def killed(job: Job, kind: str, moment: str, settings) -> None:
         ("release", "building"),
     ],
 )
-def test_the_next_worker_finds_nothing_half_done(study, settings, tmp_path, kind, moment):
+def test_the_next_worker_finds_nothing_half_done(study, tmp_path, kind, moment):
     job, media = queued(study, kind), tmp_path / "media"
-    killed(job, kind, moment, settings)
+    killed(job, kind, moment)
     tasks.tidy_up()  # a worker starts
     assert (list((tmp_path / "work").iterdir()), stored(media)) == ([], {})
     RUN[kind](job.pk)  # what it was sent again
