@@ -36,7 +36,7 @@ def server():
 
     def serve() -> None:
         connections.close_all()
-        sys.argv = ["gunicorn", "tests.annotation.judging.dying_wsgi", "--bind", f"127.0.0.1:{port}"]
+        sys.argv = ["gunicorn", "tests.annotation.judging.dying_wsgi", "--bind", f"127.0.0.1:{port}", "--preload"]
         wsgiapp.run()
 
     with open(os.devnull, "wb") as log:
