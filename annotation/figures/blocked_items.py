@@ -9,6 +9,7 @@ each rule in words; assignment/leases.py and assignment/seats.py define which pl
 from collections.abc import Mapping, Sequence
 
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from annotation.figures import cache
 from annotation.measures.funnel import waits_for
@@ -122,6 +123,18 @@ place AS (
   SELECT DISTINCT lease.task_id AS id FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
   WHERE flag.settled_at IS NULL
 )"""
+STUCK = f"""
+stuck AS (
+  SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
+              WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
+              WHEN NOT %(going)s THEN 'study'
+              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND task.came_open THEN '{REOPEN}' ELSE 'stage' END
+              WHEN task.moving = 0 THEN task.why
+              WHEN had.skipped >= %(skips)s THEN 'skipped'
+              WHEN flagged.id IS NOT NULL THEN 'flagged' END AS reason,
+         asked.item_id, asked.id AS task, asked.rank, task.judged, task.wanted, task.keepers
+  FROM task JOIN asked ON asked.id = task.id LEFT JOIN had ON had.id = task.id LEFT JOIN flagged ON flagged.id = task.id
+)"""
 # Items not received: those that the stage could not ask about, and those whose source has settled but not closed.
 ELSEWHERE = """
 there AS (
@@ -139,17 +152,9 @@ there AS (
   SELECT DISTINCT (data->>'item')::bigint AS item_id FROM benchmarks_event
   WHERE subject = %(subject)s AND verb = 'could not ask'
 )"""
-STUCK = f"""
-WITH {PEOPLE}, {OPEN}, {PLACES}, {ELSEWHERE}, found AS (
-  SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
-              WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
-              WHEN NOT %(going)s THEN 'study'
-              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND task.came_open THEN '{REOPEN}' ELSE 'stage' END
-              WHEN task.moving = 0 THEN task.why
-              WHEN had.skipped >= %(skips)s THEN 'skipped'
-              WHEN flagged.id IS NOT NULL THEN 'flagged' END AS reason,
-         asked.item_id, asked.id AS task, asked.rank, task.judged, task.wanted, task.keepers
-  FROM task JOIN asked ON asked.id = task.id LEFT JOIN had ON had.id = task.id LEFT JOIN flagged ON flagged.id = task.id
+FOUND = f"""
+WITH {PEOPLE}, {OPEN}, {PLACES}, {STUCK}, {ELSEWHERE}, found AS (
+  SELECT * FROM stuck
   UNION ALL
   SELECT 'source', item_id, NULL, item_id, NULL, NULL, NULL FROM waiting
   WHERE item_id NOT IN (SELECT item_id FROM there) AND item_id NOT IN (SELECT item_id FROM unsuited)
@@ -158,8 +163,8 @@ WITH {PEOPLE}, {OPEN}, {PLACES}, {ELSEWHERE}, found AS (
   WHERE item_id NOT IN (SELECT item_id FROM there)
 )
 """
-COUNTS = f"{STUCK} SELECT reason, count(*) FROM found WHERE reason IS NOT NULL GROUP BY reason"
-ROWS = f"""{STUCK}, numbered AS (
+COUNTS = f"{FOUND} SELECT reason, count(*) FROM found WHERE reason IS NOT NULL GROUP BY reason"
+ROWS = f"""{FOUND}, numbered AS (
   SELECT *, count(*) OVER (PARTITION BY reason) AS n,
          row_number() OVER (PARTITION BY reason ORDER BY rank, task) AS place
   FROM found WHERE reason IS NOT NULL
@@ -167,6 +172,20 @@ ROWS = f"""{STUCK}, numbered AS (
 SELECT reason, n, task, item.key, item.type, item.subtype, judged, wanted, keepers
 FROM numbered JOIN benchmarks_item item ON item.id = numbered.item_id
 WHERE place <= %(most)s ORDER BY array_position(%(order)s, reason), place
+"""
+# Of several stages, whose values are the columns of `given`. It is planned once, not for each of them, since
+# for a small stage planning takes longer than running it.
+GIVEN = {
+    "stage": "bigint", "study": "bigint", "links": "bigint[]", "quota": "int", "apart": "bigint[]", "strategy": "text",
+    "batched": "bool", "going": "bool", "overlap": "int", "shared": "int", "estimated": "bool", "closed": "bool",
+    "newest": "bigint", "away": "int", "skips": "int", "order": "text[]",
+}  # fmt: skip
+UNSTAFFED_OF_ONE = f"""
+WITH {PEOPLE}, {OPEN}, {PLACES}, {STUCK} SELECT count(*) FROM stuck WHERE reason IN {UNSTAFFED}
+"""
+UNSTAFFED_IN = f"""
+SELECT stage, ({UNSTAFFED_OF_ONE % {name: f'given."{name}"' for name in GIVEN}})
+FROM jsonb_to_recordset(%(given)s) given({", ".join(f'"{name}" {of}' for name, of in GIVEN.items())})
 """
 OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
@@ -195,16 +214,8 @@ def unstaffed(counted: Mapping[str, int]) -> int:
 
 def unstaffed_in(stages: Sequence[Stage], siblings: Mapping[int, Sequence[Stage]]) -> dict[int, int]:
     """The same of several stages, by their key. One statement for all; `siblings` has all stages of each study."""
-    parts: list[str] = []
-    values: dict[str, object] = {}
-    for place, stage in enumerate(stages):
-        prefix = f"of_{place}_"
-        parts.append(f"SELECT %({prefix}stage)s, one.* FROM ({COUNTS.replace('%(', f'%({prefix}')}) one")
-        values |= {prefix + name: value for name, value in _values(stage, siblings[stage.study_id]).items()}
-    found = dict.fromkeys((stage.pk for stage in stages), 0)
-    for stage, reason, count in fetch(" UNION ALL ".join(parts), **values) if parts else ():
-        found[stage] += unstaffed({reason: count})
-    return found
+    given = [_values(stage, siblings[stage.study_id]) for stage in stages]
+    return dict(fetch(UNSTAFFED_IN, given=Jsonb(given))) if given else {}
 
 
 def blocked_counts(found: Mapping[str, int]) -> dict:
