@@ -186,9 +186,16 @@ def leftovers(var: Path) -> list[psutil.Process]:
     return found
 
 
+def works_in(process: psutil.Process, folder: Path) -> bool:
+    """Whether it is its working directory. One that has ended by now, perhaps since it was found, works nowhere."""
+    with contextlib.suppress(psutil.Error, OSError):
+        return process.cwd() == str(folder)
+    return False
+
+
 def _is_server(process: psutil.Process, var: Path) -> bool:
     homes = {"postgres": var / "postgres", "valkey-server": var / "valkey"}
-    return process.name() in homes and process.cwd() == str(homes[process.name()])
+    return process.name() in homes and works_in(process, homes[process.name()])
 
 
 def _is_fork(process: psutil.Process, var: Path) -> bool:

@@ -222,7 +222,7 @@ class Servers:
 
     def _old_backends_remain(self) -> bool:
         """After kill -9, PostgreSQL's sessions take a moment to end; until then a new server refuses to start."""
-        return any(process.cwd() == str(self.data) for process in processes.leftovers(self.var))
+        return any(processes.works_in(process, self.data) for process in processes.leftovers(self.var))
 
     def _create_cluster(self, binaries: Path) -> None:
         """Run initdb in a temporary folder, then rename it: a kill in between leaves nothing unfinished."""

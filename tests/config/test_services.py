@@ -3,9 +3,10 @@
 import subprocess
 from collections import namedtuple
 
+import psutil
 import pytest
 
-from config import services
+from config import processes, services
 from config.services import CannotStart, Servers
 
 
@@ -47,3 +48,12 @@ def test_old_sessions_that_end_while_postgres_fails_because_of_them_do_not_keep_
     monkeypatch.setattr(servers, "_old_backends_remain", lambda: bool(old_sessions))
     monkeypatch.setattr(servers, "_try_postgres", lambda binaries: not (old_sessions and old_sessions.pop()))
     servers._try_until_it_starts(servers.var)
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_no_old_session(servers, monkeypatch):
+    ending = subprocess.Popen(["sleep", "60"])
+    found = psutil.Process(ending.pid)
+    monkeypatch.setattr(processes, "leftovers", lambda var: [found])
+    ending.kill()
+    ending.wait()
+    assert not servers._old_backends_remain()
