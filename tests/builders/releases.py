@@ -18,6 +18,9 @@ from annotation.releases.plan import Plan
 from benchmarks.jobs import jobs
 from benchmarks.records import Problem, Refused
 
+NAMING_THE_VERSION = {
+    "README.md", "croissant.json", "data_statement.md", "lmms_eval/test.yaml", "manifest.json", "release.json",
+}  # fmt: skip
 CARD = "---\npretty_name: x\n---\n# Cups\n\nA <b>red</b> cup.\n"
 
 

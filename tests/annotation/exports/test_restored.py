@@ -41,14 +41,7 @@ def test_the_export_has_the_same_bytes_and_a_release_is_there_again(tmp_path, se
         assert {name: files.read(name) for name in files.names()} == held and again.content == before.content
     with release_lifecycle.open_release(releases.frozen(again.study, "1.1", name="cups")) as files:
         apart = {name for name in files.names() if files.read(name) != held[name]}
-    assert apart == {
-        "README.md",
-        "croissant.json",
-        "data_statement.md",
-        "lmms_eval/test.yaml",
-        "manifest.json",
-        "release.json",
-    }  # they name the version
+    assert apart == releases.NAMING_THE_VERSION
     with pytest.raises(DatabaseError, match="never altered or deleted"):
         connection.cursor().execute("DELETE FROM annotation_judgment")
     last = Judgment.objects.latest("pk").pk
