@@ -68,7 +68,7 @@ class Evidence:
 def evidence(stage: Stage, who: Annotator) -> Evidence:
     rows, excluded = judgments_of(stage, annotator=who.pk), who.excluded_at is not None
     tasks = _tasks(stage, who)
-    checks = annotator_behaviour.latest(rows[rows.kind.equals(Kind.CHECK)])
+    checks = annotator_behaviour.latest_of_screens(rows[rows.kind.equals(Kind.CHECK)])
     return Evidence(
         [_screen(row, tasks) for row in annotator_behaviour.judgments_considered(rows, excluded)],
         [_screen(row, tasks) for row in checks if not row.withdrawn],

@@ -89,7 +89,7 @@ def judgments_considered(rows: Judgments, excluded: bool) -> Judgments:
     """
     found = rows[rows.is_judge]
     if excluded:
-        found = latest(found)
+        found = latest_of_screens(found)
         found = found[~found.withdrawn & ~found.surplus]
     else:
         found = found[found.counted]
@@ -98,10 +98,10 @@ def judgments_considered(rows: Judgments, excluded: bool) -> Judgments:
 
 def count_answers(rows: Judgments) -> int:
     """The number of answers that are not withdrawn, checks included."""
-    return int((~latest(rows).withdrawn).sum())
+    return int((~latest_of_screens(rows).withdrawn).sum())
 
 
-def latest(rows: Judgments) -> Judgments:
+def latest_of_screens(rows: Judgments) -> Judgments:
     """The newest judgment of each screen, in the order in which the screens were first answered. The kind is part of a
     screen: a check's item may share a position with another.
     """
