@@ -108,8 +108,8 @@ def child(*arguments: str, dies: bool = False) -> dict:
 def import_here(format: str, path: str, images: str) -> None:
     import resource
 
-    from tests.benchmarks.bad_inputs.outcome import peak_memory
     from tests.builders import imports
+    from tests.peak_memory import peak_memory
 
     job = imports.imported(Path(path), Path(images) if images else None, format=format, name="Bomb")
     looking = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

@@ -13,6 +13,7 @@ from benchmarks.formats.writing import without_images
 from benchmarks.predictions.plan import kind_of
 from benchmarks.records import Crop, ItemRecord
 from tests.benchmarks.bad_inputs.case import ImportFiles
+from tests.peak_memory import peak_memory
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 from workers.images import ImageRefused, check_and_render, crop, upright
 
@@ -63,12 +64,6 @@ def render(data: bytes, crops: set[Crop | None]) -> None:
         whole = upright(data)
         for one in cut:
             crop(whole, *one)
-
-
-def peak_memory() -> int:
-    """Bytes that this process held at most. (getrusage would count the parent's memory before exec too.)"""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
 if __name__ == "__main__":
