@@ -4,14 +4,16 @@ Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/d
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, TypeVar, overload
 
 import numpy as np
 import pyarrow as pa
 from django.db import connection
 from django.db.models import JSONField, Model
+from pyarrow import csv
 
 CHUNK_SIZE = 10_000  # rows of a stream in memory
 
@@ -73,6 +75,42 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
         name: _texts(next(sent, b""), next(sent, b"")) if of == TEXT else _numbers(next(sent, b""), of)
         for name, of in types.items()
     }
+
+
+def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa.Table]:
+    """The rows of a large answer in its order, `CHUNK_SIZE` at a time, as Arrow tables; the statement has the columns
+    of `schema`."""
+    sent = [f"array_to_json({field.name})" if pa.types.is_list(field.type) else field.name for field in schema]
+    found = f"SELECT {', '.join(sent)} FROM ({statement}) found ({', '.join(schema.names)})"
+    copied = connection.ops.compose_sql(f"COPY ({found}) TO STDOUT (FORMAT csv)", values)  # type: ignore[attr-defined]
+    with connection.cursor() as cursor, cursor.copy(copied) as lines:  # each a row: so PQgetCopyData has it
+        while text := b"".join(islice(lines, CHUNK_SIZE)):
+            yield _table(text, schema)
+
+
+def _table(text: bytes, schema: pa.Schema) -> pa.Table:
+    """Of CSV, in which an empty text has quotation marks and null has none; a list is JSON."""
+    kinds = {field.name: pa.string() if pa.types.is_list(field.type) else field.type for field in schema}
+    found = csv.read_csv(
+        pa.py_buffer(text),
+        csv.ReadOptions(column_names=schema.names, use_threads=False, block_size=len(text) + 1),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False,
+            true_values=["t"], false_values=["f"],
+        ),
+    )  # fmt: skip
+    columns = [
+        of_each(json.loads, column, field.type) if pa.types.is_list(field.type) else column
+        for field, column in zip(schema, found.columns, strict=True)
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def of_each(make: Callable[[Any], Any], column: pa.ChunkedArray, kind: pa.DataType | None = None) -> pa.ChunkedArray:
+    """What `make` makes of each value that is not null, of equal ones once. `kind`: its Arrow type, else text."""
+    coded = column.combine_chunks().dictionary_encode()
+    return pa.array(map(make, coded.dictionary.to_pylist()), kind or pa.string()).take(coded.indices)
 
 
 def _numbers(sent: bytes, of: str) -> Any:

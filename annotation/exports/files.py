@@ -121,11 +121,11 @@ def write_lines(path: Path, rows: Iterable[dict]) -> int:
     return file.count
 
 
-def write_judgments(path: Path, parts: Iterable[Mapping[str, Sequence]], with_answers: bool = False) -> int:
-    """`parts` are columns of some rows at a time. Returns how many rows there were."""
+def write_judgments(path: Path, parts: Iterable[pa.Table], with_answers: bool = False) -> int:
+    """`parts` have some rows each. Returns how many rows there were."""
     file = ParquetFile(path, JUDGMENTS.append(ANSWERS) if with_answers else JUDGMENTS)
-    for columns in parts:
-        file.add_table(pa.table(dict(columns), schema=file.schema))
+    for table in parts:
+        file.add_table(table)
     file.close()
     return file.count
 

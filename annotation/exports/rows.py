@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from annotation.exports.files import JUDGMENTS as COLUMNS
 from annotation.exports.protocol_files import files_of
 from annotation.exports.texts import CAPTIONS, shown_words, words_of
@@ -17,7 +19,7 @@ from annotation.pipeline import dawid_skene
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.declared import in_data, schema
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.sql import batches, stream
+from annotation.sql import copy_tables, of_each, stream
 from annotation.wording import pseudonym
 
 JUDGMENTS = """
@@ -28,7 +30,9 @@ stage.name, item.key, item.position, task.question, task.round, task.kind, task.
        judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
        coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
        instructions.version, judgment.language, judgment.reason,
-       ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
+       CASE WHEN EXISTS (SELECT FROM annotation_flag flag WHERE flag.lease_id = lease.id)  -- which few have
+         THEN ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
+         ELSE '{}' END
 FROM annotation_slot slot
 JOIN annotation_lease lease ON lease.slot_id = slot.id
 JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
@@ -38,6 +42,8 @@ JOIN annotation_task task ON task.id = slot.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
 """
+
+_COPIED = COLUMNS.set(COLUMNS.get_field_index("annotator"), pa.field("annotator", pa.int32()))  # by number
 
 TASKS = f"""
 stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
@@ -98,23 +104,28 @@ def _of_stages(statement: str, stages: Stages) -> Iterator[tuple]:
     return stream(f"SELECT {statement}", stages=[stage.pk for stage in stages])
 
 
-def judgments(stages: Stages, edits: Edits) -> Iterator[dict[str, Sequence]]:
+def judgments(stages: Stages, edits: Edits) -> Iterator[pa.Table]:
     """The same as `judgment_line`, as columns of some rows at a time; objects are JSON."""
     files = files_of(stages)
     order = "task.kind, slot.number, annotator.number, lease.granted_at, lease.id, judgment.revision"
     statement = f"SELECT {JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}"
-    for rows in batches(statement, stages=[stage.pk for stage in stages]):
-        found = dict(zip(COLUMNS.names, zip(*rows, strict=True), strict=True))
-        contents = list(map(_from_json, found["content"]))
+    for found in copy_tables(statement, _COPIED, stages=[stage.pk for stage in stages]):
+        columns = dict(zip(found.column_names, found.columns, strict=True))
         if files:
-            given = zip(map(files.get, found["stage"]), found["answer"], contents, strict=True)
-            found["answers"] = [file and _as_json(in_data.answers_of(file, *said)) for file, *said in given]
-        found["annotator"] = list(map(pseudonym, found["annotator"]))
-        found["content"] = [_as_json(with_edit_names(edits, content)) for content in contents]
+            given = zip(*(columns[name].to_pylist() for name in ("stage", "answer", "content")), strict=True)
+            columns["answers"] = pa.array([_answers(files.get(stage), *said) for stage, *said in given], pa.string())
+        contents = columns["content"]
+        columns["annotator"] = of_each(pseudonym, columns["annotator"])
+        columns["content"] = of_each(lambda text: _as_json(with_edit_names(edits, json.loads(text))), contents)
         if edits:
-            found["answer"] = [name_of_edit(edits, answer) for answer in found["answer"]]
-            found["shown"] = [[name_of_edit(edits, option) for option in options] for options in found["shown"]]
-        yield found
+            columns["answer"] = of_each(lambda answer: name_of_edit(edits, answer), columns["answer"])
+            shown = [[name_of_edit(edits, option) for option in options] for options in columns["shown"].to_pylist()]
+            columns["shown"] = pa.array(shown, COLUMNS.field("shown").type)
+        yield pa.table(columns)
+
+
+def _answers(file: ProtocolFile | None, label: str | None, content: str) -> str | None:
+    return _as_json(in_data.answers_of(file, label, json.loads(content))) if file else None
 
 
 def _as_json(value: Mapping | None) -> str | None:

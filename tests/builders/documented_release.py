@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from annotation.exports.files import (
     JUDGMENTS,
     ParquetFile,
@@ -84,9 +86,8 @@ def release(folder: Path, words: Mapping[str, str] | None = None, **facts) -> Re
     folder.mkdir()
     lines = [line(0, "train"), line(1, "train", ("swap", "att")), line(2, "test")]
     rows = _data(folder, lines) | _tables(folder, lines)
-    rows["judgments.parquet"] = write_judgments(
-        folder / "judgments.parquet", [{name: [JUDGMENT.get(name)] for name in JUDGMENTS.names}]
-    )
+    judgments = pa.table({name: [JUDGMENT.get(name)] for name in JUDGMENTS.names}, schema=JUDGMENTS)
+    rows["judgments.parquet"] = write_judgments(folder / "judgments.parquet", [judgments])
     figures = {
         "funnel": {"stages": [{"name": "choose", "entered": 5, "kept": 3, "dropped": 1, "open": 1}]},
         "stages": [{"study": {"stage_name": "choose"}, "agreement": [AGREED]}],

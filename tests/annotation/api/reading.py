@@ -44,6 +44,5 @@ def adjudicate(task: Task, by: User) -> None:
 
 def exported_judgments(stages, edits) -> Iterator[dict]:
     """The rows of an export's judgments, which are written column by column."""
-    for columns in export_rows.judgments(stages, edits):
-        for row in zip(*columns.values(), strict=True):
-            yield dict(zip(columns, row, strict=True))
+    for table in export_rows.judgments(stages, edits):
+        yield from table.to_pylist()
