@@ -4,6 +4,7 @@ Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/d
 """
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
@@ -70,11 +71,15 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
     copied = connection.ops.compose_sql(copy, values)  # type: ignore[attr-defined]  # PostgreSQL has it
     with connection.cursor() as cursor, cursor.copy(copied) as parts:
         parts.set_types(["bytea"] * sum(1 + (of == TEXT) for of in types.values()))
-        sent = iter([b"".join(column) for column in zip(*parts.rows(), strict=True)])
+        sent = deque(zip(*parts.rows(), strict=True))
+
+    def column() -> bytes:
+        """The next one; what came of it is not kept."""
+        return b"".join(sent.popleft()) if sent else b""
+
     return {
-        name: _texts(next(sent, b""), next(sent, b"")) if of == TEXT else _numbers(next(sent, b""), of)
-        for name, of in types.items()
-    }
+        name: _texts(column(), column()) if of == TEXT else _numbers(column(), of) for name, of in types.items()
+    }  # fmt: skip
 
 
 def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa.Table]:

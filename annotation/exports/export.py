@@ -15,7 +15,7 @@ from annotation.exports import files as export_files
 from annotation.exports import rows as export_rows
 from annotation.exports.files import files_below
 from annotation.exports.items import ExportedItems
-from annotation.figures import annotators, funnel, human_baseline
+from annotation.figures import annotators, human_baseline
 from annotation.figures.edit_names import Edits, edits_of
 from annotation.figures.stage import study_figures
 from annotation.models import Stage, Study
@@ -97,8 +97,9 @@ def _check_target(out: Path) -> None:
 
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
-    whole, found, edits = funnel.of_stages(study, stages), [study_figures(stage) for stage in stages], edits_of(stages)
-    items = ExportedItems(study, stages, edits)
+    items = ExportedItems(study, stages, edits := edits_of(stages))
+    whole = items.funnel
+    last = _write_figures(study, stages, whole, folder)
     data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
     records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
     rows = _write_items(items, data, records, folder, step)
@@ -107,7 +108,6 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "no_source": item_table.write_source(study.benchmark, records or (), folder),
         "warnings": list(warning.look(study.benchmark, whole=True).warnings),
     }
-    export_files.write_json(folder / "figures.json", _figures(study, stages, whole, found))
     columns = {column.name: column.part for column in data.columns}
     sha256 = export_files.digest(folder / "data.parquet")["sha256"]
     written = {stage.name: items.written(stage) for stage in stages}
@@ -131,7 +131,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
         "evaluation_kind": material.kind(study.benchmark),  # which a release describes under `evaluation`
         "counts": {name: whole[name] for name in ("imported", "kept", "dropped", "open", "reasons", "open_in")},
         "items_by_type": [{name: row[name] for name in ("type", "subtype", "imported")} for row in whole["by_type"]],
-        "last_judgment_at": max(filter(None, (one["pace"]["last"] for one in found)), default=None),
+        "last_judgment_at": last,
         "files": export_files.describe_files(folder, rows),
         **notes,
     }
@@ -153,10 +153,9 @@ def _write_items(
         if fate.state in files:
             files[fate.state].add(items.line(item))
         if fate.state == KEPT:
-            captions = items.final_captions(item)
-            data.add_item(item, captions, items.negative(item))
+            data.add_item(item)
             if records is not None:
-                records.append(item.record(captions))
+                records.append(item.record())
         step(done, total)
     data.close()
     for file in files.values():
@@ -179,11 +178,16 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
     return rows | {"judgments.parquet": count}
 
 
-def _figures(study: Study, stages: Sequence[Stage], whole: dict, found: Sequence[dict]) -> dict:
-    """All that the study's pages show and that does not depend on the time of day."""
-    return {
+def _write_figures(study: Study, stages: Sequence[Stage], whole: dict, folder: Path) -> str | None:
+    """All that the study's pages show and that does not depend on the time of day. Returns when the last judgment was
+    given. They are not kept: of 500 annotators they take as much memory as all items.
+    """
+    found = [study_figures(stage) for stage in stages]
+    figures = {
         "funnel": whole,
         "stages": [{name: part for name, part in one.items() if name != "now"} for one in found],
         "annotators": annotators.of_stages(study, stages),
         "baselines": human_baseline.of_stages(stages),
     }
+    export_files.write_json(folder / "figures.json", figures)
+    return max(filter(None, (one["pace"]["last"] for one in found)), default=None)

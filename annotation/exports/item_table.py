@@ -37,11 +37,11 @@ class Column:
     kind: pa.DataType
     packed: bool = False
 
-    def cell(self, item: ExportedItem, captions: Sequence[CaptionRecord]) -> object:
+    def cell(self, item: ExportedItem) -> object:
         """Its value if it is not an image; null if the item lacks it."""
         kind, _, name = self.part.partition(":")
         if kind == "caption":
-            return _caption(captions, name)
+            return _caption(item.final_captions, name)
         if kind != "meta":
             return getattr(item, kind)
         value = item.meta.get(name)
@@ -56,16 +56,15 @@ class DataFile(ParquetFile):
         self.pictures = [column.part for column in self.columns if column.kind == IMAGE]
         super().__init__(path, split_schema([(column.name, column.kind) for column in self.columns]))
 
-    def add_item(self, item: ExportedItem, captions: Sequence[CaptionRecord], negative: str) -> None:
-        """`captions` are the final ones; `negative` is the identity of the negative image."""
+    def add_item(self, item: ExportedItem) -> None:
         uses = {use.key: use for use in item.images}
         images: dict[str, ExportedImage | None] = {
             f"image:{use.role}": use for use in uses.values() if use.position == 0
         }
         images |= {f"image:{key}": use for key, use in uses.items()}
-        images[NEGATIVE] = uses.get(negative)
+        images[NEGATIVE] = uses.get(item.negative)
         cells = {part: _image_cell(images.get(part), self.embed) for part in self.pictures}
-        row = {c.name: cells[c.part] if c.part in cells else c.cell(item, captions) for c in self.columns}
+        row = {c.name: cells[c.part] if c.part in cells else c.cell(item) for c in self.columns}
         self.add(row, sum(len(cell["bytes"] or b"") for cell in cells.values() if cell))
 
 

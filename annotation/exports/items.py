@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -90,27 +90,45 @@ class ExportedItem:
     captions: Sequence[ExportedCaption]
     images: Sequence[ExportedImage]
     decisions: Sequence[dict] = ()
+    carried: Carried = field(default_factory=dict)  # from its deciding stage, otherwise from the one before
 
     @cached_property
-    def imported_captions(self) -> list[CaptionRecord]:
-        return [CaptionRecord(caption.role, caption.text, caption.attributes) for caption in self.captions]
+    def texts(self) -> dict[str, str]:
+        """Captions that stages wrote, by role."""
+        return carried_texts(self.carried)
 
-    def record(self, captions: tuple[CaptionRecord, ...]) -> ItemRecord:
+    @cached_property
+    def final_captions(self) -> tuple[CaptionRecord, ...]:
+        imported = [CaptionRecord(caption.role, caption.text, caption.attributes) for caption in self.captions]
+        return with_texts(imported, self.texts)
+
+    @cached_property
+    def negative(self) -> str:
+        """The identity of its negative image: the carried one, otherwise the chosen one, otherwise its own."""
+        if carried := self.carried.get("negative"):
+            return carried
+        chosen = [row["outcome"] for row in self.decisions if (row["outcome"] or "").startswith("candidate-")]
+        return chosen[-1] if chosen else OWN
+
+    def record(self) -> ItemRecord:
         """As it was imported, but for its captions."""
         images = tuple(queries.image_record(*(getattr(use, name) for name in queries.OF_IMAGE)) for use in self.images)
-        return ItemRecord(self.key, self.type, self.subtype, captions, images, self.meta, self.truth)
+        return ItemRecord(self.key, self.type, self.subtype, self.final_captions, images, self.meta, self.truth)
 
 
 class ExportedItems:
-    """The state of all of a study's items; the items themselves are read some at a time."""
+    """What became of all of a study's items (`fates`, and `funnel` in numbers); the items themselves are read some at a
+    time.
+    """
 
     def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
         self.stages, self.edits = stages, edits
         self.items, self.benchmark = study.benchmark.items.order_by("position"), study.benchmark_id
         self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
-        self.walk = funnel.walk_of(study, list(self.selecting.values()))
-        self.fates = fates(self.walk)
-        self.results = {pk: promotion.results(stage) for pk, stage in self.selecting.items()}
+        walk = funnel.walk_of(study, list(self.selecting.values()))
+        self.fates = fates(walk)
+        self.funnel = funnel.figures_of(walk, self.fates, stages)
+        self._lacking = {pk: set(walk.unsuited.get(pk, ())) - set(walk.found.get(pk, ())) for pk in self.selecting}
         self._written: dict[str, Counter] = defaultdict(Counter)  # by stage, tasks by `_fate`
 
     def _decisions(self, items: Sequence[int]) -> dict[int, list[dict]]:
@@ -152,46 +170,33 @@ class ExportedItems:
 
     def not_suitable(self, stage: Stage) -> Sequence[Mapping]:
         """Items that the stage could not ask about because they lack something."""
-        lacking = set(self.walk.unsuited.get(stage.pk, ())) - set(self.walk.found.get(stage.pk, ()))
+        lacking = self._lacking.get(stage.pk, ())
         return list(self.items.filter(pk__in=lacking).values("position", "type", "subtype", item=F("key")))
 
     def in_order(self) -> Iterator[ExportedItem]:
         """In the order of the benchmark."""
         for items in in_batches(self.benchmark):
-            decisions = self._decisions([item.pk for item in items])
+            places = [item.pk for item in items]
+            decisions = self._decisions(places)
+            results = {pk: promotion.results(stage, places) for pk, stage in self.selecting.items()}
             for item in items:
-                item.decisions = decisions[item.pk]
+                item.decisions, item.carried = decisions[item.pk], self._carried(item.pk, results)
                 yield item
 
-    def final_captions(self, item: ExportedItem) -> tuple[CaptionRecord, ...]:
-        return with_texts(item.imported_captions, self._texts(item))
-
-    def _texts(self, item: ExportedItem) -> dict[str, str]:
-        """Captions that stages wrote, by role."""
-        return carried_texts(self._carried(item))
-
-    def _carried(self, item: ExportedItem) -> Carried:
-        """What the item carries from its deciding stage, otherwise from the one before."""
-        last = self.fates[item.pk].stage
+    def _carried(self, item: int, results: Mapping[object, Mapping[int, promotion.Result]]) -> Carried:
+        """`results` are those of the selecting stages."""
+        last = self.fates[item].stage
         stage: object = last and last.pk
-        while stage in self.selecting and item.pk not in self.results[stage]:
+        while stage in self.selecting and item not in results[stage]:
             stage = self.selecting[stage].source_id
-        return self.results[stage][item.pk].carried if stage in self.selecting else {}
-
-    def negative(self, item: ExportedItem) -> str:
-        """The identity of the item's negative image: the carried one, otherwise the chosen one, otherwise its own."""
-        if carried := self._carried(item).get("negative"):
-            return carried
-        chosen = [row["outcome"] for row in item.decisions if (row["outcome"] or "").startswith("candidate-")]
-        return chosen[-1] if chosen else OWN
+        return results[stage][item].carried if stage in self.selecting else {}
 
     def captions(self, item: ExportedItem) -> list[dict]:
         """The final captions; if a stage changed one, also its imported text, the stage and what it edited."""
-        texts = self._texts(item)
         came = {caption.role: caption.text for caption in reversed(item.captions)}
-        changed = {role: text for role, text in texts.items() if text != came.get(role)}
+        changed = {role: text for role, text in item.texts.items() if text != came.get(role)}
         lines = []
-        for caption in self.final_captions(item):
+        for caption in item.final_captions:
             line: dict[str, object] = {"role": caption.role, "text": caption.text}
             if changed.pop(caption.role, None) is not None:
                 line |= {"imported": came.get(caption.role), **self._writer(item, caption.role, caption.text)}
@@ -208,7 +213,7 @@ class ExportedItems:
 
     def line(self, item: ExportedItem) -> dict:
         """An item with each stage's outcome, down to the hash of every image."""
-        fate, negative = self.fates[item.pk], self.negative(item)
+        fate, negative = self.fates[item.pk], item.negative
         uses = item.images
         there = negative if negative in {use.key for use in uses} else None
         how = {"negative_image": there} if fate.state == KEPT else {"reason": fate.reason}

@@ -1,15 +1,15 @@
 """From imported to kept: reads a study's rows for measures/funnel.py, which counts them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
 from annotation.measures import funnel as measures_funnel
-from annotation.measures.funnel import Walk
+from annotation.measures.funnel import Fate, Walk, fates
 from annotation.models import Kind, Stage, Study, Task
 from annotation.protocols.registry import protocol_named
-from annotation.sql import fetch
+from annotation.sql import stream
 from benchmarks import audit
 from benchmarks.models import Event, Item
 
@@ -38,7 +38,12 @@ def funnel(study: Study) -> dict:
 def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
     """The same for some of the study's stages; each stage's source must be among them."""
     walk = walk_of(study, [stage for stage in stages if not measures(stage)])
-    return measures_funnel.figures(walk, _measured([stage for stage in stages if measures(stage)]))
+    return figures_of(walk, fates(walk), stages)
+
+
+def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) -> dict:
+    """The same of the walk through those of the stages that do not measure."""
+    return measures_funnel.figures(walk, ends, _measured([stage for stage in stages if measures(stage)]))
 
 
 def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
@@ -47,8 +52,9 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)
     unsuited: dict[int, set[int]] = defaultdict(set)
-    for stage, item, state, reason in fetch(RESULTS, study=study.pk, stages=places):
-        found[stage][item] = state, reason
+    same: dict[tuple[str, str], tuple[str, str]] = {}  # a tuple for each of 200,000 items would be 40 MB
+    for stage, item, state, reason in stream(RESULTS, study=study.pk, stages=places):
+        found[stage][item] = same.setdefault((state, reason), (state, reason))
     for stage, item in Task.objects.filter(stage__in=places).exclude(kind=Kind.JUDGE).values_list("stage", "item"):
         known[stage].add(item)
     named = {audit.named(stage): stage.pk for stage in stages}
@@ -56,7 +62,9 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     for subject, item in refused:
         unsuited[named[subject]].add(item)
     items = Item.objects.filter(benchmark=study.benchmark_id).order_by("type", "subtype", "position")
-    kinds = {item: (kind, subtype) for item, kind, subtype in items.values_list("pk", "type", "subtype")}
+    kinds = {}
+    for item, kind, subtype in items.values_list("pk", "type", "subtype").iterator():
+        kinds[item] = same.setdefault((kind, subtype), (kind, subtype))
     return Walk(stages, kinds, found, known, unsuited)
 
 

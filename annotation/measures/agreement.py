@@ -13,13 +13,12 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-import krippendorff
 import numpy as np
 
 from annotation.measures import bootstrapped, coefficients, jackknife
 from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
-from annotation.measures.ratings import Rating, RatingColumns, in_order
+from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import NOMINAL, ORDINAL, RANK, Projection, Scale, View
@@ -102,13 +101,14 @@ class RatingTable:
         self.tasks = self.items
         self.annotators, self.annotator = in_order(given.annotators, given.annotator)
         self.labels, self.label = in_order(given.labels, given.label)
-        if len(np.unique(self.item * max(1, len(self.annotators)) + self.annotator)) != len(self.item):
+        who = self.item.astype(np.int64) * max(1, len(self.annotators)) + self.annotator
+        if len(np.unique(who)) != len(who):
             raise ValueError("an annotator judged an item twice")
         self._count()
 
     def _count(self) -> None:
         shape = (len(self.items), len(self.labels))
-        places = self.item * shape[1] + self.label
+        places = self.item.astype(np.int64) * shape[1] + self.label
         self.counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
     def projected(self, view: Projection) -> "RatingTable":
@@ -134,7 +134,7 @@ class RatingTable:
         rows = np.repeat(np.arange(len(self.item)), sizes)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         most = max(1, sizes.max(initial=1))
-        codes, other.item = np.unique(self.item[rows] * most + place, return_inverse=True)
+        codes, other.item = distinct(self.item[rows].astype(np.int64) * most + place)
         other.tasks = [self.items[code // most] for code in codes.tolist()]
         if view.parts is None:
             other.items = other.tasks
@@ -157,7 +157,7 @@ class RatingTable:
     def subset(self, rows: Array) -> "RatingTable":
         """Only the ratings of a mask (R), and their items; annotators and labels keep their positions."""
         other = copy.copy(self)
-        places, other.item = np.unique(self.item[rows], return_inverse=True)
+        places, other.item = distinct(self.item[rows])
         other.items = [self.items[place] for place in places]
         other.tasks = [self.tasks[place] for place in places]
         other.annotator, other.label = self.annotator[rows], self.label[rows]
@@ -169,6 +169,10 @@ class RatingTable:
         first, second = self.pair_indices()
         label = self.label.astype(np.int32)  # millions of pairs
         return self.annotator[first], self.annotator[second], label[first], label[second]
+
+    def code_of_pairs(self, first: Array, second: Array) -> Array:
+        """A number for each two annotators: the first's position times how many there are, plus the second's."""
+        return first.astype(np.int64) * max(1, len(self.annotators)) + second
 
     def pair_indices(self) -> tuple[Array, Array]:
         """The same pairs as positions among the ratings: (first, second)."""
@@ -204,13 +208,14 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
         return _kappas_on_scale(table)
     first, second, first_label, second_label = table.pairs()
     people, labels = len(table.annotators), len(table.labels)
-    codes = first * people + second
+    codes = table.code_of_pairs(first, second)
     del first, second  # long, with many judgments
-    codes, pair = np.unique(codes, return_inverse=True)
+    codes, pair = distinct(codes)
     n = np.bincount(pair, minlength=len(codes))
     same = np.bincount(pair, weights=first_label == second_label, minlength=len(codes)).astype(np.int64)
-    of_first = np.bincount(pair * labels + first_label, minlength=len(codes) * labels).reshape(len(codes), labels)
-    of_second = np.bincount(pair * labels + second_label, minlength=len(codes) * labels).reshape(len(codes), labels)
+    shape, row = (len(codes), labels), pair.astype(np.int64) * labels
+    of_first = np.bincount(row + first_label, minlength=len(codes) * labels).reshape(shape)
+    of_second = np.bincount(row + second_label, minlength=len(codes) * labels).reshape(shape)
     chance = (of_first * of_second).sum(axis=1)  # times n²
     names = table.annotators
     return [
@@ -228,7 +233,7 @@ def _pair_kappa(first: int | str, second: int | str, n: int, same: int, chance: 
 def _kappas_on_scale(table: RatingTable) -> list[PairKappa]:
     first, second, one, other = table.pairs()
     people, names = len(table.annotators), table.annotators
-    codes, pair = np.unique(first * people + second, return_inverse=True)
+    codes, pair = distinct(table.code_of_pairs(first, second))
     terms = scale_terms(table, one, other)
     kappas = scale_kappas(*(np.bincount(pair, weights=term, minlength=len(codes)) for term in terms)).tolist()
     n = np.bincount(pair, minlength=len(codes)).tolist()
@@ -359,9 +364,7 @@ def alpha(table: RatingTable) -> Value:
         return Value(None, 0, NO_PAIRS)
     if (counts.sum(axis=0) > 0).sum() < 2:
         return Value(None, len(counts), ONE_LABEL)
-    if table.scale.level != NOMINAL:
-        return Value(alpha_of(table).value(counts, np.ones(len(counts), dtype=int)), len(counts))
-    return Value(float(krippendorff.alpha(value_counts=counts, level_of_measurement="nominal")), len(counts))
+    return Value(alpha_of(table).value(*np.unique(counts, axis=0, return_counts=True)), len(counts))
 
 
 def alpha_interval(table: RatingTable, resampled: bool = False) -> Interval:
@@ -448,7 +451,8 @@ def shared_items(table: RatingTable) -> dict[tuple[int, int], int]:
     """(position of the first annotator, of the second) → the number of items that both rated, largest first."""
     first, second = table.pair_indices()
     people = max(1, len(table.annotators))
-    codes, times = np.unique(table.annotator[first] * people + table.annotator[second], return_counts=True)
+    both = table.code_of_pairs(table.annotator[first], table.annotator[second])
+    codes, times = np.unique(both, return_counts=True)
     order = np.argsort(-times, kind="stable")
     return {divmod(code, people): n for code, n in zip(codes[order].tolist(), times[order].tolist(), strict=True)}
 

@@ -45,9 +45,10 @@ class Walk:
         return [taker for taker in self.stages if taker.source_id == stage.pk]
 
 
-def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Counts and shares at every step, JSON-able (docs/reference/measures.md). `measuring`: see `measured`."""
-    ends = fates(walk)
+def figures(walk: Walk, ends: Mapping[int, Fate], measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and shares at every step, JSON-able (docs/reference/measures.md). `ends` are the `fates`; `measuring`: see
+    `measured`.
+    """
     groups = defaultdict(list)
     for item, kind in walk.kinds.items():
         groups[kind].append(item)
@@ -62,9 +63,22 @@ def figures(walk: Walk, measuring: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it."""
+    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it. Items of
+    which the stages say the same have one object.
+    """
     full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
-    return {item: _fate(list(_last_words(walk, item, full))) for item in walk.kinds}
+    places, known, unsuited = [stage.pk for stage in walk.stages], walk.known, walk.unsuited
+    ends: dict[Any, Fate] = {}
+    found = {}
+    for item in walk.kinds:
+        told = tuple(
+            (walk.found[place].get(item), item in known.get(place, ()), item in unsuited.get(place, ()))
+            for place in places
+        )
+        if told not in ends:
+            ends[told] = _fate(list(_last_words(walk, item, full)))
+        found[item] = ends[told]
+    return found
 
 
 def _fate(words: list[Fate]) -> Fate:

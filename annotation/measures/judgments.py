@@ -3,14 +3,14 @@
 Where few are needed, they are read as rows: iterating over `Judgments` gives a `JudgmentRow` for each.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.measures.ratings import RatingColumns, codes, in_order
+from annotation.measures.ratings import RatingColumns, codes, distinct, in_order
 from annotation.measures.types import Array
 
 JUDGE = "judge"  # the kind of judgments that are neither checks nor practice
@@ -62,7 +62,7 @@ class Coded:
 
     @classmethod
     def of_numbers(cls, numbers: Array) -> "Coded":
-        values, code = np.unique(numbers, return_inverse=True)
+        values, code = distinct(numbers)
         return cls(values.tolist(), code)
 
     @classmethod
@@ -71,8 +71,10 @@ class Coded:
         code = np.zeros(len(columns[0].code), dtype=np.int64)
         for column in columns:
             code = code * max(1, len(column.values)) + column.code
-        _, first, code = np.unique(code, return_index=True, return_inverse=True)
-        return cls(list(zip(*(column[first].tolist() for column in columns), strict=True)), code)
+        values, code = distinct(code)
+        rows = np.empty(len(values), dtype=np.int64)  # of each value one that has it
+        rows[code] = np.arange(len(code))
+        return cls(list(zip(*(column[rows].tolist() for column in columns), strict=True)), code)
 
     def renamed(self, name: Callable[[Any], Any]) -> "Coded":
         """`name` is called with the values that occur: a view knows only the answers of its protocol."""
@@ -99,7 +101,7 @@ class Coded:
         """Only the values that occur."""
         used = np.bincount(self.code, minlength=len(self.values)) > 0
         values = [self.values[place] for place in np.flatnonzero(used).tolist()]
-        return Coded(values, (np.cumsum(used) - 1)[self.code])
+        return Coded(values, (np.cumsum(used, dtype=np.int32) - 1)[self.code])
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,9 @@ class Judgments:
             yield from map(JudgmentRow, *(one if isinstance(one, list) else one.tolist() for one in columns))
 
     def __getitem__(self, rows: Any) -> "Judgments":
-        """Those of a slice, a mask or positions."""
+        """Those of a slice, a mask or positions; these themselves under a mask that leaves none out."""
+        if isinstance(rows, np.ndarray) and rows.dtype == bool and rows.all():
+            return self
         return Judgments(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
@@ -163,17 +167,30 @@ class Judgments:
         """Of each, whether it is of neither a check nor practice."""
         return self.kind.equals(JUDGE)
 
-    def by_annotator(self) -> dict[int, "Judgments"]:
+    def by_annotator(self) -> "Mapping[int, Judgments]":
         """Those of each annotator, in the order given."""
-        order = np.argsort(self.annotator, kind="stable")
-        sorted_, annotator = self[order], self.annotator[order]
-        numbers, starts = np.unique(annotator, return_index=True)
-        spans = pairwise([*starts.tolist(), len(order)])
-        return {number: sorted_[slice(*span)] for number, span in zip(numbers.tolist(), spans, strict=True)}
+        return _ByAnnotator(self)
 
     def ratings(self) -> RatingColumns:
         task, answer = self.task.in_use(), self.answer.in_use()
-        annotators, annotator = np.unique(self.annotator, return_inverse=True)
-        return RatingColumns(
-            list(task.values), annotators.tolist(), list(answer.values), task.code, annotator, answer.code
-        )
+        people = Coded.of_numbers(self.annotator)
+        names = list(task.values), list(people.values), list(answer.values)
+        return RatingColumns(*names, task.code, people.code, answer.code)
+
+
+class _ByAnnotator(Mapping[int, Judgments]):
+    """Copies an annotator's judgments when they are asked for: all at once, they would take the memory of all again."""
+
+    def __init__(self, given: Judgments):
+        self._given, self._order = given, np.argsort(given.annotator, kind="stable")
+        numbers, starts = np.unique(given.annotator[self._order], return_index=True)
+        self._spans = dict(zip(numbers.tolist(), pairwise([*starts.tolist(), len(given)]), strict=True))
+
+    def __getitem__(self, number: int) -> Judgments:
+        return self._given[self._order[slice(*self._spans[number])]]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)

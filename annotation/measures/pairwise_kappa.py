@@ -7,6 +7,7 @@ import numpy as np
 from annotation.measures import jackknife
 from annotation.measures.agreement import RatingTable, scale_kappas, scale_terms
 from annotation.measures.jackknife import Span
+from annotation.measures.ratings import distinct
 from annotation.measures.types import Array
 from annotation.protocols.base import NOMINAL, RANK
 
@@ -28,10 +29,9 @@ class AnnotatorPairs:
         if only is not None:
             with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
             first, second = first[with_them], second[with_them]
-        codes = table.annotator[first] * len(table.annotators) + table.annotator[second]
-        pair = np.unique(codes, return_inverse=True)[1]
+        codes = table.code_of_pairs(table.annotator[first], table.annotator[second])
+        self.pair, self.item = distinct(codes)[1], table.item[first]
         del codes
-        self.pair, self.item = pair.astype(np.int32), table.item[first].astype(np.int32)
         self.one, self.other = (table.label[which].astype(np.int32) for which in (first, second))
         self.shared = np.bincount(self.pair)
         self.is_kappa = table.scale.level != RANK  # and not tau-b

@@ -58,7 +58,7 @@ class RatingColumns:
 def in_order(values: Sequence[Any], at: Array) -> tuple[list[Any], Array]:
     """The distinct `values` sorted, and the positions `at` as positions among them."""
     by_value = sorted(range(len(values)), key=values.__getitem__)
-    places = np.empty(len(values), dtype=np.int64)
+    places = np.empty(len(values), dtype=np.int32)
     places[by_value] = np.arange(len(values))
     return [values[place] for place in by_value], places[at]
 
@@ -67,6 +67,19 @@ def codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
     """The distinct values in the order of first appearance, and each value's position among them."""
     places = {value: place for place, value in enumerate(dict.fromkeys(values))}
     return list(places), np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def distinct(numbers: Array) -> tuple[Array, Array]:
+    """The distinct numbers (shape D), sorted, and the position of each of R among them (shape R), as `np.unique` has
+    them. That one sorts, which takes longer and more memory than to mark in a row of all numbers which ones there are.
+    """
+    end = int(numbers.max(initial=-1)) + 1
+    if end > 4 * len(numbers) or numbers.min(initial=0) < 0:
+        values, at = np.unique(numbers, return_inverse=True)
+        return values, at.astype(np.int32)
+    there = np.zeros(end, dtype=bool)
+    there[numbers] = True
+    return np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1)[numbers]
 
 
 def _in_use(values: Sequence[str], at: Array) -> tuple[list[str], Array]:

@@ -196,7 +196,7 @@ def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tupl
 def _cells_of_pairs(table: RatingTable) -> tuple[Array, Array]:
     """(which pair of annotators, which cell of their confusion table) of each pair of ratings of one item, sorted."""
     first, second, one, other = table.pairs()
-    codes = first * len(table.annotators) + second
+    codes = table.code_of_pairs(first, second)
     del first, second  # long, with many ratings
     order = np.argsort(codes, kind="stable")
     pair = np.cumsum(np.diff(codes[order], prepend=-1) != 0, dtype=np.int32) - 1

@@ -14,10 +14,9 @@ from annotation.sql import fetch
 RESULTS = """
 SELECT task.item_id, task.carried, outcome.state, outcome.outcome, outcome.reason, outcome.content
 FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
-  AND (%(items)s::bigint[] IS NULL OR task.item_id = ANY(%(items)s))
-ORDER BY task.item_id, task.question
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live {among} ORDER BY task.item_id, task.question
 """
+OF_ITEMS = "AND task.item_id = ANY(%(items)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,8 @@ class Result:
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
     """Results of the items in the stage: of all, or of these."""
     rows: dict[int, list[list]] = defaultdict(list)
-    for item, *row in fetch(RESULTS, stage=stage.pk, items=None if items is None else list(items)):
+    among, of_items = ("", {}) if items is None else (OF_ITEMS, {"items": list(items)})
+    for item, *row in fetch(RESULTS.format(among=among), stage=stage.pk, **of_items):
         rows[item].append(row)
     return {item: _result(stage, of_item) for item, of_item in rows.items()}
 

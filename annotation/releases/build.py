@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from sys import intern
 
 from annotation.exports.files import content_hash, describe_files, write_json
 from annotation.releases import redaction, schema_versions
@@ -61,7 +62,7 @@ def build(
 
 def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assigned:
     """In the order of the items."""
-    units = [Unit(line["id"], (line["type"], line["subtype"]), frozenset(hashes(line))) for line in source.lines(ITEMS)]
+    units = [_unit(line) for line in source.lines(ITEMS)]
     fixed = {unit.key: split for unit in units if (split := earlier.split_of(unit))}
     assigned = splitting.assign(units, plan.splits, plan.seed, fixed)
     if empty := [name for name in plan.names if name not in assigned.splits.values()]:
@@ -69,6 +70,11 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
         advice = f"{' and '.join(empty)} would be empty: there are {kept}, and items that share an image stay together."
         raise Refused([Problem("CANNOT_RELEASE", "", None, "", advice)])
     return replace(assigned, splits={unit.key: assigned.splits[unit.key] for unit in units})
+
+
+def _unit(line: Mapping) -> Unit:
+    """Its words are one object for all items that share them: hashes are most of what a unit takes."""
+    return Unit(line["id"], (intern(line["type"]), intern(line["subtype"])), tuple(map(intern, hashes(line))))
 
 
 def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step: Step) -> dict[str, int]:

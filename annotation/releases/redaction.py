@@ -26,6 +26,8 @@ TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
 LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come under several
 
+Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the questions about the rules, and the practice
+
 BATCH = 10_000  # judgments in memory
 TASK = ["stage", "item", "question", "round", "kind"]
 HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
@@ -50,7 +52,8 @@ def write_tables(
     export: ExportReader, folder: Path, public: Collection[str], splits: Mapping[str, str]
 ) -> dict[str, int]:
     """Write the tables and figures.json; the rows of each table by its name. `splits` has the kept items' in order."""
-    figures, quiet = export.json("figures.json"), COMMENTS not in public
+    quiet = COMMENTS not in public
+    passed = _write_figures(export, folder, public)
     large = {
         "items.jsonl": _with_splits(_lines(export, "items.jsonl", quiet), splits.values()),
         "dropped.jsonl": _lines(export, "dropped.jsonl", quiet),
@@ -59,14 +62,13 @@ def write_tables(
     tables = {
         "texts.jsonl": _without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
         "adjudications.jsonl": _without(map(json.loads, _lines(export, "adjudications.jsonl", quiet)), quiet, "note"),
-        "annotators.jsonl": _annotators(export, figures, ANNOTATORS in public),
+        "annotators.jsonl": _annotators(export, passed, ANNOTATORS in public),
         "flags.jsonl": _without(export.lines("flags.jsonl"), quiet, "reason"),
         "images.jsonl": images(export),
     }
     rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
     rows |= {name: _write(folder / name, found) for name, found in large.items()}
     rows[JUDGMENTS] = _write_judgments(export, folder / JUDGMENTS, public)
-    write_json(folder / "figures.json", _public_figures(figures, public))
     return rows
 
 
@@ -113,20 +115,13 @@ def _uncommented(line: Mapping) -> dict:
     return found
 
 
-def _annotators(export: ExportReader, figures: Mapping, shown: bool) -> Iterator[dict]:
+def _annotators(export: ExportReader, passed: Passed, shown: bool) -> Iterator[dict]:
     """By pseudonym, with who was excluded and why. How each went through a stage is a figure of theirs."""
-    passed = {
-        (row["number"], stage["name"]): row["passed"]
-        for stage in figures["annotators"]["stages"]
-        for row in stage["rows"]
-    }
     for line in export.lines("annotators.jsonl"):
         number, stages = int(line["annotator"].removeprefix("A-")), []
         for seat in line["stages"]:
             own = {name: seat[name] for name in ("screened_out", "skipped")}
-            own["passed"] = passed.get(
-                (number, seat["stage"]), {}
-            )  # of the questions about the rules, and the practice
+            own["passed"] = passed.get((number, seat["stage"]), {})
             stages.append({**seat, **(own if shown else dict.fromkeys(own))})
         yield {**line, "left": line["left"] if shown else None, "stages": stages}
 
@@ -244,6 +239,14 @@ def _keys(export: ExportReader) -> list[np.ndarray]:
 
 
 # Figures: what is left out rests on what is not there
+
+
+def _write_figures(export: ExportReader, folder: Path, public: Collection[str]) -> Passed:
+    """Returns how each annotator went through each stage. The figures are not kept: many annotators have many pairs."""
+    figures = export.json("figures.json")
+    write_json(folder / "figures.json", _public_figures(figures, public))
+    stages = figures["annotators"]["stages"]
+    return {(row["number"], stage["name"]): row["passed"] for stage in stages for row in stage["rows"]}
 
 
 def _public_figures(figures: Mapping, public: Collection[str]) -> dict:

@@ -24,4 +24,5 @@ class Earlier:
         """Of an item that is new and has images of several splits, the last of them; empty: of none."""
         if unit.key in self.items:
             return self.items[unit.key]
-        return max((self.images[one] for one in unit.hashes & self.images.keys()), key=SPLIT_NAMES.index, default="")
+        earlier = (self.images[one] for one in unit.hashes if one in self.images)
+        return max(earlier, key=SPLIT_NAMES.index, default="")

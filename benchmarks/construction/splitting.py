@@ -7,7 +7,7 @@ items are dealt the same way.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 SPLIT_NAMES = ("train", "validation", "test")
@@ -17,11 +17,11 @@ NOTHING_FIXED: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """An item: `key` is its id, `hashes` the content of every image that it has, shown or not."""
+    """An item: `key` is its id, `hashes` the content of every image that it has, shown or not, each once."""
 
     key: str
     kind: Kind
-    hashes: frozenset[str]
+    hashes: Collection[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ def _funnel(rows: Rows, decided: Outcomes) -> dict:
             answered = sum(decision.state != OPEN for _, decision in tasks)
             items = {task["position"] for task, _ in tasks}
             measured.append(measures_funnel.measured(stage, len(items), len(tasks), answered))
-    return measures_funnel.figures(walk_of(rows, decided), measured)
+    walk = walk_of(rows, decided)
+    return measures_funnel.figures(walk, measures_funnel.fates(walk), measured)
 
 
 # Stages
