@@ -52,7 +52,7 @@ def _exclusions(place: Place) -> list[tuple[str, str, int]]:
 
 def _check_funnel(place: Place, report: Report) -> None:
     """The funnel stands in the manifest as in the figures, which are computed again elsewhere."""
-    funnel = place.figures["funnel"]
+    funnel = place.part_of_figures("funnel")
     counts = {name: funnel[name] for name in place.manifest["counts"]}
     for words in differences(counts, place.manifest["counts"], "counts"):
         report.problem(MANIFEST, f"{words.partition(':')[0]} differs from figures.json")

@@ -70,9 +70,13 @@ class Place:
         return self.schema.as_newest(MANIFEST, self.manifest_as_written)
 
     @cached_property
-    def figures(self) -> dict:
-        """Of all files read as a whole the one that may have a million values. Raises OSError or ValueError."""
-        return self.json(FIGURES)
+    def figures(self) -> list[str]:
+        """The names of the parts of figures.json. Raises OSError or ValueError."""
+        return list(self.json(FIGURES))  # in which no object has a key twice
+
+    def part_of_figures(self, name: str) -> Any:
+        """One at a time, since it may have a million values."""
+        return json.loads(bytes(_parts((self.folder / FIGURES).read_bytes())[name]))
 
     @property
     def public(self) -> frozenset[str]:
@@ -116,6 +120,12 @@ class Place:
                     batch = batch.append_column(name, pa.array([lacks[name]] * len(batch), ARROW[kinds[name]]))
                 yield batch
 
+    @property
+    def judgment_count(self) -> int:
+        """As judgments.parquet says."""
+        with streamed(self.folder / JUDGMENTS) as file:
+            return file.metadata.num_rows
+
     def protocol_file(self, stage: Mapping[str, Any]) -> ProtocolFile:
         """Of a stage in the manifest that asks one. Raises OSError or ValueError."""
         path = stage["protocol_file"]["path"]
@@ -153,6 +163,7 @@ def _with_distinct_keys(pairs: list[tuple[str, Any]]) -> dict:
     return found
 
 
+_parts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_distinct = json.JSONDecoder(object_pairs_hook=_with_distinct_keys).decode
 _decode = msgspec.json.Decoder().decode
 

@@ -54,7 +54,8 @@ class ReleasedTask:
         for name in self.__slots__:
             if name in line and (with_texts or name != "texts"):
                 value = line[name]
-                setattr(self, name, value if type(value) is int else kept.setdefault(marshal.dumps(value, 2), value))
+                is_own = name == "item" or type(value) is int
+                setattr(self, name, value if is_own else kept.setdefault(marshal.dumps(value, 2), value))
 
     def __getitem__(self, name: str) -> Any:
         try:
@@ -97,7 +98,7 @@ class ReleasedStage:
     def set_judgments(self, words: Mapping[str, Coded], numbers: Mapping[str, Array]) -> None:
         """The columns of judgments.parquet, a task's in the order of giving."""
         position, round_ = (Coded.of_numbers(numbers[name]) for name in ("position", "round"))
-        annotators = np.array([number_of(name) for name in words["annotator"].values], dtype=np.int64)
+        annotators = np.array([number_of(name) for name in words["annotator"].values], dtype=np.int32)
         self.contents = words["content"]
         self.judgments = Judgments(
             Coded.of_columns(position, words["question"], round_), words["kind"], numbers["live"],
@@ -280,9 +281,9 @@ def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
     """Of all judgments, in the order of the file. `places` says how many options were shown, `at` when each was given,
     in microseconds or else in order.
     """
-    timed = "times" in place.public
-    words = {name: _Words() for name in WORDS}
-    numbers: dict[str, list[Array]] = {name: [np.empty(0, dtype=np.int32)] for name in (*NUMBERS, "places", "at")}
+    timed, total, done = "times" in place.public, place.judgment_count, 0
+    words = {name: _Words(total) for name in WORDS}
+    numbers = {name: np.empty(0, dtype=np.int32) for name in (*NUMBERS, "places", "at")}
     for batch in place.judgments([*WORDS, *NUMBERS, "shown", "created_at"]):
         columns = {name: batch.column(name) for name in (*WORDS, *NUMBERS)}
         columns["places"] = pc.list_value_length(batch.column("shown"))
@@ -291,28 +292,29 @@ def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
             columns[name] = columns[name].fill_null(0)
         if empty := [name for name, column in columns.items() if column.null_count and name not in EMPTY]:
             raise Wrong(f"{JUDGMENTS} has judgments without {', '.join(empty)}")
+        rows = slice(done, done + len(batch))
         for name, column in words.items():
-            column.add(columns[name])
-        for name, found in numbers.items():
-            found.append(columns[name].to_numpy(zero_copy_only=False))
-    return (
-        {name: column.coded() for name, column in words.items()},
-        {name: np.concatenate(found[min(1, len(found) - 1) :]) for name, found in numbers.items()},
-    )
+            column.add(rows, columns[name])
+        for name in numbers:
+            found = columns[name].to_numpy(zero_copy_only=False)
+            if not done:
+                numbers[name] = np.empty(total, found.dtype)
+            numbers[name][rows] = found
+        done += len(batch)
+    return {name: column.coded() for name, column in words.items()}, numbers
 
 
 class _Words:
-    """A column of words, read a batch at a time."""
+    """A column of so many words, read a batch at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int) -> None:
         self._places: dict[str, int] = {}
-        self._codes: list[Array] = [np.empty(0, dtype=np.int32)]
+        self._codes = np.empty(total, dtype=np.int32)
 
-    def add(self, column: pa.Array) -> None:
+    def add(self, rows: slice, column: pa.Array) -> None:
         found = column.fill_null("").dictionary_encode()
         places = [self._places.setdefault(word, len(self._places)) for word in found.dictionary.to_pylist()]
-        self._codes.append(np.array(places, dtype=np.int32)[found.indices.to_numpy()])
+        self._codes[rows] = np.array(places, dtype=np.int32)[found.indices.to_numpy()]
 
     def coded(self) -> Coded:
-        found = Coded.of_codes(list(self._places), np.concatenate(self._codes))
-        return Coded(found.values, found.code.astype(np.int32))
+        return Coded.of_codes(list(self._places), self._codes)
