@@ -83,7 +83,8 @@ def released(benchmark: Benchmark, path: Path) -> Path:
     file = DataFile(path, benchmark)
     for item in chain.from_iterable(in_batches(benchmark.pk)):
         keys = {image.key for image in item.images} & {"candidate-0", "negative-0"}
-        file.add_item(item, item.imported_captions, min(keys, default=""))
+        item.carried = {"negative": min(keys, default="")}
+        file.add_item(item)
     file.close()
     return path
 

@@ -98,7 +98,7 @@ def test_a_field_of_meta_is_a_column_of_its_kind(monkeypatch, values, kind, cell
         item.save()
     (column,) = columns_of(made)
     items = made.items.order_by("position")
-    assert (str(column.kind), [column.cell(item, None) for item in items]) == (kind, cells)
+    assert (str(column.kind), [column.cell(item) for item in items]) == (kind, cells)
 
 
 def test_a_negative_image_that_came_later_is_a_column(tmp_path):
