@@ -83,18 +83,19 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
 
 
 def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa.Table]:
-    """The rows of a large answer in its order, `CHUNK_SIZE` at a time, as Arrow tables; the statement has the columns
-    of `schema`."""
+    """The rows of a large answer in its order, `CHUNK_SIZE` at a time, as Arrow tables of `schema`: the statement's
+    columns. The connection answers nothing else before the last row is read.
+    """
     sent = [f"array_to_json({field.name})" if pa.types.is_list(field.type) else field.name for field in schema]
     found = f"SELECT {', '.join(sent)} FROM ({statement}) found ({', '.join(schema.names)})"
     copied = connection.ops.compose_sql(f"COPY ({found}) TO STDOUT (FORMAT csv)", values)  # type: ignore[attr-defined]
-    with connection.cursor() as cursor, cursor.copy(copied) as lines:  # each a row: so PQgetCopyData has it
+    with connection.cursor() as cursor, cursor.copy(copied) as lines:  # PQgetCopyData gives one row at a time
         while text := b"".join(islice(lines, CHUNK_SIZE)):
             yield _table(text, schema)
 
 
 def _table(text: bytes, schema: pa.Schema) -> pa.Table:
-    """Of CSV, in which an empty text has quotation marks and null has none; a list is JSON."""
+    """Of CSV in which an empty text has quotation marks and null has none. A list is JSON."""
     kinds = {field.name: pa.string() if pa.types.is_list(field.type) else field.type for field in schema}
     found = csv.read_csv(
         pa.py_buffer(text),
@@ -113,7 +114,9 @@ def _table(text: bytes, schema: pa.Schema) -> pa.Table:
 
 
 def of_each(make: Callable[[Any], Any], column: pa.ChunkedArray, kind: pa.DataType | None = None) -> pa.ChunkedArray:
-    """What `make` makes of each value that is not null, of equal ones once. `kind`: its Arrow type, else text."""
+    """What `make` makes of each value that is not null; it is called once for equal ones. `kind`: the result's type, by
+    default text.
+    """
     coded = column.combine_chunks().dictionary_encode()
     return pa.array(map(make, coded.dictionary.to_pylist()), kind or pa.string()).take(coded.indices)
 
