@@ -63,12 +63,14 @@ def _items(given: list[dict], candidates: int) -> list[Item]:
 
 
 def store(items: list[Item], captions: list[Caption], used: list[ItemImage]) -> None:
-    """In a statement for each table, however many there are; every use is of an image of its own."""
+    """In a statement for each table, however many there are; every use is of an image of its own. A row with a crop is
+    not sent as arrays of columns, and a statement has at most 65,535 parameters.
+    """
     Item.objects.bulk_create(items)
     Caption.objects.bulk_create(captions)
     for one, image in zip(used, Image.objects.bulk_create(_unsaved_image() for _ in used), strict=True):
         one.image = image
-    ItemImage.objects.bulk_create(used)
+    ItemImage.objects.bulk_create(used, batch_size=5000)
 
 
 def benchmark(items: int = 1, candidates: int = 4, **fields) -> Benchmark:
