@@ -28,6 +28,7 @@ from uuid import uuid4
 from bench import scratch
 
 TASKS, OVERLAP, CANDIDATES, IMAGES = 7512, 2, 4, 64
+HELD = 2  # screens that an annotator still holds at the end
 PROCESSES = 2
 ROUNDS = 3  # of each, with --bare
 HEADERS = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
@@ -220,6 +221,8 @@ def compare(seconds: float, counts: list[int]) -> bool:
                     with web_server(var, application) as port:
                         clients = load(port, seconds, tokens)
                     everyone += clients
+                    if sum(len(client["seconds"]) + HELD for client in everyone) >= TASKS * OVERLAP:
+                        sys.exit("The annotators ran out of screens. Give fewer --seconds.")
                     found.append(sum(len(client["seconds"]) for client in clients) / seconds)
                     print(f"{application}, load {os.getloadavg()[0]:.1f}: {report(clients, seconds)}", flush=True)
             pairs = zip(rates[WINNOW], rates[BARE], strict=True)
