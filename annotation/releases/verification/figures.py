@@ -22,7 +22,7 @@ Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names
 
 def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
-    rows, theirs = Rows(place), place.figures
+    rows, theirs = Rows(place), place.figure_parts
     decided = outcomes.decide(rows)
     new = place.schema.lacking_figures.get(FIGURES, ())
     known = {name: part for name, part in recomputed.parts(rows, decided).items() if [name] not in new}

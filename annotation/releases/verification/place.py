@@ -70,12 +70,12 @@ class Place:
         return self.schema.as_newest(MANIFEST, self.manifest_as_written)
 
     @cached_property
-    def figures(self) -> list[str]:
+    def figure_parts(self) -> list[str]:
         """The names of the parts of figures.json. Raises OSError or ValueError."""
         return list(self.json(FIGURES))  # in which no object has a key twice
 
     def part_of_figures(self, name: str) -> Any:
-        """One at a time, since it may have a million values."""
+        """One part alone, since it may have a million values."""
         return json.loads(bytes(_parts((self.folder / FIGURES).read_bytes())[name]))
 
     @property

@@ -301,11 +301,13 @@ def _columns(place: Place) -> tuple[dict[str, Coded], dict[str, Array]]:
                 numbers[name] = np.empty(total, found.dtype)
             numbers[name][rows] = found
         done += len(batch)
+    if done != total:
+        raise Wrong(f"{JUDGMENTS} has {done:,} judgments and says {total:,}")
     return {name: column.coded() for name, column in words.items()}, numbers
 
 
 class _Words:
-    """A column of so many words, read a batch at a time."""
+    """A column of `total` words, read a batch at a time."""
 
     def __init__(self, total: int) -> None:
         self._places: dict[str, int] = {}

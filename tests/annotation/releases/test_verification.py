@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.differences import Either, differences
+from annotation.releases.verification.place import Place
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import STUDIES
 
@@ -55,6 +56,11 @@ def test_every_file_is_checked_in_every_way(released):
     rows = {words: n for words, n in report.checked.items() if words.startswith("rows of ")}
     assert len(rows) == 6 and len(set(rows.values())) == 1
     assert min(report.checked.values()) > 0
+
+
+def test_a_number_of_judgments_that_the_file_does_not_have_is_named(released, monkeypatch):
+    monkeypatch.setattr(Place, "judgment_count", 1_000_000)
+    assert any("judgments and says 1,000,000" in str(problem) for problem in verify(released("stages")).problems)
 
 
 @pytest.mark.parametrize("as_json", [False, True])
