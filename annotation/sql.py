@@ -74,7 +74,7 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
         sent = deque(zip(*parts.rows(), strict=True))
 
     def column() -> bytes:
-        """The next one; what came of it is not kept."""
+        """The next one, which is no longer kept."""
         return b"".join(sent.popleft()) if sent else b""
 
     return {
@@ -113,9 +113,9 @@ def _table(text: bytes, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def of_each(make: Callable[[Any], Any], column: pa.ChunkedArray, kind: pa.DataType | None = None) -> pa.ChunkedArray:
-    """What `make` makes of each value that is not null; it is called once for equal ones. `kind`: the result's type, by
-    default text.
+def of_each(make: Callable[[Any], Any], column: pa.ChunkedArray, kind: pa.DataType | None = None) -> pa.Array:
+    """`make` of each value that is not null, called once for each distinct one. `kind` is the result's type, by default
+    text.
     """
     coded = column.combine_chunks().dictionary_encode()
     return pa.array(map(make, coded.dictionary.to_pylist()), kind or pa.string()).take(coded.indices)

@@ -97,7 +97,8 @@ def _check_target(out: Path) -> None:
 
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
-    items = ExportedItems(study, stages, edits := edits_of(stages))
+    edits = edits_of(stages)
+    items = ExportedItems(study, stages, edits)
     whole = items.funnel
     last = _write_figures(study, stages, whole, folder)
     data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
@@ -179,8 +180,8 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
 
 
 def _write_figures(study: Study, stages: Sequence[Stage], whole: dict, folder: Path) -> str | None:
-    """All that the study's pages show and that does not depend on the time of day. Returns when the last judgment was
-    given. They are not kept: of 500 annotators they take as much memory as all items.
+    """All that the study's pages show and that does not depend on the time of day. They are written before the items
+    are read and not kept: the pairs of 500 annotators take a lot of memory. Returns when the last judgment was given.
     """
     found = [study_figures(stage) for stage in stages]
     figures = {

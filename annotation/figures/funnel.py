@@ -42,7 +42,7 @@ def of_stages(study: Study, stages: Sequence[Stage]) -> dict:
 
 
 def figures_of(walk: Walk, ends: Mapping[int, Fate], stages: Sequence[Stage]) -> dict:
-    """The same of the walk through those of the stages that do not measure."""
+    """The same where `walk`, through those of the stages that do not measure, and its fates (`ends`) are known."""
     return measures_funnel.figures(walk, ends, _measured([stage for stage in stages if measures(stage)]))
 
 
@@ -52,7 +52,7 @@ def walk_of(study: Study, stages: Sequence[Stage]) -> Walk:
     found: dict[int, dict[int, tuple[str, str]]] = defaultdict(dict)
     known: dict[int, set[int]] = defaultdict(set)
     unsuited: dict[int, set[int]] = defaultdict(set)
-    same: dict[tuple[str, str], tuple[str, str]] = {}  # a tuple for each of 200,000 items would be 40 MB
+    same: dict[tuple[str, str], tuple[str, str]] = {}  # items with equal values share one tuple
     for stage, item, state, reason in stream(RESULTS, study=study.pk, stages=places):
         found[stage][item] = same.setdefault((state, reason), (state, reason))
     for stage, item in Task.objects.filter(stage__in=places).exclude(kind=Kind.JUDGE).values_list("stage", "item"):

@@ -197,7 +197,7 @@ def percent_agreement(table: RatingTable) -> Value:
 
 
 def percent_interval(table: RatingTable) -> Span | None:
-    return jackknife.interval(coefficients.percent, *np.unique(_pairable(table), axis=0, return_counts=True))
+    return jackknife.interval(coefficients.percent, *_patterns(table))
 
 
 def cohen_kappas(table: RatingTable) -> list[PairKappa]:
@@ -338,10 +338,9 @@ def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> d
     return {name: sum(kappas) / len(kappas) for name, kappas in found.items()}
 
 
-def _pairable(table: RatingTable) -> Array:
-    """Label counts of the items with two judgments or more, in the items' order."""
-    counts: Array = table.counts[table.counts.sum(axis=1) >= 2]
-    return counts
+def _patterns(table: RatingTable) -> tuple[Array, Array]:
+    """The distinct label counts of items with two judgments or more (P × L), and how many items have each (P)."""
+    return np.unique(table.counts[table.counts.sum(axis=1) >= 2], axis=0, return_counts=True)
 
 
 def alpha_of(table: RatingTable) -> coefficients.Coefficient:
@@ -359,25 +358,26 @@ def alpha(table: RatingTable) -> Value:
     """
     if table.scale.level == RANK:
         return Value(None, 0, NO_ALPHA)
-    counts = _pairable(table)
-    if len(counts) == 0:
+    counts, times = _patterns(table)
+    items = int(times.sum())
+    if items == 0:
         return Value(None, 0, NO_PAIRS)
     if (counts.sum(axis=0) > 0).sum() < 2:
-        return Value(None, len(counts), ONE_LABEL)
-    return Value(alpha_of(table).value(*np.unique(counts, axis=0, return_counts=True)), len(counts))
+        return Value(None, items, ONE_LABEL)
+    return Value(alpha_of(table).value(counts, times), items)
 
 
 def alpha_interval(table: RatingTable, resampled: bool = False) -> Interval:
     """The 95 % interval of alpha over the items with two ratings or more, from the jackknife, or as releases of former
     schema versions have it (measures/bootstrapped.py).
     """
-    counts = _pairable(table)
     if table.scale.level == RANK:
         return Interval(None, None, NO_ALPHA)
-    if len(counts) < 2:
+    counts, times = _patterns(table)
+    if times.sum() < 2:
         return Interval(None, None, FEW_ITEMS)
     span = bootstrapped.interval if resampled else jackknife.interval
-    return Interval.of(span(alpha_of(table), *np.unique(counts, axis=0, return_counts=True)), ONE_LABEL)
+    return Interval.of(span(alpha_of(table), counts, times), ONE_LABEL)
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:

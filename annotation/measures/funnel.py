@@ -63,8 +63,8 @@ def figures(walk: Walk, ends: Mapping[int, Fate], measuring: Sequence[dict[str, 
 
 
 def fates(walk: Walk) -> dict[int, Fate]:
-    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it. Items of
-    which the stages say the same have one object.
+    """Dropped if one stage drops an item and no later one takes it; kept if every deciding stage keeps it. Items for
+    which every stage has the same result share one Fate.
     """
     full = {stage.pk: _is_full(walk, stage) for stage in walk.stages}
     places, known, unsuited = [stage.pk for stage in walk.stages], walk.known, walk.unsuited

@@ -99,9 +99,8 @@ class Coded:
 
     def in_use(self) -> "Coded":
         """Only the values that occur."""
-        used = np.bincount(self.code, minlength=len(self.values)) > 0
-        values = [self.values[place] for place in np.flatnonzero(used).tolist()]
-        return Coded(values, (np.cumsum(used, dtype=np.int32) - 1)[self.code])
+        used, code = distinct(self.code)
+        return Coded([self.values[place] for place in used.tolist()], code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,7 @@ class Judgments:
 
 
 class _ByAnnotator(Mapping[int, Judgments]):
-    """Copies an annotator's judgments when they are asked for: all at once, they would take the memory of all again."""
+    """Copies the judgments of an annotator only when asked: those of all would be as large as the stage's again."""
 
     def __init__(self, given: Judgments):
         self._given, self._order = given, np.argsort(given.annotator, kind="stable")

@@ -70,8 +70,10 @@ def codes(values: Sequence[Any]) -> tuple[list[Any], Array]:
 
 
 def distinct(numbers: Array) -> tuple[Array, Array]:
-    """The distinct numbers (shape D), sorted, and the position of each of R among them (shape R), as `np.unique` has
-    them. That one sorts, which takes longer and more memory than to mark in a row of all numbers which ones there are.
+    """The distinct numbers (shape D), sorted, and the position of each of R numbers among them (shape R).
+
+    The same as `np.unique`, which sorts. Marking the numbers that occur is faster and needs less memory, unless they
+    are sparse.
     """
     end = int(numbers.max(initial=-1)) + 1
     if end > 4 * len(numbers) or numbers.min(initial=0) < 0:

@@ -73,7 +73,7 @@ def _assign_splits(source: ExportReader, plan: Plan, earlier: Earlier) -> Assign
 
 
 def _unit(line: Mapping) -> Unit:
-    """Its words are one object for all items that share them: hashes are most of what a unit takes."""
+    """Items that share a type or an image share its string: hashes are most of a unit's memory."""
     return Unit(line["id"], (intern(line["type"]), intern(line["subtype"])), tuple(map(intern, hashes(line))))
 
 

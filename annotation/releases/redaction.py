@@ -242,7 +242,7 @@ def _keys(export: ExportReader) -> list[np.ndarray]:
 
 
 def _write_figures(export: ExportReader, folder: Path, public: Collection[str]) -> Passed:
-    """Returns how each annotator went through each stage. The figures are not kept: many annotators have many pairs."""
+    """Returns how each annotator went through each stage. The figures are not kept: their pairs take much memory."""
     figures = export.json("figures.json")
     write_json(folder / "figures.json", _public_figures(figures, public))
     stages = figures["annotators"]["stages"]

@@ -63,8 +63,8 @@ def _items(given: list[dict], candidates: int) -> list[Item]:
 
 
 def store(items: list[Item], captions: list[Caption], used: list[ItemImage]) -> None:
-    """In a statement for each table, however many there are; every use is of an image of its own. A row with a crop is
-    not sent as arrays of columns, and a statement has at most 65,535 parameters.
+    """In few statements, however many there are; every use is of an image of its own. A use has an array among its
+    fields, so each value is a parameter of its own, of which a statement has at most 65,535.
     """
     Item.objects.bulk_create(items)
     Caption.objects.bulk_create(captions)
