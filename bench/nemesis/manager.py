@@ -149,13 +149,24 @@ def order_until_told(study, rng: Random, every: float, folder: Path) -> None:
             connection.close()
 
 
+def over(job) -> bool:
+    """Whether the job has ended and its process has cleared up after it: the process holds the lock until then."""
+    from benchmarks.audit import named
+    from benchmarks.jobs.jobs import alone
+
+    if not job.finished_at:  # holding its lock would keep a worker from running it
+        return False
+    with alone(named(job)) as idle:
+        return idle
+
+
 def stuck(jobs, seconds: float) -> list[str]:
-    """Which of these jobs have not ended after so many seconds, and what became of them so far."""
+    """Which of these jobs are not over after so many seconds, and what became of them so far."""
     from benchmarks.audit import named
     from benchmarks.models import Event
 
     deadline = time.monotonic() + seconds
-    while (left := list(jobs.filter(finished_at=None))) and time.monotonic() < deadline:
+    while (left := [job for job in jobs.all() if not over(job)]) and time.monotonic() < deadline:
         time.sleep(0.1)
     events = {job: Event.objects.filter(subject=named(job)).order_by("pk") for job in left}
     return [
