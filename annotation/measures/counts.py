@@ -84,7 +84,7 @@ def agreement_figures(name: str, long: agreement.RatingTable, resampled: bool = 
         "on": name,
         "percent": asdict(agreement.percent_agreement(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
-        "kappa_pairs": [_pair_as_json(pair) for pair in pairs],
+        "kappa_pairs": [vars(pair) for pair in pairs],
         "alpha": _alpha_figures(long, resampled),
         **_on_scale(long, resampled),
     }
@@ -98,11 +98,6 @@ def _on_scale(long: agreement.RatingTable, resampled: bool) -> Figures:
         return {"unit": long.unit} if long.unit else {}
     tau = {"tau_b": agreement.mean_tau(long, resampled=resampled)} if long.scale.level == RANK else {}
     return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
-
-
-def _pair_as_json(pair: agreement.PairKappa) -> Figures:
-    """The same as `asdict`, ten times as fast: 500 annotators make 124,750 pairs."""
-    return {name: getattr(pair, name) for name in pair.__slots__}
 
 
 def _alpha_figures(long: agreement.RatingTable, resampled: bool) -> Figures:

@@ -162,7 +162,7 @@ def _progress(found: StageRows, gone: int) -> dict[str, Any]:
 def _annotators(
     found: StageRows, seen: Mapping[str, RatingTable], agreements: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """StageBehaviour who has been in the stage, in the order of joining."""
+    """Everybody who has been in the stage, in the order of joining."""
     mine, none = found.judgments.by_annotator(), found.judgments[:0]
     everyone = measures_counts.median_time(found.counted) or 0
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}

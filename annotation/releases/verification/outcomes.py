@@ -9,7 +9,7 @@ from annotation.protocols.base import Answer, AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
 from annotation.protocols.declared import in_data, schema
 from annotation.protocols.declared.rule import DeclaredRule
-from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about, place_of
+from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
 Decided = Sequence[tuple[ReleasedTask, Decision]]  # the live tasks of a stage, each with what it comes to
 NAMES = ("stage", "item", "question", "outcome", "reason", "decided_by", "content", "carried")
@@ -39,8 +39,8 @@ def _decide(
         if rule.protocol.file and word["outcome"]:  # of a drop as broken, there is no answer
             return replace(rule.adjudicated(Answer(word["outcome"])), content=word["content"] or AnswerContent())
         return _as_listed(word, ADJUDICATOR)
-    place = place_of(task)
-    answers = [said.answer for said in stage.answers_to(place)]
+    place = task.place
+    answers = [said.answer for said in stage.answers_to(task)]
     if rule is not stage.rule or place in posteriors or any(answer.content for answer in answers):
         return rule.settle(answers, task["overlap"], posteriors.get(place))
     key = (task["overlap"], *(answer.label for answer in answers))
@@ -66,7 +66,7 @@ def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:
     """By task, how probable each kind of answer is, where that decides."""
     if stage.rule.rule == MAJORITY:
         return {}
-    given = [(place, said) for place in stage.answered for said in stage.answers_to(place)]
+    given = [(task.place, said) for task in stage.live_tasks for said in stage.answers_to(task)]
     kinds = stage.rule.estimated_kinds([said.answer.label for _, said in given])
     return dawid_skene(
         [(place, said.annotator, kind) for (place, said), kind in zip(given, kinds, strict=True)]
@@ -122,8 +122,8 @@ def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
         fit = _fit(stage)
         estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
         for task in stage.live_tasks:
-            place = place_of(task)
-            labels = [said.answer.label for said in stage.answers_to(place)]
+            place = task.place
+            labels = [said.answer.label for said in stage.answers_to(task)]
             posteriors = {estimated: fit[place]} if place in fit else {}
             rule = _rule_about(rows, stage, task)
             if isinstance(rule, DeclaredRule):

@@ -76,7 +76,7 @@ class Place:
 
     def part_of_figures(self, name: str) -> Any:
         """One part alone, since it may have a million values."""
-        return json.loads(bytes(_parts((self.folder / FIGURES).read_bytes())[name]))
+        return msgspec.json.decode(_parts((self.folder / FIGURES).read_bytes())[name])
 
     @property
     def public(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ from annotation.releases import redaction
 from annotation.releases.schema_versions import JACKKNIFED, OVER_ANNOTATORS
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
-from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about, place_of
+from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
 AUDIT = "audit"  # of models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
@@ -146,7 +146,7 @@ def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
 
 def _asked(task: ReleasedTask, decision: Decision) -> TaskRow:
     came = (None, None, None) if decision.state == OPEN else (decision.state, decision.reason, decision.by)
-    return TaskRow(place_of(task), task["type"], task["subtype"], task["overlap"], *came)
+    return TaskRow(task.place, task["type"], task["subtype"], task["overlap"], *came)
 
 
 def _seats(rows: Rows, stage: ReleasedStage) -> Iterator[tuple]:
@@ -193,7 +193,7 @@ def _audit(stage: ReleasedStage, decided: Decided) -> dict:
 def _told(rows: Rows, stage: ReleasedStage, task: ReleasedTask, decision: Decision) -> JudgedTask:
     is_open = decision.state == OPEN
     return JudgedTask(
-        task["type"], task["subtype"], task["overlap"], stage.answers_to(place_of(task)),
+        task["type"], task["subtype"], task["overlap"], stage.answers_to(task),
         None if is_open else decision.state, decision.outcome, "" if is_open else decision.reason, decision.by,
         decision.content, task["texts"] | carried_captions(task["carried"]), rows.edits.get(about(task), {}),
         rows.origins.get(task["item"], []),
@@ -262,6 +262,6 @@ def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:
                 stage.pk, task["position"], task["type"], task["subtype"], task["question"], task["options"]
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
-            judgments += [(asked, who, answer.label) for who, answer in answers_to[stage.name](place_of(task))]
+            judgments += [(asked, who, answer.label) for who, answer in answers_to[stage.name](task)]
     over_items = rows.place.schema.version < OVER_ANNOTATORS
     return human_baseline.figures(pair, outcomes, judgments, over_items)

@@ -7,10 +7,10 @@ and it took no time: what rests on times is not in the figures of such a release
 import json
 import marshal
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
-from annotation.measures.judgments import Coded, Judgments, TaskKey
+from annotation.measures.judgments import Coded, Judgments
 from annotation.measures.papers.base import CountedJudgment
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.types import Array
@@ -43,28 +43,41 @@ place_of = itemgetter("position", "question", "round")  # a TaskKey
 
 
 class ReleasedTask:
-    """What figures need of a line of tasks.jsonl, under the same keys; equal values are kept once, in `kept`."""
+    """What figures need of a line of tasks.jsonl, under the same keys; and its place among the tasks of the judgments
+    (`code`, None if it has none).
 
-    __slots__ = (
-        "carried", "content", "decided_by", "item", "options", "outcome", "overlap", "position", "question", "reason",
-        "round", "rules", "score", "stage", "state", "subtype", "texts", "type",
-    )  # fmt: skip
+    `kept` has each value once, and once what tasks that came to the same have in common: there may be many.
+    """
 
-    def __init__(self, line: Mapping, kept: dict[bytes, object], with_texts: bool):
-        for name in self.__slots__:
-            if name in line and (with_texts or name != "texts"):
-                value = line[name]
-                is_own = name == "item" or type(value) is int
-                setattr(self, name, value if is_own else kept.setdefault(marshal.dumps(value, 2), value))
+    __slots__ = ("_shared", "carried", "code", "content", "item", "options", "place", "score", "texts")
+    SHARED = ("stage", "type", "subtype", "overlap", "state", "outcome", "reason", "decided_by", "rules")
+
+    position = property(lambda self: self.place[0])
+    question = property(lambda self: self.place[1])
+    round = property(lambda self: self.place[2])
+
+    def __init__(self, line: Mapping, kept: dict[bytes, Any], with_texts: bool):
+        self.code: int | None = None
+
+        def once(value: Any) -> Any:
+            return kept.setdefault(marshal.dumps(value, 2), value)
+
+        self.item, self.place = line["item"], place_of(line)
+        self._shared = once({name: line[name] for name in self.SHARED if name in line})
+        for name in ("carried", "content", "options", "score", *(["texts"] if with_texts else [])):
+            if name in line:
+                setattr(self, name, once(line[name]))
 
     def __getitem__(self, name: str) -> Any:
+        if name in self._shared:
+            return self._shared[name]
         try:
             return getattr(self, name)
         except AttributeError:
             raise KeyError(name) from None
 
     def __contains__(self, name: str) -> bool:
-        return hasattr(self, name)
+        return name in self._shared or hasattr(self, name)
 
 
 @dataclass(eq=False)
@@ -113,33 +126,32 @@ class ReleasedStage:
             screen = (*task, annotator, int(numbers["screen"][row]))
             self.checks[screen] = task, annotator, said["answer"], withdrawn
 
-    def answers_to(self, task: TaskKey) -> list[CountedJudgment]:
+    def find_judgments(self) -> None:
+        """Put the live tasks into the order of items, and let each know where its judgments are."""
+        self.live_tasks.sort(key=attrgetter("place"))
+        places = self.judgments.task.values
+        codes = {place: code for code, place in enumerate(places)}
+        for task in self.live_tasks:
+            task.code = codes.get(task.place)
+            if task.code is not None:
+                task.place = places[task.code]  # of two equal ones, one is enough
+
+    def answers_to(self, task: ReleasedTask) -> list[CountedJudgment]:
         """Those that count on a live task, in the order of giving."""
-        code = self._codes.get(task)
-        if code is None:
+        if task.code is None:
             return []
         starts, annotators, code_of, answers = self._counted
-        rows = slice(starts[code], starts[code + 1])
+        rows = slice(*starts[task.code : task.code + 2])
         given = zip(annotators[rows].tolist(), code_of[rows].tolist(), strict=True)
         return [CountedJudgment(annotator, answers[code]) for annotator, code in given]
 
-    @property
-    def answered(self) -> Iterator[TaskKey]:
-        """The live tasks that have a judgment that counts, in the order of items."""
-        starts = self._counted[0]
-        return (task for task, code in self._codes.items() if starts[code] < starts[code + 1])
-
     @cached_property
-    def _codes(self) -> dict[TaskKey, int]:
-        return {task: code for code, task in enumerate(self.judgments.task.values)}
-
-    @cached_property
-    def _counted(self) -> tuple[list[int], Array, Array, list[Answer]]:
+    def _counted(self) -> tuple[Array, Array, Array, list[Answer]]:
         """(where each task's begin, the annotators, the answers as positions in what follows, the distinct answers)."""
         given = self.judgments
         rows = np.flatnonzero(given.is_judge & given.counted & given.live)
         rows = rows[np.argsort(given.task.code[rows], kind="stable")]
-        starts = np.searchsorted(given.task.code[rows], np.arange(len(given.task.values) + 1)).tolist()
+        starts = np.searchsorted(given.task.code[rows], np.arange(len(given.task.values) + 1))
         said = Coded.of_columns(given.answer[rows], self.contents[rows])
         answers = [Answer(label, json.loads(content or "{}")) for label, content in said.values]
         return starts, given.annotator[rows], said.code, answers
@@ -168,7 +180,7 @@ class Rows:
     def stages(self) -> list[ReleasedStage]:
         """In the manifest's order, each with its rows."""
         found = {one["name"]: ReleasedStage(one, rule_of(one, self.place)) for one in self.place.manifest["stages"]}
-        kept: dict[bytes, object] = {}
+        kept: dict[bytes, Any] = {}
         for task in self.place.lines("tasks.jsonl"):
             if task["kind"] != "judge":
                 found[task["stage"]].known_tasks.append(task)
@@ -177,7 +189,7 @@ class Rows:
                 stage.live_tasks.append(ReleasedTask(task, kept, with_texts=stage.protocol in FIGURES))
         _add_judgments(self.place, found)
         for stage in found.values():
-            stage.live_tasks.sort(key=place_of)
+            stage.find_judgments()
         return list(found.values())
 
     @cached_property
