@@ -105,7 +105,8 @@ class RatingTable:
         self.annotators, self.annotator = in_order(given.annotators, given.annotator)
         self.labels, self.label = in_order(given.labels, given.label)
         who = self.item.astype(np.int64) * max(1, len(self.annotators)) + self.annotator
-        if len(np.unique(who)) != len(who):
+        who.sort()
+        if (who[1:] == who[:-1]).any():
             raise ValueError("an annotator judged an item twice")
         self._count()
 
@@ -220,17 +221,18 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
     of_first = np.bincount(row + first_label, minlength=len(codes) * labels).reshape(shape)
     of_second = np.bincount(row + second_label, minlength=len(codes) * labels).reshape(shape)
     chance = (of_first * of_second).sum(axis=1)  # times n²
-    names = table.annotators
+    names, percent, by_chance = table.annotators, same / n, chance / n**2
+    defined = chance < n**2
+    value = np.full(len(codes), math.nan)
+    np.divide(percent - by_chance, 1 - by_chance, out=value, where=defined)
+    told = zip(*(column.tolist() for column in (codes, value, n, percent, defined)), strict=True)
     return [
-        _pair_kappa(names[code // people], names[code % people], *counts)
-        for code, *counts in zip(codes.tolist(), n.tolist(), same.tolist(), chance.tolist(), strict=True)
-    ]
-
-
-def _pair_kappa(first: int | str, second: int | str, n: int, same: int, chance: int) -> PairKappa:
-    if chance == n * n:
-        return PairKappa(first, second, None, n, same / n, ONE_LABEL)
-    return PairKappa(first, second, (same / n - chance / n**2) / (1 - chance / n**2), n, same / n)
+        PairKappa(
+            names[code // people], names[code % people], kappa if there else None, both, share,
+            "" if there else ONE_LABEL,
+        )
+        for code, kappa, both, share, there in told
+    ]  # fmt: skip
 
 
 def _kappas_on_scale(table: RatingTable) -> list[PairKappa]:
@@ -342,8 +344,16 @@ def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> d
 
 
 def _patterns(table: RatingTable) -> tuple[Array, Array]:
-    """The distinct label counts of items with two judgments or more (P × L), and how many items have each (P)."""
-    return np.unique(table.counts[table.counts.sum(axis=1) >= 2], axis=0, return_counts=True)
+    """The distinct label counts of items with two judgments or more (P × L), in order, and how many items have each
+    (P).
+    """
+    counts = table.counts[table.counts.sum(axis=1) >= 2]
+    base, labels = int(counts.max(initial=0)) + 1, counts.shape[1]
+    if base**labels > 2**62:
+        return np.unique(counts, axis=0, return_counts=True)
+    digits = base ** np.arange(labels)[::-1]  # each row as a number, which is much faster to find again
+    codes, which = distinct(counts @ digits)
+    return codes[:, None] // digits % base, np.bincount(which)
 
 
 def alpha_of(table: RatingTable) -> coefficients.Coefficient:
