@@ -27,8 +27,8 @@ from benchmarks.models import Job, JobState
 
 KIND = "reckon"
 SMALL = 2_000  # up to this many wanted judgments, and items, the request computes figures itself
-REST = 30  # seconds at least from one computation to the next …
-SHARE = 10  # … and this many times as long as the last one took, so that a watched large study keeps no worker busy
+EVERY = 10  # seconds at least from the start of one computation to that of the next …
+SHARE = 10  # … and this many times the last one's processor time: a watched study takes a tenth of a worker's at most
 RETRY = 600  # seconds after one that failed
 CLOCK = 3600  # seconds for which figures that change with the clock stay valid while nothing else changes
 PATIENCE = 5.0  # seconds for which the worker waits for open transactions
@@ -211,7 +211,7 @@ def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
     """When it may be computed again: not so soon that an open page keeps a worker busy."""
     if job and job.finished_at and _failed(job):
         return job.finished_at + timedelta(seconds=RETRY)
-    return last.made_at + timedelta(seconds=last.seconds + max(REST, SHARE * last.seconds)) if last else None
+    return last.made_at + timedelta(seconds=max(EVERY, SHARE * last.seconds)) if last else None
 
 
 def _failed(job: Job) -> bool:
@@ -224,9 +224,9 @@ def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Recko
 
 
 def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[], dict]) -> Reckoning:
-    begun = time.monotonic()
+    begun = time.thread_time()
     data = compute()
-    fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.monotonic() - begun}
+    fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.thread_time() - begun}
     return Reckoning.objects.update_or_create(stage=stage, kind=kind, key=key, defaults=fields)[0]
 
 
@@ -263,16 +263,16 @@ def run_reckon(job: Job, progress: jobs.Progress) -> None:
     A separate connection writes the progress, because this one sees only its snapshot.
     """
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
-    kind, key = job.params["kind"], job.params["key"]
+    kind, key, begun = job.params["kind"], job.params["key"], time.monotonic()
     found = state_of(PATIENCE)
     with ThreadPoolExecutor(1) as aside:
         try:
             aside.submit(progress.begin, "counting").result()
             compute = partial(_of_one_moment, stage, kind, key, partial(_tell_aside, aside, progress))
-            made = _keep(stage, kind, key, found, compute)
+            _keep(stage, kind, key, found, compute)
         finally:
             aside.submit(connections.close_all).result()
-    jobs.finish_job(job=job, by="worker", report={"seconds": round(made.seconds, 1)})
+    jobs.finish_job(job=job, by="worker", report={"seconds": round(time.monotonic() - begun, 1)})
 
 
 def _of_one_moment(stage: Stage, kind: str, key: str, tell: Tell) -> dict:
