@@ -92,6 +92,7 @@ class Supervisor:
         for name, start in self.starters.items():
             if name != "web":
                 start()
+        processes.release_file_pages()
 
     def _answers(self) -> bool:
         """Whether the web server answers, with any response."""
