@@ -2,9 +2,10 @@
 
     python -m bench.import_full            (about 3 GB of temporary disk; several minutes)
 
-Starts servers of its own in a temporary place. Prints seconds, images a second, and the importing process's memory;
-what the page said after a tenth of the images, and how long the rest took; and how fast two processes that do nothing
-else decode the same images, and decode them and draw the two copies that are served.
+Starts servers of its own in a temporary place. Prints the seconds until the items are there, images a second, and how
+long it then took to draw what annotators of images of different sizes see; what the page said after a tenth of the
+images, and how long the rest took; the process's memory; and how fast two processes that do nothing else decode the
+same images, and decode them and draw the two copies that are served.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -88,21 +90,6 @@ class Memory(threading.Thread):
         return [statistics.median(self.samples[start : start + size]) for start in range(0, 4 * size, size)]
 
 
-class Estimate:
-    """What the page would say after a tenth of the images: the seconds left."""
-
-    def __init__(self) -> None:
-        self.began = self.at = self.left = 0.0
-
-    def tell(self, phase: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if phase != "checking images":
-            return
-        self.began = self.began or now
-        if total and not self.at and done >= total / 10:
-            self.at, self.left = now, (now - self.began) * (total - done) / done
-
-
 def decode(data: bytes) -> None:
     Image.open(io.BytesIO(data)).load()
 
@@ -124,6 +111,7 @@ def measure(format: str, path: Path, archive: Path) -> None:
 
     django.setup()
     from django.core.management import call_command
+    from django.utils import timezone
 
     from benchmarks.imports import run as run_import
     from benchmarks.jobs import jobs
@@ -132,19 +120,27 @@ def measure(format: str, path: Path, archive: Path) -> None:
     job = run_import.queue_import(
         name="Measured", format=format, path=path, images=archive, options=run_import.Options(), by="measure"
     )
-    memory, estimate = Memory(), Estimate()
+    said: list[tuple[datetime, float]] = []  # when, and the seconds left
+
+    def tell(phase: str, done: int, total: int | None) -> None:
+        if phase == "checking images" and total and done >= total / 10 and not said:
+            job.refresh_from_db()
+            said.append((job.heartbeat_at, jobs.pace(job).seconds))
+
+    memory = Memory()
     memory.start()
-    started = time.monotonic()
-    job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files, tell=estimate.tell)
-    ended = time.monotonic()
-    seconds = ended - started
+    job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files, tell=tell)
+    framed = (timezone.now() - job.finished_at).total_seconds()
     memory.over.set()
     assert job.state == "done", job.problems
+    seconds = (job.finished_at - job.started_at).total_seconds()
+    [(at, left)] = said
+    were = (job.finished_at - at).total_seconds()
     stored, report = job.report["images"]["stored"], job.report
     size = archive.stat().st_size / 2**20
     print(f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {size:,.0f} MB")
-    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores")
-    print(f"after a tenth {estimate.left:,.0f} s were said to be left, and {ended - estimate.at:,.0f} s were")
+    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores; then {framed:,.0f} s")
+    print(f"of drawing frames; after a tenth {left:,.0f} s were said to be left, and {were:,.0f} s were")
     print(f"memory: peak {max(memory.samples):,.0f} MB; median of each quarter of the time:", end=" ")
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
 

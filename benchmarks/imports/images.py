@@ -25,6 +25,7 @@ WAITING_BYTES = 64 * 2**20  # and their approximate bytes
 LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound memory
 AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
 ASKED = 32  # files of which one statement says which are stored already
+STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench/import_full.py)
 one_large = threading.Lock()
 
 
@@ -55,7 +56,8 @@ def gather(
     first: dict[Part, tuple[Origin, ImageRecord]] = {}
     for origin, image in image_uses(records):
         first.setdefault(image.part, (origin, image))
-    progress.begin("checking images", len(first))
+    rows = sum(1 + len(record.captions) + len(record.images) for record in records)
+    progress.begin("checking images", len(first), then=STORING * (rows + len(first)))
     pass_ = Pass(staging, progress, log, first)
     try:
         for name, data in source.stream(pass_.crops):

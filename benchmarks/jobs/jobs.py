@@ -132,9 +132,10 @@ class Progress:
         self.phase, self.done, self.written = "", 0, 0.0
         self.total: int | None = None
 
-    def begin(self, phase: str, total: int | None = None) -> None:
+    def begin(self, phase: str, total: int | None = None, then: float = 0) -> None:
+        """`then`: what follows this phase until the end, as an amount of its work."""
         self.phase, self.done, self.total = phase, 0, total
-        Job.objects.filter(pk=self.job.pk).update(phase_started_at=Now())
+        Job.objects.filter(pk=self.job.pk).update(phase_started_at=Now(), then=then)
         self.write()
 
     def step(self, count: int = 1) -> None:
@@ -289,10 +290,12 @@ class Pace:
 
 
 def pace(job: Job) -> Pace:
-    """The pace of the present phase, from its start to the last progress written."""
+    """The pace of the present phase, from its start to the last progress written. The seconds left are also those of
+    what is known to follow.
+    """
     percent = 100 * job.done / job.total if job.total else None
     if job.state != JobState.RUNNING or not (job.done and job.phase_started_at and job.heartbeat_at):
         return Pace(percent, None, None)
     spent = max((job.heartbeat_at - job.phase_started_at).total_seconds(), 0.001)
     rate = job.done / spent
-    return Pace(percent, rate, (job.total - job.done) / rate if job.total else None)
+    return Pace(percent, rate, (job.total - job.done + job.then) / rate if job.total else None)

@@ -33,6 +33,7 @@ class Job(models.Model):
     phase = models.CharField(max_length=60, blank=True)  # "checking images"
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True)
+    then = models.FloatField(default=0, db_default=0)  # what follows this phase, as an amount of its work
     problems = models.JSONField(default=list)  # [{code, file, row, column, advice}], at most 100
     problem_count = models.PositiveIntegerField(default=0)
     report = models.JSONField(default=dict)

@@ -257,11 +257,12 @@ def test_a_running_job_shows_how_far_it_is_and_asks_again(client, staff):
     assert ">Refresh</a>" in fragment
 
 
-def test_pace_is_that_of_the_present_phase():
-    job = Job(state="running", done=50, total=200)
+@pytest.mark.parametrize(("then", "seconds"), [(0, 30), (25, 35)])
+def test_pace_is_that_of_the_present_phase_and_counts_what_follows(then, seconds):
+    job = Job(state="running", done=50, total=200, then=then)
     job.phase_started_at = datetime(2026, 1, 1, 0, 0, 0, tzinfo=UTC)
     job.heartbeat_at = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
-    assert jobs.pace(job) == jobs.Pace(percent=25, rate=5, seconds=30)
+    assert jobs.pace(job) == jobs.Pace(percent=25, rate=5, seconds=seconds)
 
 
 def test_cancel_by_a_button(client, staff):
