@@ -14,7 +14,7 @@ from django.db import transaction
 from annotation.management.commands.create_demo import STUDY as DEMO
 from annotation.models import Study
 from benchmarks.accounts import accounts
-from config import celery_app
+from config import celery_app, processes
 
 ADMIN = "admin"
 
@@ -45,6 +45,7 @@ def preload() -> None:
     """Import what the web server and the workers run, so that they can be forked. Static files are there by now."""
     celery_app.loader.import_default_modules()
     import_module("config.wsgi")
+    processes.trim_heap()
 
 
 @transaction.atomic

@@ -145,6 +145,12 @@ def _show(title: str) -> None:
         ctypes.memmove(start, words.ljust(end - start, b"\0"), end - start)
 
 
+def trim_heap() -> None:
+    """Give back memory that is free, before forks share the rest."""
+    with contextlib.suppress(AttributeError):  # of another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def release_file_pages() -> None:
     """Give back the pages of library files that only this process has mapped, since it has read them at an import.
 
