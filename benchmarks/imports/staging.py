@@ -34,6 +34,7 @@ class Staging:
         self.name = f"staging/{job_id}"
         self.folder = Path(settings.MEDIA_ROOT, self.name)
         self.journal = f"{self.name}/journal"
+        self._made: set[Path] = set()  # folders: asking the disk for each file takes long
 
     def keep(self, data: bytes, rendered: Rendered) -> Image:
         """Write an image's three files; returns the unsaved row that will name them. Called from several threads."""
@@ -41,7 +42,9 @@ class Staging:
         image = Image(sha256=rendered.sha256, format=rendered.format, **size)
         for path, content in zip(places(image), (data, rendered.served, rendered.thumbnail), strict=True):
             target = self.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.parent not in self._made:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._made.add(target.parent)
             target.write_bytes(content)
         return image
 
@@ -64,6 +67,7 @@ class Staging:
                 for start in range(0, len(moved), BATCH):
                     remove_unnamed(moved[start : start + BATCH])
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._made.clear()
         kept.remove_folder(self.name)
 
 
