@@ -25,7 +25,7 @@ WAITING_BYTES = 64 * 2**20  # and their approximate bytes
 LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound memory
 AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
 ASKED = 32  # files of which one statement says which are stored already
-STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench/import_full.py)
+STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench.import_full)
 one_large = threading.Lock()
 
 
@@ -47,17 +47,24 @@ def image_uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRec
             yield record.origin or Origin("", number), image
 
 
+def storing(records: Iterable[ItemRecord]) -> float:
+    """As long as checking so many images: storing the items with the rows and files of their images."""
+    return STORING * sum(1 + len(record.captions) + 2 * len(record.images) for record in records)
+
+
 def gather(
-    *, source: Source | None, records: list[ItemRecord], staging: Staging, progress: Progress, log: ProblemLog
-) -> Gathered:
-    """Check and stage the named images. Problems with an image are logged at the first row that names it."""
+    *, source: Source | None, records: list[ItemRecord], staging: Staging, progress: Progress, log: ProblemLog,
+    then: float = 0,
+) -> Gathered:  # fmt: skip
+    """Check and stage the named images. Problems with an image are logged at the first row that names it. `then`: what
+    follows, as a number of images to check.
+    """
     if source is None:
         return Gathered()
     first: dict[Part, tuple[Origin, ImageRecord]] = {}
     for origin, image in image_uses(records):
         first.setdefault(image.part, (origin, image))
-    rows = sum(1 + len(record.captions) + len(record.images) for record in records)
-    progress.begin("checking images", len(first), then=STORING * (rows + len(first)))
+    progress.begin("checking images", len(first), then)
     pass_ = Pass(staging, progress, log, first)
     try:
         for name, data in source.stream(pass_.crops):

@@ -203,8 +203,9 @@ def import_records(
     try:
         with staging.images_stay():
             gathered = stored_images or import_images.gather(
-                source=source, records=records, staging=staged, progress=progress, log=log
-            )
+                source=source, records=records, staging=staged, progress=progress, log=log,
+                then=0 if order.check_only else import_images.storing(records),
+            )  # fmt: skip
             log.refuse_if_any()
             if order.check_only:
                 finish_check(job, order, records, source, gathered, staged, log, started, skipped)

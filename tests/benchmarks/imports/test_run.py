@@ -171,6 +171,19 @@ class TestRowsWithMissingImages:
         )
 
 
+@pytest.mark.parametrize("check_only", [False, True])
+def test_the_time_left_includes_storing_what_is_checked(cups, media, monkeypatch, check_only):
+    follows, begin = {}, jobs.Progress.begin
+
+    def noted(progress: jobs.Progress, phase: str, total: int | None = None, then: float = 0) -> None:
+        begin(progress, phase, total, then)
+        follows[phase] = Job.objects.get(pk=progress.job.pk).then
+
+    monkeypatch.setattr(jobs.Progress, "begin", noted)
+    imports.imported(*cups, check_only=check_only)
+    assert (follows["checking images"] == 0) == check_only and not follows.get("storing")
+
+
 class TestCheckOnly:
     def test_it_says_what_an_import_brings_and_stores_nothing(self, cups, media, client):
         """With an image that is stored already, the others new."""
