@@ -8,6 +8,7 @@ import errno
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -85,8 +86,8 @@ def _move(job: Job, to: JobState, by: str, **fields) -> Job:
 
 
 def start_job(*, job: Job, by: str) -> Job:
-    clock = {"started_at": Now(), "phase_started_at": Now(), "heartbeat_at": Now()}
-    return _move(job, JobState.RUNNING, by, done=0, total=None, phase="starting", **clock)
+    begins = {"done": 0, "total": None, "rate": None, "phase": "starting"}
+    return _move(job, JobState.RUNNING, by, started_at=Now(), heartbeat_at=Now(), **begins)
 
 
 def finish_job(*, job: Job, by: str, report: dict) -> Job:
@@ -121,6 +122,26 @@ def cancel_job(*, job: Job, by: str) -> Job:
     return job
 
 
+class _Pacer:
+    """How fast a phase goes, by its last fifth: the first files or rows often take longer."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._marks = deque([(self._began, 0)])  # (when, how much was done)
+
+    def rate(self, now: float, done: int) -> float | None:
+        """Per second; None while nothing is done. By the whole phase if nothing was done of late."""
+        recent = now - (now - self._began) / 5
+        while len(self._marks) > 1 and self._marks[1][0] <= recent:
+            self._marks.popleft()
+        since, before = self._marks[0]
+        if now - self._marks[-1][0] > (now - self._began) / 100:  # so few that they can be kept
+            self._marks.append((now, done))
+        if done == before:
+            since, before = self._began, 0
+        return (done - before) / max(now - since, 0.001) if done else None
+
+
 class Progress:
     """A job's progress, written to its row at most twice a second, outside any transaction of the work itself.
 
@@ -131,11 +152,12 @@ class Progress:
         self.job, self.tell = job, tell
         self.phase, self.done, self.written = "", 0, 0.0
         self.total: int | None = None
+        self._pace = _Pacer()
 
     def begin(self, phase: str, total: int | None = None, then: float = 0) -> None:
         """`then`: what follows this phase until the end, as an amount of its work."""
-        self.phase, self.done, self.total = phase, 0, total
-        Job.objects.filter(pk=self.job.pk).update(phase_started_at=Now(), then=then)
+        self.phase, self.done, self.total, self._pace = phase, 0, total, _Pacer()
+        Job.objects.filter(pk=self.job.pk).update(then=then)
         self.write()
 
     def step(self, count: int = 1) -> None:
@@ -147,7 +169,8 @@ class Progress:
         """Raise Cancelled if someone has asked for it."""
         self.written = time.monotonic()
         row = Job.objects.filter(pk=self.job.pk)
-        row.update(done=self.done, total=self.total, phase=self.phase, heartbeat_at=Now())
+        rate = self._pace.rate(self.written, self.done)
+        row.update(done=self.done, total=self.total, phase=self.phase, rate=rate, heartbeat_at=Now())
         if row.values_list("cancel_asked", flat=True).get():
             raise Cancelled
         if self.tell:
@@ -290,12 +313,8 @@ class Pace:
 
 
 def pace(job: Job) -> Pace:
-    """The pace of the present phase, from its start to the last progress written. The seconds left are also those of
-    what is known to follow.
-    """
+    """The pace of the present phase when its progress was last written. The seconds left include what will follow."""
     percent = 100 * job.done / job.total if job.total else None
-    if job.state != JobState.RUNNING or not (job.done and job.phase_started_at and job.heartbeat_at):
+    if job.state != JobState.RUNNING or not job.rate:
         return Pace(percent, None, None)
-    spent = max((job.heartbeat_at - job.phase_started_at).total_seconds(), 0.001)
-    rate = job.done / spent
-    return Pace(percent, rate, (job.total - job.done + job.then) / rate if job.total else None)
+    return Pace(percent, job.rate, (job.total - job.done + job.then) / job.rate if job.total else None)

@@ -34,6 +34,7 @@ class Job(models.Model):
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True)
     then = models.FloatField(default=0, db_default=0)  # what follows this phase, as an amount of its work
+    rate = models.FloatField(null=True)  # of `done`, per second
     problems = models.JSONField(default=list)  # [{code, file, row, column, advice}], at most 100
     problem_count = models.PositiveIntegerField(default=0)
     report = models.JSONField(default=dict)
@@ -41,7 +42,6 @@ class Job(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
-    phase_started_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 

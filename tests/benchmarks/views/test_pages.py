@@ -1,8 +1,8 @@
 """The pages of benchmarks and imports, as a client gets them."""
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -259,10 +259,22 @@ def test_a_running_job_shows_how_far_it_is_and_asks_again(client, staff):
 
 @pytest.mark.parametrize(("then", "seconds"), [(0, 30), (25, 35)])
 def test_pace_is_that_of_the_present_phase_and_counts_what_follows(then, seconds):
-    job = Job(state="running", done=50, total=200, then=then)
-    job.phase_started_at = datetime(2026, 1, 1, 0, 0, 0, tzinfo=UTC)
-    job.heartbeat_at = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
+    job = Job(state="running", done=50, total=200, rate=5, then=then)
     assert jobs.pace(job) == jobs.Pace(percent=25, rate=5, seconds=seconds)
+
+
+def test_the_rate_is_that_of_the_last_fifth_of_a_phase(staff, monkeypatch):
+    """80 seconds at one a second, then faster, then a long pause."""
+    clock = SimpleNamespace(monotonic=lambda: 1.0)
+    monkeypatch.setattr(jobs, "time", clock)
+    progress, rates = jobs.Progress(running()), []
+    progress.begin("checking images", 1000)
+    for seconds, done in [(40, 40), (80, 80), (100, 280), (700, 280)]:
+        clock.monotonic = lambda at=1.0 + seconds: at
+        progress.step(done - progress.done)
+        progress.write()
+        rates.append(Job.objects.get().rate)
+    assert rates == pytest.approx([1, 1, 10, 0.4], rel=0.01)
 
 
 def test_cancel_by_a_button(client, staff):
