@@ -57,11 +57,12 @@ class Interval:
         return cls(None, None, why_none) if span is None else cls(*span)
 
 
-@dataclass(frozen=True)
+@dataclass
 class PairKappa:
     """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement on them.
 
-    Without slots, so that `vars` of a pair is half as large as another dictionary: 500 annotators make 124,750 pairs.
+    500 annotators make 124,750 pairs. So it is not frozen, since those take five times as long to make, and has no
+    slots, since `vars` of a pair without slots is half as large as another dictionary.
     """
 
     first: int | str
