@@ -139,8 +139,9 @@ def measure(format: str, path: Path, archive: Path) -> None:
     stored, report = job.report["images"]["stored"], job.report
     size = archive.stat().st_size / 2**20
     print(f"{report['items']:,} items, {report['uses']:,} places, {stored:,} images of {size:,.0f} MB")
-    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores; then {framed:,.0f} s")
-    print(f"of drawing frames; after a tenth {left:,.0f} s were said to be left, and {were:,.0f} s were")
+    print(f"{seconds:,.0f} s, {stored / seconds:,.0f} images a second, on {os.cpu_count()} cores")
+    print(f"after a tenth {left:,.0f} s were said to be left, and {were:,.0f} s were")
+    print(f"then {framed:,.0f} s to draw the frames")
     print(f"memory: peak {max(memory.samples):,.0f} MB; median of each quarter of the time:", end=" ")
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
 

@@ -122,20 +122,20 @@ def cancel_job(*, job: Job, by: str) -> Job:
     return job
 
 
-class _Pacer:
+class _RecentRate:
     """How fast a phase goes, by its last fifth: the first files or rows often take longer."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._marks = deque([(self._began, 0)])  # (when, how much was done)
 
-    def rate(self, now: float, done: int) -> float | None:
+    def at(self, now: float, done: int) -> float | None:
         """Per second; None while nothing is done. By the whole phase if nothing was done of late."""
         recent = now - (now - self._began) / 5
         while len(self._marks) > 1 and self._marks[1][0] <= recent:
             self._marks.popleft()
         since, before = self._marks[0]
-        if now - self._marks[-1][0] > (now - self._began) / 100:  # so few that they can be kept
+        if now - self._marks[-1][0] > (now - self._began) / 100:  # not each: an hour has thousands
             self._marks.append((now, done))
         if done == before:
             since, before = self._began, 0
@@ -152,11 +152,11 @@ class Progress:
         self.job, self.tell = job, tell
         self.phase, self.done, self.written = "", 0, 0.0
         self.total: int | None = None
-        self._pace = _Pacer()
+        self._rate = _RecentRate()
 
     def begin(self, phase: str, total: int | None = None, then: float = 0) -> None:
         """`then`: what follows this phase until the end, as an amount of its work."""
-        self.phase, self.done, self.total, self._pace = phase, 0, total, _Pacer()
+        self.phase, self.done, self.total, self._rate = phase, 0, total, _RecentRate()
         Job.objects.filter(pk=self.job.pk).update(then=then)
         self.write()
 
@@ -169,7 +169,7 @@ class Progress:
         """Raise Cancelled if someone has asked for it."""
         self.written = time.monotonic()
         row = Job.objects.filter(pk=self.job.pk)
-        rate = self._pace.rate(self.written, self.done)
+        rate = self._rate.at(self.written, self.done)
         row.update(done=self.done, total=self.total, phase=self.phase, rate=rate, heartbeat_at=Now())
         if row.values_list("cancel_asked", flat=True).get():
             raise Cancelled
