@@ -61,8 +61,8 @@ class Interval:
 class PairKappa:
     """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement on them.
 
-    500 annotators make 124,750 pairs. So it is not frozen, since those take five times as long to make, and has no
-    slots, since `vars` of a pair without slots is half as large as another dictionary.
+    500 annotators make 124,750 pairs. A frozen one would take five times as long to make, and `vars` of one without
+    slots is half as large as a dictionary made from one with slots.
     """
 
     first: int | str

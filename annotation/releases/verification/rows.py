@@ -46,7 +46,7 @@ class ReleasedTask:
     """What figures need of a line of tasks.jsonl, under the same keys; and its place among the tasks of the judgments
     (`code`, None if it has none).
 
-    `kept` has each value once, and once what tasks that came to the same have in common: there may be many.
+    `kept` has each distinct value once, for all tasks that share it; there may be hundreds of thousands of tasks.
     """
 
     __slots__ = ("_shared", "carried", "code", "content", "item", "options", "place", "score", "texts")
