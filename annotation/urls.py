@@ -1,4 +1,4 @@
-"""Addresses of judging (a capability in the path) and of managing studies."""
+"""Addresses of managing studies and of invitations. Those of an annotator: annotation/judging/urls.py."""
 
 from django.urls import path, re_path
 
@@ -8,7 +8,7 @@ from annotation.checks import views as checks_views
 from annotation.comparison import views as comparison_views
 from annotation.dashboard import annotator_views, item_views
 from annotation.dashboard import views as dashboard_views
-from annotation.judging import draft_views, join_views, qualification_views, trial_views
+from annotation.judging import draft_views, join_views, trial_views
 from annotation.judging import views as judging_views
 from annotation.participants import views as participants_views
 from annotation.protocol_files import views as protocol_views
@@ -21,22 +21,9 @@ from benchmarks.urls import OPAQUE
 
 urlpatterns = [
     path("join/<slug:invite>/", join_views.join, name="join"),
-    path("judge/<slug:token>/", judging_views.judge, name="judge"),
-    path("judge/<slug:token>/consent/", join_views.consent, name="judge-consent"),
     path("judge-words/<slug:language>.js", judging_views.words, name="judge-words"),
     path("judge-offline/<slug:language>/", judging_views.offline, name="judge-offline"),
     path("judge-offline/<slug:language>.js", judging_views.offline_worker, name="judge-worker"),
-    path("judge/<slug:token>/language/", judging_views.language, name="judge-language"),
-    path("judge/<slug:token>/accept/", judging_views.accept, name="judge-accept"),
-    path("judge/<slug:token>/before/", qualification_views.before, name="judge-before"),
-    path("judge/<slug:token>/submit/", judging_views.submit, name="judge-submit"),
-    path("judge/<slug:token>/skip/", judging_views.skip, name="judge-skip"),
-    path("judge/<slug:token>/undo/", judging_views.undo, name="judge-undo"),
-    path("judge/<slug:token>/flag/", judging_views.flag, name="judge-flag"),
-    path("judge/<slug:token>/renew/", judging_views.renew, name="judge-renew"),
-    path("judge/<slug:token>/history/", judging_views.history, name="judge-history"),
-    path("judge/<slug:token>/leave/", join_views.leave, name="judge-leave"),
-    path("judge/<slug:token>/return/", join_views.come_back, name="judge-return"),
     path("studies/", dashboard_views.study_list, name="study-list"),
     path("studies/new/", studies_views.study_new, name="study-new"),
     path("studies/<int:pk>/", dashboard_views.study_detail, name="study-detail"),

@@ -31,6 +31,9 @@ def later(name: str) -> Callable[..., HttpResponse]:
 
 
 urlpatterns = [
+    re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
+    re_path(rf"^s/{OPAQUE}$", images.small, name="small-image"),
+    re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
     path("login/", accounts_views.log_in, name="login"),
     path("logout/", accounts_views.log_out, name="logout"),
     path("password/", accounts_views.first_password, name="first-password"),
@@ -68,9 +71,6 @@ urlpatterns = [
     re_path(r"^uploads/(?P<opaque>[0-9a-f]{32})/$", upload_views.upload_detail, name="upload-detail"),
     path("jobs/<int:pk>/", jobs_views.job_detail, name="job-detail"),
     path("jobs/<int:pk>/cancel/", jobs_views.job_cancel, name="job-cancel"),
-    re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
-    re_path(rf"^s/{OPAQUE}$", images.small, name="small-image"),
-    re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
     # Names by which allauth finds pages that we have.
     path("login/", accounts_views.log_in, name="account_login"),
     path("account/", accounts_views.account, name="mfa_index"),

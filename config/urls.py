@@ -1,4 +1,8 @@
-"""All URLs of the app, from one file per part."""
+"""All URLs of the app, from one file per part.
+
+What is asked for at every click comes first: patterns are tried in order, and a hundred that do not match took a tenth
+of the time of an answer.
+"""
 
 from django.urls import include, path, re_path
 
@@ -11,6 +15,7 @@ handler404 = views.not_found
 handler500 = views.server_error
 
 urlpatterns = [
+    path("judge/", include("annotation.judging.urls")),
     path("", views.home, name="home"),
     path("appearance/", views.choose_appearance, name="appearance"),
     path("healthz", views.health, name="health"),
