@@ -14,6 +14,8 @@ number of bytes. Of large ones there is a smaller copy for phones.
 import hashlib
 import io
 import math
+import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -295,13 +297,19 @@ def jpeg(image: Image.Image) -> bytes:
     """Pixels only: what `image.info` still carries is emptied before the encoder can see it."""
     bare = image.copy()
     bare.info = {}
-    buffer = io.BytesIO()
-    bare.save(buffer, "JPEG", quality=limits.QUALITY, subsampling="4:2:0")
-    return buffer.getvalue()
+    return _encoded(bare, "JPEG", quality=limits.QUALITY, subsampling="4:2:0")
 
 
 def png(image: Image.Image) -> bytes:
     """Every pixel as it is; what `image.info` says of them (transparency, colour profile) goes along, nothing else."""
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", optimize=False, compress_level=6)
-    return buffer.getvalue()
+    return _encoded(image, "PNG", optimize=False, compress_level=6)
+
+
+def _encoded(image: Image.Image, format: str, **options: object) -> bytes:
+    """Through a file of the operating system in memory, where there are such: only for these does Pillow let other
+    threads run while it encodes.
+    """
+    with open(os.memfd_create("image"), "w+b", 0) if sys.platform == "linux" else io.BytesIO() as file:
+        image.save(file, format, **options)
+        file.seek(0)
+        return file.read()
