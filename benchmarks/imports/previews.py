@@ -46,7 +46,7 @@ def _item(record: ItemRecord, found: dict[str, Image], gathered: Gathered, stage
     for use in record.images[:PICTURES]:
         sha256 = gathered.sha256[use.part]
         path = found[sha256].thumbnail_path
-        pixels = pixels_of((staged.folder / path).read_bytes() if sha256 in gathered.new else kept.read(path))
+        pixels = pixels_of(staged.file(path).read_bytes() if sha256 in gathered.new else kept.read(path))
         small = base64.b64encode(jpeg(fitted(pixels, SIDE))).decode()
         picture = {"role": use.role, "name": use.name, "source": f"data:image/jpeg;base64,{small}"}
         pictures.append(picture | _attributes(use))

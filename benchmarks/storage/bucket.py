@@ -146,8 +146,8 @@ class Bucket(S3Storage):
     def sync(self) -> None:
         """Objects are durable as soon as they exist."""
 
-    def move_in(self, folder: Path, names: Iterable[str]) -> None:
-        for _ in all_at_once(lambda name: self.copy_in(folder / name, name), names):
+    def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
+        for _ in all_at_once(lambda file: self.copy_in(*file), files):
             pass
 
     def copy_out(self, name: str, local: Path) -> None:

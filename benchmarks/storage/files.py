@@ -49,8 +49,8 @@ class Files(Protocol):
     def sync(self) -> None:
         """What was copied in is durable when this returns."""
 
-    def move_in(self, folder: Path, names: Iterable[str]) -> None:
-        """Files of a local folder, under the names that they have below it. All are durable when this returns."""
+    def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
+        """Local files, each with its name here. All are durable when this returns."""
 
     def sha256(self, name: str) -> str:
         """Of the bytes as they are, or as they were when stored; empty if nobody knows."""

@@ -53,11 +53,14 @@ class Folder(FileSystemStorage):
         with self.contents(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def move_in(self, folder: Path, names: Iterable[str]) -> None:
-        for name in names:
-            target = self.contents(name)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(folder / name, target)
+    def move_in(self, files: Iterable[tuple[Path, str]]) -> None:
+        for local, name in files:
+            target = os.path.join(self.location, name)
+            try:
+                os.replace(local, target)
+            except FileNotFoundError:  # the first file of its folder; to look for that each time would take long
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                os.replace(local, target)
         self.sync()
 
     def copy_out(self, name: str, local: Path) -> None:

@@ -20,11 +20,10 @@ def names(folder: str = "") -> list[str]:
 
 
 def test_files_come_back_as_they_were_stored(place, tmp_path):
-    here = tmp_path / "here"
-    (here / "served/ab").mkdir(parents=True)
-    for name in ("served/ab/1.jpg", "served/ab/2.jpg"):
-        (here / name).write_bytes(name.encode())
-    kept.move_in(here, ["served/ab/1.jpg", "served/ab/2.jpg"])
+    here = {tmp_path / number: f"served/ab/{number}.jpg" for number in "12"}
+    for local, name in here.items():
+        local.write_bytes(name.encode())
+    kept.move_in(here.items())
     kept.write("framed/ab/1.jpg", b"first")
     kept.write("framed/ab/1.jpg", b"framed")
     (tmp_path / "long").write_bytes(b"long" * 10)
