@@ -1,16 +1,13 @@
 """An export as a job, and what all jobs share that store a folder as one zip, built in the work folder."""
 
 import shutil
-import time
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.files import File
-from django.db import connections
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.text import slugify
@@ -39,30 +36,15 @@ def exports_of(study: Study) -> QuerySet[Job]:
 def run_export(job: Job, progress: jobs.Progress) -> None:
     study = Study.objects.get(pk=job.params["study"])
 
-    def write(folder: Path, aside: ProgressAside) -> dict:
+    def write(folder: Path, aside: jobs.ProgressAside) -> dict:
         aside.begin("writing items")
-        return export_split(study=study, out=folder, by="worker", step=aside.step)
+        return export_split(study=study, out=folder, by="worker", step=aside.at)
 
     folder = slugify(study.name) or f"study-{study.pk}"
     with stored_archive(job, progress, f"exports/{job.pk}", folder, write) as made:
         download = reverse("study-download", args=[study.pk, job.pk])
         report = {"file": made.name, "bytes": made.size, "counts": made.manifest["counts"], "download": download}
         jobs.finish_job(job=job, by="worker", report=report)
-
-
-class ProgressAside:
-    """Writes progress on a connection of its own, while the job's connection holds a snapshot of the database."""
-
-    def __init__(self, thread: ThreadPoolExecutor, progress: jobs.Progress):
-        self.thread, self.progress = thread, progress
-
-    def begin(self, phase: str) -> None:
-        self.thread.submit(self.progress.begin, phase).result()
-
-    def step(self, done: int, total: int) -> None:
-        self.progress.done, self.progress.total = done, total
-        if time.monotonic() - self.progress.written >= jobs.WRITE_EVERY:
-            self.thread.submit(self.progress.write).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +62,7 @@ class StoredArchive:
 
 @contextmanager
 def stored_archive(
-    job: Job, progress: jobs.Progress, below: str, folder: str, write: Callable[[Path, ProgressAside], dict]
+    job: Job, progress: jobs.Progress, below: str, folder: str, write: Callable[[Path, jobs.ProgressAside], dict]
 ) -> Iterator[StoredArchive]:
     """Have `write` make the folder and return its manifest, and store the folder as `<below>/<folder>.zip`.
 
@@ -88,12 +70,9 @@ def stored_archive(
     replaces what an earlier run left in storage.
     """
     with work_folder.workplace(job) as place:
-        with ThreadPoolExecutor(1) as thread:
-            try:
-                manifest = write(place / folder, ProgressAside(thread, progress))
-                thread.submit(progress.write).result()
-            finally:
-                thread.submit(connections.close_all).result()
+        with jobs.aside(progress) as aside:
+            manifest = write(place / folder, aside)
+            aside.write()
         packed = zip_folder(place / folder, place / "packed.zip")
         progress.write()
         name = f"{below}/{folder}.zip"

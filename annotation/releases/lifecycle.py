@@ -14,7 +14,7 @@ from annotation.exports import atomic_folder
 from annotation.exports.export import CannotExport, export_split, stages_of
 from annotation.exports.files import digest
 from annotation.exports.item_table import original_bytes
-from annotation.exports.job import ProgressAside, StoredArchive, stored_archive
+from annotation.exports.job import StoredArchive, stored_archive
 from annotation.models import Release, Study
 from annotation.releases import build, splitting
 from annotation.releases.archive_reader import ReleaseFiles
@@ -167,10 +167,10 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
 
-    def write(folder: Path, aside: ProgressAside) -> dict:
+    def write(folder: Path, aside: jobs.ProgressAside) -> dict:
         aside.begin("reading items")
         snapshot = folder.with_name("export")
-        step, stages = aside.step, plan.stages
+        step, stages = aside.at, plan.stages
         export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
         aside.begin("writing formats")
         folder.mkdir()

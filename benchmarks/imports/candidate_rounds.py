@@ -118,8 +118,8 @@ def _contents(benchmark: Benchmark, records: list[ItemRecord]) -> dict[str, set[
     return found
 
 
-def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> int:
-    """Add candidates after the existing ones, in their own round; returns how many."""
+def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, step: Callable[[int], object]) -> int:
+    """Add candidates after the existing ones, in their own round; returns how many. `step`: as in store_items."""
     ids, stored = imports_store.image_ids(gathered), 0
     for batch in imports_store.batches(records):
         asked = Item.objects.filter(benchmark=benchmark, key__in=[record.key for record in batch])
@@ -133,6 +133,7 @@ def store(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -
         }
         rows = [row for record in batch for row in _rows(items[record.key], record, last, ids, gathered)]
         stored += len(ItemImage.objects.bulk_create(rows, batch_size=imports_store.BATCH))
+        step(sum(map(imports_store.rows_of, batch)))
     return stored
 
 

@@ -210,8 +210,7 @@ def import_records(
             if order.check_only:
                 finish_check(job, order, records, source, gathered, staged, log, started, skipped)
                 return
-            progress.begin("storing")
-            store(job, order, records, source, gathered, staged, log, started, skipped)
+            store(job, progress, order, records, source, gathered, staged, log, started, skipped)
     finally:
         staged.clear()
 
@@ -298,21 +297,22 @@ def finish_check(
 
 
 def store(
-    job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
-    staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
+    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None,
+    gathered: import_images.Gathered, staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
 ) -> None:  # fmt: skip
     """The one transaction: rows, files to their places, event, report, job done. After it, frames and the listeners.
 
     Creating a study also locks the benchmark's row: the study either has the new items, or is known to the listeners.
     """
-    with transaction.atomic():
+    with jobs.aside(progress) as aside, transaction.atomic():
         staging.serial()
+        aside.begin("storing", sum(map(imports_store.rows_of, records)) + len(gathered.new))
         write = write_candidates if order.options.new_candidates else write_items
-        benchmark, stored, facts = write(job, order, records, gathered, log)
+        benchmark, stored, facts = write(job, aside, order, records, gathered, log)
         if skipped:
             facts |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}}
             audit.record(by=order.by, verb=SKIPPED, subject=benchmark, job=job.pk, **facts["missing_images"])
-        staged.place(stored)
+        staged.place(stored, aside.step)
         report = report_of(records, source, gathered, stored=len(stored), log=log)
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         report |= order.report
@@ -334,26 +334,28 @@ Written = tuple[Benchmark, list[Image], dict]  # the images whose files must mov
 
 
 def write_items(
-    job: Job, order: Order, records: list[ItemRecord], gathered: import_images.Gathered, log: ProblemLog
-) -> Written:
+    job: Job, aside: jobs.ProgressAside, order: Order, records: list[ItemRecord], gathered: import_images.Gathered,
+    log: ProblemLog,
+) -> Written:  # fmt: skip
     imports_store.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been first
     log.refuse_if_any()
     defaults = {"source": order.source, "created_by_id": order.created_by_id}
     benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
     stored = imports_store.store_images(gathered)
-    imports_store.store_items(benchmark, records, gathered)
+    imports_store.store_items(benchmark, records, gathered, aside.step)
     audit.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
     return benchmark, stored, {"new": new, "source": order.source}
 
 
 def write_candidates(
-    job: Job, order: Order, records: list[ItemRecord], gathered: import_images.Gathered, log: ProblemLog
-) -> Written:
+    job: Job, aside: jobs.ProgressAside, order: Order, records: list[ItemRecord], gathered: import_images.Gathered,
+    log: ProblemLog,
+) -> Written:  # fmt: skip
     benchmark = Benchmark.objects.get(name=order.benchmark_name)
     candidate_rounds.check_new(benchmark, records, gathered, log)
     log.refuse_if_any()
     stored = imports_store.store_images(gathered)
-    count = candidate_rounds.store(benchmark, records, gathered)
+    count = candidate_rounds.store(benchmark, records, gathered, aside.step)
     facts = {"items": len(records), "images": count}
     audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **facts)
     return benchmark, stored, {"new": False, "new_candidates": count}

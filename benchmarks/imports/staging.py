@@ -8,7 +8,7 @@ no row names.
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -49,15 +49,22 @@ class Staging:
         """Where the file is that will have that path."""
         return self.folder / path.replace("/", "-")
 
-    def place(self, images: list[Image]) -> None:
-        """Move the files of these new images into place, inside the import's transaction, under `serial`.
+    def place(self, images: list[Image], step: Callable[[], object]) -> None:
+        """Move the files of these new images into place, inside the import's transaction, under `serial`; `step` is
+        called for each image.
 
         The journal is durable before the first file moves, and the files are durable before the rows are committed.
         """
         if not images:
             return
         kept.write(self.journal, "".join(f"{image.sha256} {image.opaque}\n" for image in images).encode())
-        kept.move_in((self.file(path), path) for image in images for path in places(image))
+        kept.move_in(self._moves(images, step))
+
+    def _moves(self, images: list[Image], step: Callable[[], object]) -> Iterator[tuple[Path, str]]:
+        for image in images:
+            for path in places(image):
+                yield self.file(path), path
+            step()
 
     def clear(self) -> None:
         """Delete moved files that no row names, then the folder. Safe after a commit and after a failure."""

@@ -1,7 +1,7 @@
 """The rows of an import: find those that already exist, and write the new ones, in one transaction."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import TypeVar
 
@@ -68,8 +68,17 @@ def store_images(gathered: Gathered) -> list[Image]:
     return Image.objects.bulk_create([image for image in new if image.sha256 not in taken], batch_size=BATCH)
 
 
-def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered) -> None:
-    """Add items after the existing ones, in the records' order, with captions and uses of images."""
+def rows_of(record: ItemRecord) -> int:
+    """How many rows the record makes: the item, its captions and its uses of images."""
+    return 1 + len(record.captions) + len(record.images)
+
+
+def store_items(
+    benchmark: Benchmark, records: list[ItemRecord], gathered: Gathered, step: Callable[[int], object]
+) -> None:
+    """Add items after the existing ones, in the records' order, with captions and uses of images. `step` is told how
+    many rows more are stored.
+    """
     last = benchmark.items.aggregate(last=Max("position"))["last"]
     positions = count(0 if last is None else last + 1)
     ids = image_ids(gathered)
@@ -84,6 +93,7 @@ def store_items(benchmark: Benchmark, records: list[ItemRecord], gathered: Gathe
         pairs = list(zip(items, batch, strict=True))
         Caption.objects.bulk_create(_captions(pairs), batch_size=BATCH)
         ItemImage.objects.bulk_create(_item_images(pairs, ids, gathered), batch_size=BATCH)
+        step(sum(map(rows_of, batch)))
 
 
 def image_ids(gathered: Gathered) -> dict[str, int]:

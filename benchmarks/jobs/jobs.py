@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -171,10 +172,42 @@ class Progress:
         row = Job.objects.filter(pk=self.job.pk)
         rate = self._rate.at(self.written, self.done)
         row.update(done=self.done, total=self.total, phase=self.phase, rate=rate, heartbeat_at=Now())
-        if row.values_list("cancel_asked", flat=True).get():
+        if row.values_list("cancel_asked", flat=True).first():
             raise Cancelled
         if self.tell:
             self.tell(self.phase, self.done, self.total)
+
+
+class ProgressAside:
+    """Writes progress on a connection of its own: the job's own one is in a transaction, or holds a snapshot."""
+
+    def __init__(self, thread: ThreadPoolExecutor, progress: Progress):
+        self.thread, self.progress = thread, progress
+
+    def begin(self, phase: str, total: int | None = None) -> None:
+        self.thread.submit(self.progress.begin, phase, total).result()
+
+    def at(self, done: int, total: int) -> None:
+        self.progress.total = total
+        self.step(done - self.progress.done)
+
+    def step(self, count: int = 1) -> None:
+        self.progress.done += count
+        if time.monotonic() - self.progress.written >= WRITE_EVERY:
+            self.write()
+
+    def write(self) -> None:
+        """Raises Cancelled if someone has asked for it."""
+        self.thread.submit(self.progress.write).result()
+
+
+@contextmanager
+def aside(progress: Progress) -> Iterator[ProgressAside]:
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield ProgressAside(thread, progress)
+        finally:
+            thread.submit(connections.close_all).result()
 
 
 def session() -> BaseDatabaseWrapper:

@@ -69,7 +69,7 @@ def store(found: list[ItemRecord]) -> Benchmark:
     named = dict.fromkeys(image.part for record in found for image in record.images)
     places = {part: hashes[number % STAND_INS] for number, part in enumerate(named)}
     made = Benchmark.objects.create(name="BiVLC candidates", source="bivlc-candidates")
-    imports_store.store_items(made, found, SimpleNamespace(sha256=places))
+    imports_store.store_items(made, found, SimpleNamespace(sha256=places), int)
     return made
 
 

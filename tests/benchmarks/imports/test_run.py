@@ -171,6 +171,7 @@ class TestRowsWithMissingImages:
         )
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("check_only", [False, True])
 def test_the_time_left_includes_storing_what_is_checked(cups, media, monkeypatch, check_only):
     follows, begin = {}, jobs.Progress.begin
@@ -180,7 +181,7 @@ def test_the_time_left_includes_storing_what_is_checked(cups, media, monkeypatch
         follows[phase] = Job.objects.get(pk=progress.job.pk).then
 
     monkeypatch.setattr(jobs.Progress, "begin", noted)
-    imports.imported(*cups, check_only=check_only)
+    assert imports.imported(*cups, check_only=check_only).state == JobState.DONE
     assert (follows["checking images"] == 0) == check_only and not follows.get("storing")
 
 
@@ -273,7 +274,7 @@ def fails_at(record, verb):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_said_and_its_space_given_back(cups, media, monkeypatch, code):
-    def full(self, images):
+    def full(self, images, step):
         raise OSError(code, "planted")
 
     monkeypatch.setattr(staging.Staging, "place", full)
@@ -294,17 +295,19 @@ def test_an_import_that_starts_over_clears_what_its_dead_process_had_placed(cups
     assert imports.stored_files(media) == imports.named_files()
 
 
-def test_cancelled_at_half_leaves_nothing(tmp_path, media, monkeypatch):
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("during", ["checking images", "storing"])
+def test_cancelled_at_half_leaves_nothing(tmp_path, media, monkeypatch, during):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
     job = imports.queued(*imports.small(tmp_path / "given", 20))
 
     def tell(phase, done, total):
-        if phase == "checking images" and total and done >= total // 2:
+        if phase == during and total and done >= total // 2:
             jobs.cancel_job(job=job, by="user:1")
 
     job = imports.run(job, tell=tell)
-    assert job.state == JobState.CANCELLED
-    assert 20 <= job.done < 40
+    assert (job.state, job.phase) == (JobState.CANCELLED, during)
+    assert job.total // 2 <= job.done < job.total
     assert set(imports.rows().values()) == {0}
     assert imports.tree(media) == []
 
