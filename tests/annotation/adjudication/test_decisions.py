@@ -230,6 +230,14 @@ class TestAtOnce:
         with pytest.raises(adjudication_decisions.Changed):
             adjudication_decisions.decide(**old, answer="none", note="So.")
 
+    def test_whoever_saw_another_answer_is_told(self, tied):
+        """There are as many judgments as before, and still no outcome."""
+        old, person = how(tied), tied.stage.study.annotators.last()
+        lease = submissions.history(annotator=person)[0]
+        studies.submit(person, lease, read_answer.place_on_screen(lease, "candidate-2"))
+        with pytest.raises(adjudication_decisions.Changed):
+            adjudication_decisions.decide(**old, answer="none", note="So.")
+
     def test_a_task_that_has_left_the_stage_is_refused(self, tied):
         Task.objects.filter(pk=tied.pk).update(live=False)
         with pytest.raises(adjudication_decisions.Refused, match="no longer in this stage"):

@@ -11,6 +11,7 @@ from django.db import connection
 
 from annotation.exports.export import export_split
 from annotation.exports.files import digest, files_below
+from annotation.exports.job import zip_folder
 from annotation.models import Study
 from annotation.releases.build import build
 from annotation.releases.plan import FORMS, PUBLIC, Plan
@@ -73,6 +74,17 @@ def writable(cursor, table: str) -> list[str]:
 @pytest.fixture
 def study() -> Study:
     return pipelines.pipeline()
+
+
+def test_whenever_and_with_whatever_permissions_its_files_were_written(tmp_path):
+    folder, zips = tmp_path / "out", []
+    folder.mkdir()
+    for mode, moment in ((0o600, 0), (0o755, 10**9)):
+        (folder / "items.jsonl").write_text("{}")
+        (folder / "items.jsonl").chmod(mode)
+        os.utime(folder / "items.jsonl", (moment, moment))
+        zips.append(zip_folder(folder, tmp_path / f"{moment}.zip").read_bytes())
+    assert zips[0] == zips[1]
 
 
 def test_whatever_the_order_of_insertion(study, tmp_path):

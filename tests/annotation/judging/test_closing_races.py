@@ -6,9 +6,9 @@ import time
 import uuid
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
-from annotation.assignment import leases
+from annotation.assignment import leases, seats
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Outcome
@@ -67,6 +67,33 @@ def kept_and_asked(study) -> tuple[set, set]:
     choose, disambiguate = study.stages.all()
     kept = Outcome.objects.filter(task__stage=choose, state="kept").values_list("task__item", flat=True)
     return set(kept), set(disambiguate.tasks.filter(live=True).values_list("item", flat=True))
+
+
+def test_the_second_of_two_questions_of_an_item_that_are_settled_at_once_promotes_it():
+    chosen = StagePlan("bivlc-choose", name="choose", settings={"carries": "negative", "overlap": 1})
+    asked = [StagePlan("verify", "verify", "choose", settings={"overlap": 1})]
+    study = studies.study(items=1, stages=[chosen, *asked, StagePlan("bivlc-disambiguate", "last", "verify")])
+    choose, verify, last = study.stages.all()
+    one, two = studies.annotator(study), studies.annotator(study)
+    studies.judgment(studies.annotator(study), choose, "candidate-1")
+    for ann in (one, two):
+        seats.sit(annotator=ann, stage=verify)
+        studies.read(ann, verify)
+
+    def second():
+        try:
+            studies.judgment(two, verify, "yes")
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=second)
+    with transaction.atomic():
+        studies.judgment(one, verify, "yes")
+        thread.start()
+        while thread.is_alive() and not somebody_waits():
+            time.sleep(0.01)
+    thread.join()
+    assert last.tasks.get().live
 
 
 def test_an_answer_that_comes_while_its_stage_closes_is_promoted(monkeypatch):

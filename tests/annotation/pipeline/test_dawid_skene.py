@@ -125,10 +125,16 @@ def test_an_answer_taken_back_opens_its_task_alone(stage):
     assert len(outcomes(stage)) == ITEMS - 1
 
 
-def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stage):
-    found = dawid_skene.counted_answers(stage)
-    task = next(iter(found))
-    seen = {**found, task: found[task][:-1]}
+@pytest.mark.parametrize("how", ["another", "changed"])
+def test_answers_that_came_while_it_was_fitted_are_not_passed_off_as_fitted(stage, how):
+    seen = dawid_skene.counted_answers(stage)
+    who = stage.study.annotators.get(number=5)
+    lease = submissions.history(annotator=who)[0]
+    task = lease.task_id
+    if how == "another":
+        seen[task] = seen[task][:-1]
+    else:
+        studies.submit(who, lease, "no" if lease.previous["answer"] == "yes" else "yes")
     did = dawid_skene.decide(stage, seen, dawid_skene.fit(stage, seen).posteriors, "test")
     assert (did["passed_over"], did["decided"]) == (1, ITEMS - 1)
     assert not Outcome.objects.filter(task=task).exists()

@@ -303,8 +303,14 @@ def test_an_image_in_two_splits_is_found(exports, tmp_path, monkeypatch):
 
     monkeypatch.setattr(build, "_assign_splits", assign)
     problems = verify(release(exports("stages"), tmp_path / "out", splits={"train": 50, "test": 50})).problems
-    assert problems and all(one.startswith("items.jsonl: image ") for one in problems)
-    assert "is in train and in test" in problems[0]
+    first, wrong = {}, []
+    for line in map(json.loads, (tmp_path / "out/items.jsonl").read_text().splitlines()):
+        for image in line["images"]:
+            if first.setdefault(image["sha256"], line["split"]) != line["split"]:
+                wrong.append(
+                    (image["chosen"], f"items.jsonl: image {image['sha256']} of '{line['id']}' is in train and in test")
+                )
+    assert problems == [problem for _, problem in wrong] and {chosen for chosen, _ in wrong} == {False, True}
 
 
 @pytest.mark.parametrize("hidden", ["created_at", "reason"])

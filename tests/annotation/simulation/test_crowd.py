@@ -80,6 +80,16 @@ def test_answers_taken_back_are_given_again_and_skipped_screens_go_to_others(sit
     assert report.errors == []
 
 
+def test_the_same_seed_gives_the_same_crowd_and_another_one_another(site):
+    def times(seed: int) -> list[int]:
+        run(made := study(items=4, overlap=1), site, annotators=1, seed=seed)
+        mine = Judgment.objects.filter(lease__annotator__study=made).order_by("pk")
+        return list(mine.values_list("active_ms", flat=True))
+
+    first, again, other = times(1), times(1), times(2)
+    assert len(first) == 4 and first == again != other
+
+
 def test_a_limit_is_kept(site):
     report = run(study(), site, limit=5)
     assert report.judgments == Judgment.objects.count() == 5

@@ -36,6 +36,12 @@ def test_a_false_caption_is_no_positive_but_may_be_a_negative_elsewhere():
     assert found.made[0].negatives == ("The cat is under the basket.",)
 
 
+def test_a_false_caption_is_no_second_positive_of_its_own_image():
+    false = SpatialCaption("1", "The basket is on the cat.", "basket", "on", "cat", False, 1)
+    first = candidates([cat("1", "in"), false, cat("2", "behind", 2)]).made[0]
+    assert (first.second, first.origin) == ("The basket contains the cat.", MADE)
+
+
 def test_what_says_the_same_is_no_negative():
     same = SpatialCaption("2", "Look, the basket contains the cat", "basket", "contains", "cat", row=1)
     again = SpatialCaption("3", "the cat is in the basket", "cat", "is in", "basket", row=2)

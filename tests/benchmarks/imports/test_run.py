@@ -295,6 +295,18 @@ def test_an_import_that_starts_over_clears_what_its_dead_process_had_placed(cups
     assert imports.stored_files(media) == imports.named_files()
 
 
+def test_what_a_dead_process_had_placed_is_cleared_but_not_what_another_import_stored(cups, media):
+    """Both brought the same image."""
+    imports.imported(*cups)
+    stored, before = Image.objects.first(), imports.tree(media)
+    placed, dead = Image(sha256=stored.sha256, opaque="b" * 32), staging.Staging(imports.queued(*cups, name="More").pk)
+    kept.write(dead.journal, f"{placed.sha256} {placed.opaque}\n".encode())
+    for path in (placed.served_path, placed.thumbnail_path):
+        kept.write(path, b"placed")
+    staging.sweep_staging()
+    assert imports.tree(media) == before
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("during", ["checking images", "storing"])
 def test_cancelled_at_half_leaves_nothing(tmp_path, media, monkeypatch, during):
