@@ -206,9 +206,9 @@ def test_a_large_study_rests_between_two_computations(everything_is_large):
     resting = look(stage)
     assert (resting.data["judgments"], resting.current, resting.job) == (0, False, None)
     assert resting.due - resting.made_at == timedelta(seconds=10)
-    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=300), seconds=31)
-    assert look(stage).under_way is False  # ten times the processor time that it took
-    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=300), seconds=29)
+    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=31)
+    assert look(stage).under_way is False  # eight times the processor time that it took
+    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=29)
     assert look(stage).under_way and Job.objects.count() == 1
 
 
