@@ -313,6 +313,7 @@ def store(
             facts |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}}
             audit.record(by=order.by, verb=SKIPPED, subject=benchmark, job=job.pk, **facts["missing_images"])
         staged.place(stored, aside.step)
+        aside.write()
         report = report_of(records, source, gathered, stored=len(stored), log=log)
         report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
         report |= order.report
