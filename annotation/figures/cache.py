@@ -28,7 +28,7 @@ from benchmarks.models import Job, JobState
 KIND = "reckon"
 SMALL = 2_000  # up to this many wanted judgments, and items, the request computes figures itself
 EVERY = 10  # seconds at least from the start of one computation to that of the next …
-SHARE = 8  # … and this many times the last one's processor time: an open page, asking every 4 s, takes a tenth of a core
+SHARE = 8  # … and this many times its processor time: a page that is open, and asks every 4 s, takes a tenth of a core
 RETRY = 600  # seconds after one that failed
 CLOCK = 3600  # seconds for which figures that change with the clock stay valid while nothing else changes
 PATIENCE = 5.0  # seconds for which the worker waits for open transactions
