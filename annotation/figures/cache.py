@@ -9,13 +9,12 @@ The section "Freshness" defines when figures are current.
 
 import time
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
-from django.db import connections, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Reckoning, Stage, Study
@@ -258,28 +257,16 @@ def _revived(job: Job | None) -> Job | None:
 
 
 def run_reckon(job: Job, progress: jobs.Progress) -> None:
-    """Everything is computed from one snapshot, without making others wait.
-
-    A separate connection writes the progress, because this one sees only its snapshot.
-    """
+    """Everything is computed from one snapshot, without making others wait."""
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key, begun = job.params["kind"], job.params["key"], time.monotonic()
     found = state_of(PATIENCE)
-    with ThreadPoolExecutor(1) as aside:
-        try:
-            aside.submit(progress.begin, "counting").result()
-            compute = partial(_of_one_moment, stage, kind, key, partial(_tell_aside, aside, progress))
-            _keep(stage, kind, key, found, compute)
-        finally:
-            aside.submit(connections.close_all).result()
+    with jobs.aside(progress) as aside:
+        aside.begin("counting")
+        _keep(stage, kind, key, found, partial(_of_one_moment, stage, kind, key, aside.at))
     jobs.finish_job(job=job, by="worker", report={"seconds": round(time.monotonic() - begun, 1)})
 
 
 def _of_one_moment(stage: Stage, kind: str, key: str, tell: Tell) -> dict:
     with source_layout.snapshot():
         return KINDS[kind](stage, key, tell)
-
-
-def _tell_aside(aside: ThreadPoolExecutor, progress: jobs.Progress, done: int, total: int) -> None:
-    progress.total = total
-    aside.submit(progress.step, done - progress.done).result()

@@ -188,6 +188,7 @@ class ProgressAside:
         self.thread.submit(self.progress.begin, phase, total).result()
 
     def at(self, done: int, total: int) -> None:
+        """A `Tell`. Raises Cancelled like `step`."""
         self.progress.total = total
         self.step(done - self.progress.done)
 
@@ -203,6 +204,7 @@ class ProgressAside:
 
 @contextmanager
 def aside(progress: Progress) -> Iterator[ProgressAside]:
+    """The other connection is open until the end of the block."""
     with ThreadPoolExecutor(1) as thread:
         try:
             yield ProgressAside(thread, progress)
