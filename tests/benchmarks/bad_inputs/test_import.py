@@ -130,7 +130,7 @@ def test_row_40_the_same_again_is_imported_already(folder, installation):
 
 
 def test_row_41_a_full_disk_leaves_no_file_and_no_row(folder, installation, monkeypatch):
-    def full(self, images):
+    def full(self, *moves):
         raise OSError(errno.ENOSPC, "planted")
 
     monkeypatch.setattr(staging.Staging, "place", full)

@@ -274,7 +274,7 @@ def fails_at(record, verb):
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_said_and_its_space_given_back(cups, media, monkeypatch, code):
-    def full(self, images, step):
+    def full(self, *moves):
         raise OSError(code, "planted")
 
     monkeypatch.setattr(staging.Staging, "place", full)
