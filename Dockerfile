@@ -4,7 +4,7 @@ FROM python:3.12-slim AS build
 ARG REQUIREMENTS=requirements/remote.txt
 COPY requirements /build/requirements
 RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/$REQUIREMENTS && \
-    cd /venv/lib/python3.*/site-packages && rm -rf $(grep -o '^[a-z][^ ]*' /build/requirements/unused.txt)
+    cd /venv/lib/python3.*/site-packages && rm -rf $(grep -o '^[A-Za-z][^ ]*' /build/requirements/unused.txt)
 
 FROM python:3.12-slim
 RUN useradd --system --uid 10001 --home-dir /app winnow && install -d -o winnow /data /static

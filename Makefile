@@ -93,7 +93,7 @@ define install
 @{ $(PIP) --target $(UV) uv==0.13.9 && $(UV)/bin/uv pip install --quiet --python $(BIN)/python -r $(1); } 2>/dev/null || \
   $(PIP) -r $(1)
 @rm -rf $(UV)
-@cd $(VENV)/lib/python3.*/site-packages && rm -rf $$(grep -o '^[a-z][^ ]*' $(CURDIR)/requirements/unused.txt)
+@cd $(VENV)/lib/python3.*/site-packages && rm -rf $$(grep -o '^[A-Za-z][^ ]*' $(CURDIR)/requirements/unused.txt)
 endef
 
 # Installed again only when a file changed. An interrupted installation leaves no stamp and is simply repeated.
