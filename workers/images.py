@@ -306,8 +306,8 @@ def png(image: Image.Image) -> bytes:
 
 
 def _encoded(image: Image.Image, format: str, **options: object) -> bytes:
-    """Through a file of the operating system in memory, where there are such: only for these does Pillow let other
-    threads run while it encodes.
+    """Through an in-memory file of the operating system, on Linux: only for a file with a descriptor does Pillow let
+    other threads run while it encodes.
     """
     with open(os.memfd_create("image"), "w+b", 0) if sys.platform == "linux" else io.BytesIO() as file:
         image.save(file, format, **options)

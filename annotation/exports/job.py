@@ -38,7 +38,7 @@ def run_export(job: Job, progress: jobs.Progress) -> None:
 
     def write(folder: Path, aside: jobs.ProgressAside) -> dict:
         aside.begin("writing items")
-        return export_split(study=study, out=folder, by="worker", step=aside.at)
+        return export_split(study=study, out=folder, by="worker", step=aside.tell)
 
     folder = slugify(study.name) or f"study-{study.pk}"
     with stored_archive(job, progress, f"exports/{job.pk}", folder, write) as made:

@@ -263,7 +263,7 @@ def run_reckon(job: Job, progress: jobs.Progress) -> None:
     found = state_of(PATIENCE)
     with jobs.aside(progress) as aside:
         aside.begin("counting")
-        _keep(stage, kind, key, found, partial(_of_one_moment, stage, kind, key, aside.at))
+        _keep(stage, kind, key, found, partial(_of_one_moment, stage, kind, key, aside.tell))
     jobs.finish_job(job=job, by="worker", report={"seconds": round(time.monotonic() - begun, 1)})
 
 

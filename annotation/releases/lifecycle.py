@@ -170,7 +170,7 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     def write(folder: Path, aside: jobs.ProgressAside) -> dict:
         aside.begin("reading items")
         snapshot = folder.with_name("export")
-        step, stages = aside.at, plan.stages
+        step, stages = aside.tell, plan.stages
         export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
         aside.begin("writing formats")
         folder.mkdir()

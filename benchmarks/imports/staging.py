@@ -1,7 +1,7 @@
 """Image files during an import: written to a folder of the job first, moved into place just before the commit.
 
-`MEDIA_ROOT/staging/<job>/` on this machine has them side by side: a file system takes half as long for a new file
-there as in one of hundreds of new folders. The journal of the files moved out of it is kept where they go, so that any
+`MEDIA_ROOT/staging/<job>/` on this machine has them side by side: creating a file there takes half as long as in one
+of hundreds of new folders. The journal of the files moved out of it is kept where they go, so that any
 machine can read it. However an import ends, even by kill -9, `clear` uses the journal to delete exactly the files that
 no row names.
 """
@@ -46,7 +46,7 @@ class Staging:
         return image
 
     def file(self, path: str) -> Path:
-        """Where the file is that will have that path."""
+        """Where a file is staged that will be stored under this path."""
         return self.folder / path.replace("/", "-")
 
     def place(self, images: list[Image], step: Callable[[], object]) -> None:

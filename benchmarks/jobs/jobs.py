@@ -187,7 +187,7 @@ class ProgressAside:
     def begin(self, phase: str, total: int | None = None) -> None:
         self.thread.submit(self.progress.begin, phase, total).result()
 
-    def at(self, done: int, total: int) -> None:
+    def tell(self, done: int, total: int) -> None:
         """A `Tell`. Raises Cancelled like `step`."""
         self.progress.total = total
         self.step(done - self.progress.done)

@@ -58,7 +58,7 @@ class Folder(FileSystemStorage):
             target = os.path.join(self.location, name)
             try:
                 os.replace(local, target)
-            except FileNotFoundError:  # the first file of its folder; to look for that each time would take long
+            except FileNotFoundError:  # the first file of its folder; looking each time is slow
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 os.replace(local, target)
         self.sync()
