@@ -21,6 +21,7 @@ METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
 
 class Command(BaseCommand):
     help = "Aggregate the ratings in a CSV file with the columns item, annotator, label to one label per item."
+    requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")

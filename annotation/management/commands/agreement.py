@@ -25,6 +25,7 @@ WORDS = {
 
 class Command(BaseCommand):
     help = "Compute agreement from a CSV file with the columns item, annotator, label."
+    requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")

@@ -28,6 +28,7 @@ class Command(BaseCommand):
         "Apply a protocol's decision rules to the ratings in a CSV file (item, annotator, and a column per answer), or "
         "the protocol files in an export or a release to its judgments."
     )
+    requires_system_checks = []
 
     def add_arguments(self, parser):
         parser.add_argument("--protocol", help="a protocol of the library, or the path of a file")

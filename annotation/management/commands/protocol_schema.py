@@ -9,6 +9,7 @@ from annotation.protocols.declared.schema import json_schema
 
 class Command(BaseCommand):
     help = "Print the JSON Schema of protocol files, for editors that check a file while you write it."
+    requires_system_checks = []
 
     def handle(self, **options):
         self.stdout.write(json.dumps(json_schema(), ensure_ascii=False, indent=2))

@@ -14,6 +14,7 @@ from benchmarks.management.reporting import refuse
 
 class Command(BaseCommand):
     help = "Make items from captions and relations, or refine them, by a paper's rule (docs/reference/construction.md)."
+    requires_system_checks = []
 
     def add_arguments(self, parser):
         kinds = "; ".join(f"{name}: {kind.says}" for name, kind in KINDS.items())
