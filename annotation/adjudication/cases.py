@@ -6,7 +6,7 @@ in it, from 1. If an answer is more than a choice of option, the adjudicator cho
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -64,6 +64,18 @@ SELECT id, why FROM (
   UNION ALL ({DIFFERING % {"why": "'kind'"}})
   UNION ALL ({DIFFERING % {"why": "'option'"}})
 ) waiting ORDER BY array_position(ARRAY['awaiting', 'flagged', 'kind', 'option'], why), rank
+"""
+# By stage, the tasks that somebody must decide: undecided, or flagged by an annotator.
+UNDECIDED = f"""
+SELECT stage_id, count(*) FROM (
+  SELECT task.stage_id, task.id FROM annotation_task task
+  WHERE task.stage_id = ANY(%(stages)s) AND task.live AND {LEFT_OPEN}
+  UNION SELECT task.stage_id, task.id
+  FROM annotation_flag flag JOIN annotation_lease lease ON lease.id = flag.lease_id
+  JOIN annotation_task task ON task.id = lease.task_id
+  WHERE task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live AND flag.settled_at IS NULL
+    AND NOT EXISTS (SELECT FROM annotation_outcome WHERE task_id = task.id AND by = '{ADJUDICATOR}')
+) undecided GROUP BY stage_id
 """
 DECIDED = """
 SELECT task.id, '' FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
@@ -134,6 +146,11 @@ def queue(stage: Stage, decided: bool = False) -> list[tuple[int, str]]:
     if decided:
         return fetch(DECIDED, stage=stage.pk, most=MOST)
     return fetch(QUEUE, stage=stage.pk, adjudicator=ADJUDICATOR, most=MOST)
+
+
+def undecided(stages: Iterable[Stage]) -> dict[int, int]:
+    """Count the tasks of each stage, by its key, that are in the queue as undecided or flagged. One query."""
+    return dict(fetch(UNDECIDED, stages=[stage.pk for stage in stages]))
 
 
 def find_task(stage: Stage, pk: int) -> Task | None:

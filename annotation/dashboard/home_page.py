@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from annotation import permissions
+from annotation.adjudication import cases
 from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way
 from annotation.figures.blocked_items import unstaffed_in
 from annotation.figures.funnel import measures
@@ -52,8 +53,9 @@ def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
         if stage is not None
     ]
     unstaffed = unstaffed_in(going, stages)
+    undecided = cases.undecided(stage for study in active for stage in stages[study.pk])
     found = [
-        StudyStep(study, _step(study, stages[study.pk], results[study.pk], reached[study.pk], unstaffed))
+        StudyStep(study, _step(study, stages[study.pk], results[study.pk], reached[study.pk], undecided, unstaffed))
         for study in active
     ]
     return sorted((one for one in found if not one.step.is_last), key=lambda one: not one.step.url)
@@ -81,22 +83,20 @@ def _reached_by(stages: Sequence[Stage], results: Results) -> list[Reached]:
 
 def _step(
     study: ListedStudy, stages: Sequence[Stage], results: Results, reached: Sequence[Reached],
-    unstaffed: Mapping[int, int],
+    undecided: Mapping[int, int], unstaffed: Mapping[int, int],
 ) -> NextStep:  # fmt: skip
-    """The study's next step over all its stages; the first that waits for a person comes first. `unstaffed`: by a
-    stage's key, the items that no annotator is left to judge.
+    """The study's next step over all its stages; the first that waits for a person comes first. By a stage's key,
+    `undecided` has its items that a person must decide, `unstaffed` those that no annotator is left to judge.
     """
     by_stage = _results_by(stages, results)
-    shown, of = next((one for one in by_stage if one[1].waiting), None) or next(
-        (one for one in by_stage if one[1].came_open), by_stage[0]
-    )
+    shown, of = next((one for one in by_stage if one[1].came_open), by_stage[0])
     if results is None and study.state == StudyState.OPEN and study.people:
         return NextStep("Its figures are being counted.")
     return next_step(
         shown,
         reached,
         {stage.pk: [] if measures(stage) else passed_on_by(stage, stages, found.items) for stage, found in by_stage},
-        adjudicate=of.waiting,
+        adjudicate=undecided,
         reopen=of.came_open,
         joined=bool(study.people),
         released=study.released,

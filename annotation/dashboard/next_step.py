@@ -14,7 +14,8 @@ from annotation.studies.lifecycle import Moved
 class NextStep:
     """A sentence, and where its button leads; `fields` are what a button that changes something sends, else None.
 
-    `is_last`: the study is done and released, so nothing has to be done.
+    `is_last`: the study is done and released, so nothing has to be done. `signs`: the annotators with warning signs,
+    who are shown beside the step since a sign never acts by itself.
     """
 
     sentence: str
@@ -22,6 +23,7 @@ class NextStep:
     url: str = ""
     fields: Mapping[str, str] | None = None
     is_last: bool = False
+    signs: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,14 @@ def waits_for_closing(stage: Stage) -> bool:
 
 def next_step(
     shown: Stage, reached: Sequence[Reached], closing: Mapping[int, Sequence[Mapping]], *,
-    adjudicate: int, reopen: int, joined: bool, released: bool,
+    adjudicate: Mapping[int, int], reopen: int, joined: bool, released: bool,
     unstaffed: Mapping[int, int] = MappingProxyType({}),
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages.
 
-    `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: the items of the
-    stage that is `shown` that wait for a person; `reopen`: those that it can be opened again for, once closed.
+    `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: by a
+    stage's key, its items that a person must decide; `reopen`: the items that `shown` can be opened again for, once
+    closed.
     `joined`: the study has annotators. `unstaffed`: by a stage's position, its items that no annotator is left to
     judge, if that is known.
     """
@@ -71,14 +74,14 @@ def next_step(
         move = reverse("study-move", args=[study.pk])
         return NextStep("The study is paused, so nobody can judge.", "Open the study", move, {"to": StudyState.OPEN})
     url = reverse("release-new", args=[study.pk])
+    if not joined and study.state != StudyState.CLOSED:
+        invite = f"{reverse('study-detail', args=[study.pk])}?invite=1#invite"
+        return NextStep("Nobody has joined yet. Send the link to annotators.", "Invite", invite)
+    if waiting := next((one for one in reached if adjudicate.get(one.stage.pk)), None):
+        cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={waiting.stage.position}"
+        return NextStep(f"{waiting}: {_items(adjudicate[waiting.stage.pk])} to decide by hand.", "Adjudicate", cases)
     if study.state == StudyState.CLOSED:
         return NextStep("The study is closed. Freeze the result in a release.", "New release", url)
-    if not joined:
-        return NextStep("Nobody has joined yet. Choose Invite to copy the link for annotators.")
-    if adjudicate:
-        cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={shown.position}"
-        sentence = f"Stage {shown.position} ({shown.name}): {_items(adjudicate)} to decide by hand."
-        return NextStep(sentence, "Adjudicate", cases)
     if reopen:
         move = reverse("stage-reopen", args=[study.pk, shown.position])
         sentence = f"Stage {shown.position} ({shown.name}) is closed, but {_items(reopen)} came open again."

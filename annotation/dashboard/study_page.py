@@ -6,12 +6,13 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count, zip_longest
 
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.adjudication import answers_shown, disagreement_list
+from annotation.adjudication import answers_shown, cases, disagreement_list
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
@@ -172,6 +173,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
     return {
         **data,
         "stuck": blocked_items.blocked_counts(data.get("stuck", {})),
+        "joined": stage.study.annotators.exists(),
         "reopen": data.get("stuck", {}).get(blocked_items.REOPEN, 0),
         "reopened": reopening.reopened(stage),
         "to_decide": data.get("stuck", {}).get("adjudicate", 0),
@@ -312,16 +314,18 @@ def _reached(stages: list[Stage], whole: dict) -> list[Reached]:
 
 def _next_step(stage: Stage, stages: list[Stage], data: dict) -> NextStep:
     whole, study, stuck = data["whole"], stage.study, data.get("stuck", {})
-    return next_step(
+    signs = sum(bool(row["signs"]) and not row["excluded"] for row in data["figures"]["annotators"])
+    step = next_step(
         stage,
         _reached(stages, whole),
         {one.pk: _closing(one, stages, whole) for one in stages},
-        adjudicate=stuck.get("adjudicate", 0),
+        adjudicate=cases.undecided(stages),
         reopen=stuck.get(blocked_items.REOPEN, 0),
         unstaffed={int(position): items for position, items in data.get("unstaffed", {}).items()},
         joined=study.annotators.exists(),
         released=study.releases.exclude(frozen_at=None).exists(),
     )
+    return step if step.is_last else replace(step, signs=signs)
 
 
 def _closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:

@@ -29,11 +29,10 @@ WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_i
 """
 
 # What each stage has made of its items (kept, open, or the reason of a dropped one), and its tasks: how many there are,
-# have an outcome, wait for a person, and came open after the stage was closed (studies/reopening.py).
+# have an outcome, and came open after the stage was closed (studies/reopening.py).
 RESULTS = """
 WITH asked AS (
   SELECT stage.study_id, stage.position, task.item_id, task.question, outcome.state, outcome.reason,
-    outcome.task_id IS NULL AND stage.rule <> 'dawid-skene' AND places.free = 0 AS waits,
     outcome.task_id IS NULL AND stage.state = 'closed' AND places.free > 0 AND NOT places.given_out
       AND (places.free = places.lost OR task.id > closed.newest) AS came_open
   FROM annotation_stage stage
@@ -56,11 +55,10 @@ WITH asked AS (
   SELECT study_id, position, CASE
       WHEN bool_or(state = 'dropped') THEN (array_agg(reason ORDER BY question) FILTER (WHERE state = 'dropped'))[1]
       WHEN bool_or(state IS NULL) THEN 'open' ELSE 'kept' END AS label,
-    count(*) AS tasks, count(state) AS settled, count(*) FILTER (WHERE waits) AS waiting,
-    count(*) FILTER (WHERE came_open) AS came_open
+    count(*) AS tasks, count(state) AS settled, count(*) FILTER (WHERE came_open) AS came_open
   FROM asked GROUP BY study_id, position, item_id
 )
-SELECT study_id, position, label, count(*), sum(tasks), sum(settled), sum(waiting), sum(came_open)
+SELECT study_id, position, label, count(*), sum(tasks), sum(settled), sum(came_open)
 FROM item GROUP BY study_id, position, label ORDER BY study_id, position, label
 """
 
@@ -97,12 +95,11 @@ class StageResults:
     items: dict[str, int] = field(default_factory=dict)
     tasks: int = 0
     settled: int = 0
-    waiting: int = 0  # for an adjudicator
     came_open: int = 0  # after the stage was closed
 
     def add(self, label: str, items: int, *tasks: int) -> None:
         self.items[label] = items
-        for name, count in zip(("tasks", "settled", "waiting", "came_open"), tasks, strict=True):
+        for name, count in zip(("tasks", "settled", "came_open"), tasks, strict=True):
             setattr(self, name, getattr(self, name) + count)
 
 

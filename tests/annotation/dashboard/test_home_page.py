@@ -7,10 +7,11 @@ from django.urls import reverse
 from annotation import permissions
 from annotation.dashboard import home_page, study_page
 from annotation.designs.plan import StagePlan
-from annotation.models import Outcome, Role, Study
+from annotation.models import Role, Study
 from annotation.participants import lifecycle as participants
 from annotation.studies import lifecycle, members
 from tests.builders import releases, studies
+from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
 CHOOSE = StagePlan("bivlc-choose", "choose", settings={"carries": "negative", "overlap": 2, "tie_rule": "adjudicate"})
@@ -39,9 +40,7 @@ def paused() -> Study:
 
 
 def to_decide() -> Study:
-    made = study("none", "none", "none", "none")
-    Outcome.objects.filter(task__stage__study=made).first().delete()  # as if an adjudicator had to decide it
-    return made
+    return study("candidate-0", "none", "none", "none")
 
 
 def came_open() -> Study:
@@ -61,7 +60,7 @@ def over() -> Study:
 @pytest.mark.parametrize(
     ("make", "words", "label"),
     [
-        (study, "Nobody has joined yet", ""),
+        (study, "Nobody has joined yet", "Invite"),
         (paused, "is paused", "Open the study"),
         (lambda: study("none"), "0 of 2 done. No annotator is left to judge 1 item: invite more.", ""),
         (to_decide, "Stage 1 (choose): 1 item to decide by hand", "Adjudicate"),
@@ -82,12 +81,13 @@ def test_the_step_is_that_of_the_studys_own_page(client, manager, make, words, l
 
 def test_the_first_stage_that_waits_for_a_person_comes_first(manager):
     """Though the stage before it is done and could be closed."""
-    stages = [CHOOSE, StagePlan("bivlc-disambiguate", "fits", source="choose", apart_from=[]), I2T]
+    tied = {"overlap": 2, "tie_rule": "adjudicate"}
+    stages = [CHOOSE, StagePlan("bivlc-disambiguate", "fits", source="choose", apart_from=[], settings=tied), I2T]
     made = studies.study(items=1, stages=stages)
     for _ in range(2):
         studies.judgment(studies.annotator(made), made.stages.get(position=1), "candidate-0")
-    studies.judgment(studies.annotator(made), made.stages.get(position=2), "both")
-    made.stages.get(position=2).tasks.get().decided.delete()
+    for answer in ("both", "positive-0"):
+        studies.judgment(studies.annotator(made), made.stages.get(position=2), answer)
     ((step,),) = (home_page.contents(manager)["steps"],)
     assert step.step.sentence == "Stage 2 (fits): 1 item to decide by hand."
     assert step.step.url.endswith("?stage=2")
@@ -122,3 +122,20 @@ def test_the_list_tells_who_joined_from_who_judged(client, manager):
     made = study("none")
     studies.annotator(made)
     assert "2 joined, 1 judged" in " ".join(client.get(reverse("study-list")).text.split())
+
+
+def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it(client, manager):
+    study()
+    ((step,),) = (home_page.contents(manager)["steps"],)
+    page = client.get(step.step.url).text
+    assert 'id="invite" open' in page and "Only people in your own network can open this address" in collapsed(page)
+
+
+def test_warning_signs_are_beside_the_step(client, manager, monkeypatch):
+    made = study("candidate-0", "none", "candidate-0", "none")
+    stage = permissions.stage_for(manager, made.pk)
+    data = study_page.overview(stage)
+    for excluded, count in ((False, 2), (True, 0)):
+        for row in data["figures"]["annotators"]:
+            row |= {"signs": [{"kind": "fast"}], "excluded": excluded}
+        assert study_page._next_step(stage, [stage], data).signs == count

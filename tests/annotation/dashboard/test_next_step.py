@@ -25,7 +25,7 @@ CLOSING = {
 def told(*done: tuple[int, int], state: str = "open", **found) -> tuple[str, str]:
     STUDY.state = state
     reached = [Reached(one, *at) for one, at in zip((CHOOSE, FITS, ASKED), done, strict=True)]
-    found = {"adjudicate": 0, "reopen": 0, "joined": True, "released": False} | found
+    found = {"adjudicate": {}, "reopen": 0, "joined": True, "released": False} | found
     step = next_step(FITS, reached, CLOSING, **found)
     return step.sentence, step.label
 
@@ -36,7 +36,7 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
 @pytest.mark.parametrize(
     ("done", "found", "sentence", "label"),
     [
-        ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Nobody has joined yet", ""),
+        ((NOTHING, NOTHING, NOTHING), {"joined": False}, "Nobody has joined yet", "Invite"),
         ((HALF, NOTHING, NOTHING), {"state": "paused"}, "The study is paused, so nobody can judge.", "Open the study"),
         ((HALF, NOTHING, NOTHING), {}, "Stage 1 (choose) is under way: 30 of 60 done.", ""),
         ((NOTHING, HALF, NOTHING), {"unstaffed": {2: 0}}, "Stage 2 (fits) is under way: 30 of 60 done. Nothing", ""),
@@ -46,7 +46,10 @@ NOTHING, HALF, ALL = (0, 0), (30, 60), (60, 60)
          "Close stage 1"),
         ((HALF, ALL, NOTHING), {}, "Stage 2 (fits) is done (60 of 60). Close it to draw 10 items for i2t.",
          "Close stage 2"),
-        ((ALL, HALF, NOTHING), {"adjudicate": 1}, "Stage 2 (fits): 1 item to decide by hand.", "Adjudicate"),
+        ((ALL, HALF, NOTHING), {"adjudicate": {FITS.pk: 1}}, "Stage 2 (fits): 1 item to decide by hand.", "Adjudicate"),
+        ((ALL, ALL, HALF), {"adjudicate": {ASKED.pk: 2}}, "Stage 3 (i2t): 2 items to decide", "Adjudicate"),
+        ((ALL, ALL, ALL), {"state": "closed", "adjudicate": {FITS.pk: 10}}, "Stage 2 (fits): 10 items to decide",
+         "Adjudicate"),
         ((ALL, HALF, NOTHING), {"reopen": 29}, "Stage 2 (fits) is closed, but 29 items came open again.",
          "Reopen it for 29 items"),
         ((ALL, ALL, ALL), {"state": "closed"}, "The study is closed. Freeze the result in a release.", "New release"),
