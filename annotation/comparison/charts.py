@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.charts.study import Column, Plot, Subject, Value
 from annotation.comparison.disagreements_with_models import UNKNOWN, Table
-from annotation.comparison.table import HUMANS, REPORTED, Entry, of_whole
+from annotation.comparison.table import HUMANS, REPORTED, Entry, chances, of_whole
 from benchmarks.predictions.names import NAMES, PLANE
 from benchmarks.runs.margins import spearman
 
@@ -31,20 +31,23 @@ def plane(kind: str, entries: Iterable[Entry], of: Subject) -> Plot | None:
     named = {one.name: one for one in NAMES[kind]}
     across, up, colour = (named[name] for name in PLANE[kind])
     rows: list[list[Value]] = []
+    shown = []
     for one in entries:
         values = [(of_whole(one, measure) or {}).get("share") for measure in (across, up, colour)]
         if None not in values[:2]:
             rows.append([one.title, *values, WORDS.get(one.stands, "models")])
+            shown.append(one)
     if not rows:
         return None
-    rows.append(["Chance", across.chance, up.chance, colour.chance, "chance"])
+    says = _says(across.short, up.short, rows)
+    rows += [[name, *levels, "chance"] for name, levels in chances(shown, (across, up, colour))]
     columns = [
         Column("name", "model", "text"), Column("x", across.short, "share"), Column("y", up.short, "share"),
         Column("colour", colour.short, "share"), Column("stands", "is", "text"),
     ]  # fmt: skip
     caption = f"{across.short} against {up.short}; the colour shows {colour.short}. On the line, both are equal."
     title = f"{across.short} and {up.short}"
-    return Plot("scatter", "plane", title, caption, _says(across.short, up.short, rows[:-1]), of, columns, rows)
+    return Plot("scatter", "plane", title, caption, says, of, columns, rows)
 
 
 def _says(across: str, up: str, rows: Sequence[Sequence]) -> str:

@@ -25,6 +25,7 @@ from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.reported import HUMAN
+from benchmarks.scoring.ask import ASKED
 
 
 def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
@@ -46,7 +47,13 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 
 def _entry(run: Run, figures: dict) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
-    return Entry(run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported)
+    return Entry(
+        run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported, _asked_twice(run)
+    )
+
+
+def _asked_twice(run: Run) -> bool:
+    return run.model is not None and run.model.precision == ASKED
 
 
 def _place(run: Run) -> str:

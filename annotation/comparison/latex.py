@@ -6,7 +6,7 @@ a dagger, with their sources beneath.
 
 from collections.abc import Sequence
 
-from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties
+from annotation.comparison.table import Cell, CorrectedRow, Row, Section, Ties, chances, entries_in
 from annotation.measures.audits.corrected import Corrected, Share
 from benchmarks.predictions.names import MeasureName
 
@@ -53,7 +53,8 @@ def markdown(sections: Sequence[Section], columns: Sequence[MeasureName], ties: 
         lines.append(_line([f"*{_escaped(section.title, MARKDOWN)}*", *[""] * (len(heads) - 1)]))
         for row in section.rows:
             lines.append(_line([_escaped(_title(row), MARKDOWN), _count(row.n), *map(_marked, row.cells)]))
-    lines.append(_line(["*Chance*", "", *(_percent(one.chance) for one in columns)]))
+    for name, levels in chances(entries_in(sections), columns):
+        lines.append(_line([f"*{name}*", "", *map(_percent, levels)]))
     told = [f"† Reported: {_escaped(source, MARKDOWN)}." for source in _sources(sections)]
     told += [_escaped(sentence, MARKDOWN) for sentence in _tied(ties)]
     return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
@@ -82,7 +83,9 @@ def latex(sections: Sequence[Section], columns: Sequence[MeasureName], ties: Seq
         lines += [r"\midrule", f"{title} \\\\"]
         for row in section.rows:
             lines.append(_ended([_escaped(_title(row), LATEX), _count(row.n), *map(_highlighted, row.cells)]))
-    lines += [r"\midrule", _ended(["Chance", "", *(_percent(one.chance) for one in columns)])]
+    lines.append(r"\midrule")
+    for name, levels in chances(entries_in(sections), columns):
+        lines.append(_ended([name, "", *map(_percent, levels)]))
     told = [f"% Reported (dagger): {_escaped(source, LATEX)}." for source in _sources(sections)]
     told += [f"% {_escaped(sentence, LATEX)}" for sentence in _tied(ties)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told]) + "\n"

@@ -72,6 +72,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         **_whole(entries, asked.kind),
         "part_columns": part_columns,
         "part_sections": table.table(entries, part_columns, by_type) if part_columns else [],
+        "part_chances": table.chances(entries, part_columns),
         "plot": charts.plane(asked.kind, entries, subject),
         **(_correlated(asked, asked.other, runs) if asked.other else {}),
         **_paired(every_run, given),
@@ -98,6 +99,7 @@ def _whole(entries: list[Entry], kind: str) -> dict:
     return {
         "columns": columns,
         "sections": sections,
+        "chances": table.chances(entries, columns),
         "markdown": latex.markdown(sections, columns, ties),
         "latex": latex.latex(sections, columns, ties),
         "people": people,

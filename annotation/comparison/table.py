@@ -6,7 +6,7 @@ become rows of cells in the order of measures. Shares are between 0 and 1.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from annotation.measures.audits import corrected
 from benchmarks.predictions.names import BY_TYPE, NAMES, MeasureName
@@ -25,7 +25,9 @@ DECIMALS = 4  # of a share, as papers print it: what is equal there is equally g
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups."""
+    """`stands`: one of `TITLES`; `run`: its number, None of people who judged here; `family`: as a source groups;
+    `asked_in_both_orders`: a model that was asked each question twice, with its options in both orders.
+    """
 
     title: str
     stands: str
@@ -34,6 +36,7 @@ class Entry:
     family: str = ""
     run: int | None = None
     reported: bool = False
+    asked_in_both_orders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,19 @@ class Section:
     rows: list[Row] = field(default_factory=list)
 
 
+def chances(entries: Iterable[Entry], columns: Sequence[MeasureName]) -> list[tuple[str, list[float]]]:
+    """Return the rows of chance below these entries: a name, and the level in each column. There are two rows if some
+    models were asked in both orders and some entries were not.
+    """
+    ways = {one.asked_in_both_orders for one in entries}
+    rows = []
+    if ways != {True}:
+        rows.append(("Chance", [one.chance for one in columns]))
+    if True in ways:
+        rows.append(("Chance, asked in both orders", [one.chance_in_both_orders for one in columns]))
+    return rows
+
+
 Figures = Callable[[Entry, MeasureName], Mapping | None]  # `of_whole`, or of a part: `ByType`
 
 
@@ -70,6 +86,10 @@ def heads(kind: str, entries: Iterable[Entry]) -> list[MeasureName]:
     """The kind's measures that some entry has."""
     there = {name for one in entries for name, of in one.figures["measures"].items() if of["share"] is not None}
     return [named for named in NAMES[kind] if named.name in there]
+
+
+def entries_in(sections: Iterable[Section]) -> list[Entry]:
+    return [row.entry for section in sections for row in section.rows]
 
 
 def of_whole(entry: Entry, column: MeasureName) -> Mapping | None:
@@ -127,7 +147,7 @@ class ByType:
             if self.of(one)
         }
         groups = (found[key] for key in sorted(found))
-        return [MeasureName(_name_of(one), _words_of(one), "", whole.chance, whole.lower) for one in groups]
+        return [replace(whole, name=_name_of(one), short=_words_of(one), long="") for one in groups]
 
 
 def _name_of(group: Mapping) -> str:

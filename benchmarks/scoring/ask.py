@@ -34,6 +34,7 @@ from workers.models.refusals import CannotScore
 KIND = "ask"
 SIDE = 1024  # pixels of the long side of an image that is sent, at most
 TOKENS = 16  # of an answer
+ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
 REFUSED = {"refusal", "content_filter"}
 
 
@@ -233,7 +234,7 @@ class Asking:
         with transaction.atomic():
             if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
                 raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
-            defaults: dict[str, Any] = {"name": self.order.model.strip()[:300], "pretrained": "", "precision": "remote"}
+            defaults: dict[str, Any] = {"name": self.order.model.strip()[:300], "pretrained": "", "precision": ASKED}
             defaults |= {"title": self.order.model.strip()[:300], "sees_images": True}
             model, _ = ScoringModel.objects.get_or_create(fingerprint=self.fingerprint(), defaults=defaults)
             outcomes = Counter(one.outcome for _, _, one in verdicts)

@@ -10,6 +10,7 @@ from benchmarks.metrics import aro, base
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, Kind
+from benchmarks.predictions.names import chance_in_both_orders
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, FOLDER = "score.py", "lmms_eval"
@@ -47,7 +48,13 @@ def describe(kind: Kind) -> dict[str, Any]:
             for name, question in kind.questions.items()
         ],
         "measures": [
-            {"name": name, "questions": list(one.needs), "rule": RULES[one.rule], "chance": one.chance}
+            {
+                "name": name,
+                "questions": list(one.needs),
+                "rule": RULES[one.rule],
+                "chance": one.chance,
+                "chance_in_both_orders": chance_in_both_orders(kind, one),
+            }
             | ({"untied": True} if one.untied else {})
             for name, one in measures.items()
         ],

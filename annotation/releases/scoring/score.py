@@ -553,6 +553,8 @@ def table(found):
     for name, *cells in rows:
         right = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
         yield "  ".join([name.ljust(widths[0]), *right]).rstrip()
+    if found["in_both_orders"]:
+        yield "Chance is that of choices which the model makes twice, with a question's options in both orders."
     if tied := found["ties"]:
         changed = ", ".join(f"{name} {100 * share:.2f}" for name, share in tied["measures"].items()) or "the same"
         yield f"{tied['items']:,} items have tied scores, which count as wrong. With ties as right: {changed}."
@@ -577,6 +579,9 @@ def run(asked):
         scores, choices = read_predictions(release, asked.predictions)
     else:
         scores, choices = compute_scores(release, loaded(asked), asked.batch_size), {}
+    if choices:
+        for measure in release.how["measures"].values():
+            measure["chance"] = measure["chance_in_both_orders"]
     answers = verdicts(release, scores, choices)
     places = range(len(answers))
     if asked.predictions:
@@ -588,7 +593,7 @@ def run(asked):
                 line = {"item": item["id"], "question": name, "score": score}
                 line.update({key: item[key] for key in ("type", "subtype") if item[key]})
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    found = {"kind": release.how["kind"], "split": release.split}
+    found = {"kind": release.how["kind"], "split": release.split, "in_both_orders": bool(choices)}
     rows = [(release.items[place], answers[place]) for place in places]
     found.update(figures(release.how, rows))
     generous = verdicts(release, scores, choices, ties_are_right=True)

@@ -1,21 +1,25 @@
 """Rows of humans and models: what is best, what the gap is, what papers get; and how alike two orders are."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from annotation.charts.study import Subject
 from annotation.comparison import charts
+from annotation.comparison import entries as comparison_entries
 from annotation.comparison import latex as comparison_latex
 from annotation.comparison import table as comparison_table
 from annotation.comparison.table import Entry
 from annotation.measures.rank_correlation import EXACT_UP_TO, spearman, student_p
 from benchmarks.metrics.base import Z, wilson
+from benchmarks.models import Run, ScoringModel
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
-from benchmarks.predictions.names import NAMES, MeasureName, measure_name
+from benchmarks.predictions.names import NAMES, measure_name
 from benchmarks.runs.figures import shares
 from benchmarks.runs.paper_tables import TABLES
+from benchmarks.scoring.ask import ASKED
 
 GROUP = measure_name("bivlc", "group")
 TABLE_3 = ("CLIP", "CLIP COCO", "NegCLIP", "GNM", "CLIP TROHN-Text", "CLIP TROHN-Img")
@@ -94,13 +98,13 @@ def test_parts_have_columns_of_their_own():
     one = entry("m", groups=groups, group=50)
     finds = comparison_table.ByType("bivlc", "group")
     assert [head.short for head in finds.heads([one], GROUP)] == ["swap", "swap no subtype", "swap att"]
-    assert finds(one, MeasureName("swap/att", "", "", 0.25))["share"] == 0.4
+    assert finds(one, replace(GROUP, name="swap/att"))["share"] == 0.4
 
 
 def test_of_sugarcrepe_types_are_called_otherwise_where_they_are_measured():
     groups = [{"type": "swap", "subtype": None, "measures": shares({name: 40})} for name in ("accuracy", "overall")]
     finds = comparison_table.ByType("sugarcrepe", "overall")
-    assert [finds(entry("m", groups=[one]), MeasureName("swap/", "", "", 0.5))["share"] for one in groups] == [0.4, 0.4]
+    assert [finds(entry("m", groups=[one]), replace(GROUP, name="swap/"))["share"] for one in groups] == [0.4, 0.4]
 
 
 def test_of_several_of_one_name_the_measured_one_counts_and_older_ones_stand_apart():
@@ -138,6 +142,30 @@ def test_every_line_of_latex_has_as_many_cells():
     lines = comparison_latex.latex(comparison_table.table(entries, columns), columns).splitlines()
     counts = {line.count("&") for line in lines if line.endswith("\\\\") and "multicolumn" not in line}
     assert counts == {len(columns) + 1}
+
+
+@pytest.mark.parametrize(
+    ("twice", "rows"),
+    [
+        ((), {"Chance": [50, 25, 16.67]}),
+        (("b",), {"Chance": [50, 25, 16.67], "Chance, asked in both orders": [25, 6.25, 0.39]}),
+        (("a", "b"), {"Chance, asked in both orders": [25, 6.25, 0.39]}),
+    ],
+)
+def test_chance_is_lower_for_models_that_are_asked_in_both_orders(twice, rows):
+    """Both answers to each question must be right: 1/4, for two questions 1/16, for four 1/256."""
+    entries = [replace(entry(one, "measured"), asked_in_both_orders=one in twice) for one in ("a", "b")]
+    columns = [measure_name("bivlc", name) for name in ("i_pos2t", "i2t", "group")]
+    found = comparison_table.chances(entries, columns)
+    assert {name: [round(100 * level, 2) for level in levels] for name, levels in found} == rows
+    sections = comparison_table.table(entries, columns)
+    for name, levels in rows.items():
+        shown = [f"{level:.2f}" for level in levels]
+        assert " & ".join([name, "", *shown]) in comparison_latex.latex(sections, columns)
+        assert f"| *{name}* |  | {' | '.join(shown)} |" in comparison_latex.markdown(sections, columns)
+    asked = Run(title="m", model=ScoringModel(name="m", precision=ASKED))
+    assert comparison_entries._entry(asked, {}).asked_in_both_orders
+    assert measure_name("hard_positive", "brittleness").chance_in_both_orders == 2 * 1 / 4 * 3 / 4
 
 
 # The plane

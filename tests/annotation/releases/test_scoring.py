@@ -218,6 +218,7 @@ def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
     ]
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
     given = "--predictions", tmp_path / "scores.jsonl", "--skip-incomplete"
+    assert scored(tmp_path, *given)["measures"]["original"]["chance"] == 1 / 4  # choices are made in both orders
     assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 1 / 4
     change_json(tmp_path / MANIFEST, lambda found: found["evaluation"]["measures"][2].pop("untied"))
     assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 3 / 4
