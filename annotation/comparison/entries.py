@@ -30,7 +30,7 @@ from benchmarks.scoring.ask import ASKED
 
 def runs_of(benchmark: Benchmark, kind: str) -> list[Run]:
     """In order of creation."""
-    return list(benchmark.runs.filter(kind=kind).select_related("model").order_by("made_at", "pk"))
+    return list(benchmark.runs.filter(kind=kind).select_related("model", "job").order_by("made_at", "pk"))
 
 
 def kinds_of(benchmark: Benchmark) -> list[str]:
@@ -47,9 +47,20 @@ def entries_of(runs: Sequence[Run]) -> tuple[list[Entry], list[int]]:
 
 def _entry(run: Run, figures: dict) -> Entry:
     family, is_reported = run.figures.get("family", ""), run.origin == RunOrigin.REPORTED
+    if cut := _cut_captions(run):
+        figures = {**figures, "notes": [*figures["notes"], cut]}
     return Entry(
         run.title, stands(run), figures, run.source or _place(run), family, run.pk, is_reported, _asked_twice(run)
     )
+
+
+def _cut_captions(run: Run) -> str:
+    """Say what the run's figures leave out because the model does not read whole captions; empty if it reads all."""
+    cut = run.job.report.get("cut", {}) if run.job else {}
+    if not cut.get("captions"):
+        return ""
+    note, alike = f"{cut['captions']:,} captions are longer than the model reads", cut["alike"]["count"]
+    return f"{note}; {alike:,} items whose captions it reads alike are left out." if alike else f"{note}."
 
 
 def _asked_twice(run: Run) -> bool:

@@ -377,7 +377,7 @@ class Generation:
             self.progress.begin(f"scoring {what}", len(missing))
             done = 0
             for vectors in loaded.texts(contents[content] for content in missing):
-                embeddings.keep(model, missing[done : done + len(vectors)], vectors)
+                embeddings.keep(model, missing[done : done + len(vectors)], vectors=vectors)
                 stored |= dict(zip(missing[done : done + len(vectors)], vectors, strict=True))
                 done += len(vectors)
                 self.progress.step(len(vectors))

@@ -31,6 +31,9 @@ class Embedding(models.Model):
     model = models.ForeignKey(ScoringModel, on_delete=models.CASCADE, related_name="embeddings")
     content = models.CharField(max_length=64)  # SHA-256 of an image's original bytes, a caption, or both (runs.pairs)
     vector = models.BinaryField()
+    # SHA-256 of the tokens that the model read of a caption that is too long for it, else empty. Captions that are the
+    # same to the model share it; of a pair, together with the image.
+    cut = models.CharField(max_length=64, default="", db_default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["model", "content"], name="embedding_once")]

@@ -4,7 +4,7 @@ A content is an image's original bytes or a caption's text, known by its SHA-256
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
@@ -44,16 +44,26 @@ def encoded(model: ScoringModel) -> Exists:
     return Exists(Embedding.objects.filter(model=model, content=OuterRef("content")))
 
 
-def keep(model: ScoringModel, contents: list[str], vectors: np.ndarray) -> None:
-    """`vectors`: float32, shape (len(contents), dimensions). What another run has stored in the meantime is kept."""
-    pairs = zip(contents, vectors.astype(FLOATS), strict=True)
-    rows = [Embedding(model=model, content=content, vector=vector.tobytes()) for content, vector in pairs]
+def keep(model: ScoringModel, contents: Sequence[str], cuts: Sequence[str] = (), *, vectors: np.ndarray) -> None:
+    """Store vectors (float32, of shape (len(contents), dimensions)) with their `Embedding.cut`, by default none. What
+    another run has stored in the meantime is kept.
+    """
+    rows = [
+        Embedding(model=model, content=content, vector=vector.tobytes(), cut=cut)
+        for content, vector, cut in zip(contents, vectors.astype(FLOATS), cuts or [""] * len(contents), strict=True)
+    ]
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def known(model: ScoringModel, contents: Iterable[str]) -> set[str]:
     """Those of the contents that this model has encoded."""
     return set(Embedding.objects.filter(model=model, content__in=set(contents)).values_list("content", flat=True))
+
+
+def cuts(model: ScoringModel, contents: Iterable[str]) -> dict[str, str]:
+    """Return `Embedding.cut` by content, of those contents whose caption is too long for this model."""
+    found = Embedding.objects.filter(model=model, content__in=set(contents)).exclude(cut="")
+    return dict(found.values_list("content", "cut"))
 
 
 def vectors(model: ScoringModel, contents: Iterable[str]) -> dict[str, np.ndarray]:

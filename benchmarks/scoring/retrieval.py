@@ -22,7 +22,7 @@ from benchmarks.jobs import jobs
 from benchmarks.metrics import retrieval
 from benchmarks.models import Benchmark, Caption, ItemImage, Job, ScoringModel
 from benchmarks.runs import embeddings
-from benchmarks.scoring.score import RETRIEVAL, Scoring, refused
+from benchmarks.scoring.score import RETRIEVAL, Scoring, cut_digest, refused
 from benchmarks.storage.files import kept
 from workers.contents import Contents
 from workers.images import pixels_of
@@ -149,8 +149,12 @@ class Perturbed(Scoring):
             self.loaded()
         if missing and self.encoder:
             encoder = cast(Encoder, self.encoder)  # open_clip's
-            encode = encoder.images if what == "images" else encoder.texts
-            self.fill(model, what, len(missing), ((one, sources[one]) for one in missing), encode)
+            rows = (
+                (one, source, cut_digest(encoder.cut(source)) if isinstance(source, str) else "")
+                for one in missing
+                for source in [sources[one]]
+            )
+            self.fill(model, what, len(missing), rows, encoder.images if what == "images" else encoder.texts)
 
 
 class Retrieval(Perturbed):

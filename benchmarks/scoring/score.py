@@ -4,8 +4,9 @@ Vectors, and scores of models that read an image and a caption together, are com
 worker can resume. The run with all its predictions is stored in one transaction at the end, with the job's report.
 """
 
+import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import cast
 
@@ -94,6 +95,9 @@ class Scoring:
         if same := self.stored(model, digest):
             return self.finish(same, {"note": AGAIN})
         scores = self.compared(model)
+        if not scores.count and scores.alike:
+            advice = f"{len(scores.alike):,} items have captions that are the same in what the model reads of them"
+            raise CannotScore("NOTHING_TO_SCORE", f"{advice} (first: {scores.alike[0]}). Choose one that reads more.")
         if not scores.count:
             gaps = [f"{len(keys):,} lack a {what} (first: {keys[0]})" for what, keys in scores.lacking.items()]
             advice = f"{'; '.join(gaps)}." if gaps else "The benchmark has no items."
@@ -151,28 +155,34 @@ class Scoring:
             return self.score_pairs(model, cast("PairScorer", self.encoder))
         encoder = cast("Encoder", self.encoder)
         missing = self.missing(model)
-        images = ((image.content, kept.contents(image.original_path)) for image in missing["images"].iterator())
-        captions = ((row["content"], row["text"]) for row in missing["captions"].iterator())
+        images = ((image.content, kept.contents(image.original_path), "") for image in missing["images"].iterator())
+        texts = ((row["content"], row["text"]) for row in missing["captions"].iterator())
+        captions = ((content, text, cut_digest(encoder.cut(text))) for content, text in texts)
         self.fill(model, "images", missing["images"].count(), images, encoder.images)
         self.fill(model, "captions", missing["captions"].count(), captions, encoder.texts)
 
     def score_pairs(self, model: ScoringModel, scorer: PairScorer) -> None:
         count = sum(1 for _ in pairs.missing_pairs(model, self.benchmark, self.wanted))
         missing = pairs.missing_pairs(model, self.benchmark, self.wanted)
-        asked = ((pair.content, (kept.contents(pair.path), pair.text)) for pair in missing)
+        asked = (
+            (pair.content, (kept.contents(pair.path), pair.text), cut_digest(scorer.cut(pair.text), pair.path))
+            for pair in missing
+        )
         self.fill(model, "pairs", count, asked, scorer.scores)
 
     def fill(
-        self, model: ScoringModel, what: str, count: int, pairs: Iterable[tuple[str, object]], encode: Callable
+        self, model: ScoringModel, what: str, count: int, rows: Iterable[tuple[str, object, str]], encode: Callable
     ) -> None:
-        """Encode and store batch by batch; stored vectors survive any later failure."""
+        """Encode rows of a content, what stands for it, and its `Embedding.cut`. They are stored batch by batch, and
+        stored vectors survive any later failure.
+        """
         if not count:
             return
         self.progress.begin("scoring pairs" if what == "pairs" else f"encoding {what}", count)
-        contents: list[str] = []
-        for vectors in encode(_noted(pairs, contents)):
-            done, contents[:] = contents[: len(vectors)], contents[len(vectors) :]
-            embeddings.keep(model, done, vectors)
+        taken: list[tuple[str, str]] = []
+        for vectors in encode(_noted(rows, taken)):
+            done, taken[:] = taken[: len(vectors)], taken[len(vectors) :]
+            embeddings.keep(model, *zip(*done, strict=True), vectors=vectors)
             self.encoded[what] += len(done)
             self.progress.step(len(done))
 
@@ -197,11 +207,14 @@ class Scoring:
         def look_up(contents: set[str]) -> dict:
             return _vectors(model, contents)
 
+        def cuts(contents: set[str]) -> dict:
+            return embeddings.cuts(model, contents)
+
         for chunk in material.chunks(self.benchmark):
             if self.model_name.kind == "detector":
                 detected.add_choices(scores, chunk, self.kind, look_up)
             else:
-                similarity.compare(scores, chunk, self.wanted, asker, look_up)
+                similarity.compare(scores, chunk, self.wanted, asker, look_up, cuts)
             self.progress.step(len(chunk))
         return scores
 
@@ -220,8 +233,11 @@ class Scoring:
             import_predictions.copy_in(run, scores.predictions())
             by = self.job.params["by"]
             audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
-            lacking = {what: {"count": len(keys), "keys": keys[:LISTED]} for what, keys in scores.lacking.items()}
-            self.finish(run, {"scores": scores.count, "lacking": lacking})
+            lacking = {what: _listed(keys) for what, keys in scores.lacking.items()}
+            cut = {
+                "captions": len(scores.cut_contents), "in_items": _listed(scores.cut), "alike": _listed(scores.alike),
+            }  # fmt: skip
+            self.finish(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
 
     def finish(self, run: Run, facts: dict) -> None:
         model = run.model
@@ -235,6 +251,10 @@ class Scoring:
         if self.encoder and self.encoder.reduced_to:
             report["reduced_to"] = self.encoder.reduced_to
         jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+
+
+def _listed(keys: Sequence[str]) -> dict:
+    return {"count": len(keys), "keys": keys[:LISTED]}
 
 
 def _benchmark_gone() -> CannotScore:
@@ -266,8 +286,13 @@ def model_row(encoder: Encoder | PairScorer, named: ModelName, made_by: str | No
     return model
 
 
-def _noted(pairs: Iterable[tuple[str, object]], contents: list[str]) -> Iterator:
-    """Yield the second of each pair; the first is appended to the list when the second is consumed."""
-    for content, thing in pairs:
-        contents.append(content)
+def _noted(rows: Iterable[tuple[str, object, str]], taken: list[tuple[str, str]]) -> Iterator:
+    """Yield the second of each row; the others are appended to the list when the second is consumed."""
+    for content, thing, cut in rows:
+        taken.append((content, cut))
         yield thing
+
+
+def cut_digest(tokens: Sequence[int] | None, image: str = "") -> str:
+    """`Embedding.cut` of a caption of which a model reads these tokens."""
+    return hashlib.sha256(f"{image} {[*tokens]}".encode()).hexdigest() if tokens is not None else ""

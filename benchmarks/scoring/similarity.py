@@ -1,6 +1,6 @@
 """Scores from vectors, for many items at once. Pure apart from numpy."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -14,11 +14,16 @@ Vectors = Mapping[str, np.ndarray]  # by content
 @dataclass
 class Scores:
     """`columns`: by score name, the items and their scores, equally long. `choices`: items, questions and the options
-    that a detector chooses. `lacking`: what items lack."""
+    that a detector chooses. `lacking`: what items lack. `cut`: the items with captions that are too long for the model,
+    and `cut_contents` of these; `alike`: the items without scores, since the model reads two of their captions alike.
+    """
 
     columns: dict[str, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=lambda: defaultdict(list))
     choices: list[tuple[int, str, str]] = field(default_factory=list)
     lacking: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    cut: list[str] = field(default_factory=list)
+    cut_contents: set[str] = field(default_factory=set)
+    alike: list[str] = field(default_factory=list)
 
     def predictions(self) -> Iterator[tuple[int, str, float | None, str | None]]:
         """Item, question, score and choice, one of which is None."""
@@ -61,10 +66,13 @@ class Asker:
 
 def compare(
     scores: Scores, chunk: list, wanted: Callable[[Mapping], list[WantedScore]], asker: Asker,
-    look_up: Callable[[set[str]], Vectors],
+    look_up: Callable[[set[str]], Vectors], cuts: Callable[[set[str]], Mapping[str, str]] = lambda contents: {},
 ) -> None:  # fmt: skip
-    """Add a model's scores of some items (`runs.material.Material`)."""
+    """Add a model's scores of some items (`runs.material.Material`). `cuts`: `Embedding.cut` of those contents whose
+    captions the model cuts.
+    """
     asked: dict[str, list[tuple[int, tuple[str, ...]]]] = defaultdict(list)
+    of_item: dict[int, set[str]] = defaultdict(set)
     for one in chunk:
         empty = set()
         for score in wanted(one.captions):
@@ -75,11 +83,33 @@ def compare(
             else:
                 if contents:
                     asked[score.name].append((one.item, contents))
+                    of_item[one.item].update(contents)
         for what in sorted(empty):
             scores.lacking[what].append(one.key)
-    found = look_up({content for rows in asked.values() for _, contents in rows for content in contents})
+    needed = set().union(*of_item.values())
+    found, cut = look_up(needed), cuts(needed)
+    scores.cut_contents.update(cut)
+    alike = set()
+    for one in chunk:
+        own = of_item[one.item]
+        if own & cut.keys():
+            scores.cut.append(one.key)
+            if _read_alike(own, cut, found):
+                scores.alike.append(one.key)
+                alike.add(one.item)
     for name, rows in asked.items():
-        scores.columns[name].append(products(rows, found))
+        if rows := [row for row in rows if row[0] not in alike]:
+            scores.columns[name].append(products(rows, found))
+
+
+def _read_alike(contents: set[str], cut: Mapping[str, str], found: Vectors) -> bool:
+    """Whether a model that cuts some of these contents cannot tell one of them from another: it reads the same of both,
+    or what it reads of one is all of the other.
+    """
+    same = Counter(cut[content] for content in contents if content in cut)
+    whole = [found[content] for content in contents if content not in cut and len(found[content]) > 1]
+    vectors = [found[content] for content in contents & cut.keys()]
+    return max(same.values()) > 1 or any(np.array_equal(one, other) for one in vectors for other in whole)
 
 
 def name_of_gap(score: WantedScore, captions: Mapping) -> str:

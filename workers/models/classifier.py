@@ -61,6 +61,10 @@ class Classifier(Halving):
             with devices.explained("these captions"):
                 yield np.concatenate(self.parts(batch, self.scores, "one caption at a time"))
 
+    def cut(self, text: str) -> list[int] | None:
+        tokens = self.tokenizer(text, verbose=False)["input_ids"]
+        return tokens[:LONGEST] if len(tokens) > LONGEST else None
+
     def scores(self, texts: list[str]) -> np.ndarray:
         """Shape (len(texts), 1), from 0 to 1."""
         rows = self.tokenizer(texts, truncation=True, max_length=LONGEST)["input_ids"]

@@ -26,6 +26,7 @@ from workers.models.refusals import CannotScore
 QUICK = "-quickgelu"
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory does not suffice
 DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU decoding and the model want the same cores
+SPECIAL = 3  # tokens that a tokenizer adds to a text, at most
 SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
@@ -104,7 +105,7 @@ class Clip(Halving):
         tokens = tokenizer(SAMPLE).tolist()
         self.loaded = devices.describe(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
-        self.depth = DEPTH[device.type]
+        self.depth, self.context = DEPTH[device.type], len(tokens[0])
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
         encode = lambda pixels: self.model.encode_image(self.finish(pixels))  # noqa: E731
@@ -116,6 +117,15 @@ class Clip(Halving):
 
     def pixels(self, file: Contents) -> torch.Tensor:
         return self.shrink(picture(file))
+
+    def cut(self, text: str) -> list[int] | None:
+        """A token stands for at least one byte, so only longer captions are tokenized again, with room for all."""
+        context, length = self.context, len(text.encode())
+        if length < context - SPECIAL:
+            return None
+        read, whole = self.tokens(text), self.tokenizer([text], context_length=context + length)[0]
+        is_whole = torch.equal(whole[:context], read) and bool((whole[context:] == whole[-1]).all())
+        return None if is_whole else read.tolist()
 
     def tokens(self, text: str) -> torch.Tensor:
         return self.tokenizer([text])[0]

@@ -2,7 +2,7 @@
 
 import importlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Protocol
@@ -45,6 +45,9 @@ class Encoder(Protocol):
     loaded: Loaded
     reduced_to: int | None
 
+    def cut(self, text: str) -> Sequence[int] | None:
+        """Return the tokens that the model reads of a caption that is too long for it, None if it reads all of it."""
+
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]: ...
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]: ...
@@ -56,6 +59,9 @@ class PairScorer(Protocol):
 
     loaded: Loaded
     reduced_to: int | None
+
+    def cut(self, text: str) -> Sequence[int] | None:
+        """As of an Encoder."""
 
     def scores(self, pairs: Iterable[tuple[Contents, str]]) -> Iterator[np.ndarray]: ...
 

@@ -49,5 +49,11 @@ class Matching(Pairs):
     def inputs(self, images: list[Image], texts: list[str]) -> dict:
         return dict(self.processor(images=images, text=texts, padding=True, truncation=True, return_tensors="pt"))
 
+    def cut(self, text: str) -> list[int] | None:
+        tokens, read = (
+            self.processor.tokenizer(text, truncation=cut, verbose=False)["input_ids"] for cut in (False, True)
+        )
+        return read if len(tokens) > len(read) else None
+
     def log_probabilities(self, inputs: dict) -> torch.Tensor:
         return torch.log_softmax(self.head(self.model, inputs).float(), dim=-1)[:, MATCH]

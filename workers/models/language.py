@@ -76,6 +76,10 @@ class Language(Halving):
         sums = likelihoods.masked_fill(counted == 0, 0).sum(1, keepdim=True)
         return (sums / counted.sum(1, keepdim=True)).float().cpu().numpy()
 
+    def cut(self, text: str) -> list[int] | None:
+        tokens = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return tokens[:LONGEST] if len(tokens) > LONGEST else None
+
     def tokens(self, text: str) -> list[int]:
         """At least two, so that something is predicted."""
         found = self.tokenizer(text, add_special_tokens=False)["input_ids"][:LONGEST]

@@ -30,6 +30,10 @@ class Pairs(Halving):
         self.loaded = devices.describe(model, device, sample=seen, **facts)
         model.to(device)
 
+    def cut(self, text: str) -> list[int] | None:
+        """Nothing is cut, unless a subclass says so."""
+        return None
+
     def inputs(self, images: list[Image], texts: list[str]) -> dict:
         """The model's keyword arguments, on the CPU."""
         raise NotImplementedError

@@ -46,6 +46,11 @@ class Sentences:
             with devices.explained("these captions"):
                 yield self.vectors(chunk)
 
+    def cut(self, text: str) -> list[int] | None:
+        tokens = self.model.tokenizer(text, truncation=False, verbose=False)["input_ids"]
+        longest = self.model.max_seq_length
+        return tokens[:longest] if longest and len(tokens) > longest else None
+
     def vectors(self, texts: list[str]) -> np.ndarray:
         found = devices.computed(self.device, lambda: self.encoded(texts))
         return found / np.linalg.norm(found, axis=1, keepdims=True)

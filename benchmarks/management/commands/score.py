@@ -84,7 +84,18 @@ def summary(report: dict) -> list[str]:
     lines.append(f"{report['scores']:,} scores stored, of the kind {report['kind']}.")
     for what, of in report["lacking"].items():
         lines.append(f"note: {of['count']:,} items lack a {what}: {', '.join(of['keys'][:9])}")
-    return [*lines, f"Done in {report['seconds']:,} s."]
+    return [*lines, *cut_captions(report["cut"]), f"Done in {report['seconds']:,} s."]
+
+
+def cut_captions(cut: dict) -> list[str]:
+    lines = []
+    if cut["captions"]:
+        keys = ", ".join(cut["in_items"]["keys"][:9])
+        lines.append(f"note: {cut['captions']:,} captions are longer than the model reads and were cut off: {keys}")
+    if count := cut["alike"]["count"]:
+        keys = ", ".join(cut["alike"]["keys"][:9])
+        lines.append(f"note: {count:,} items have no scores, since the model reads two captions alike: {keys}")
+    return lines
 
 
 def perturbed(report: dict) -> list[str]:

@@ -107,8 +107,8 @@ class Killed(BaseException):
 def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, tiny_pairs, monkeypatch):
     job, keep = queued(cups(tmp_path), tiny_pairs["itm"]), embeddings.keep
 
-    def keep_one_batch(*batch):
-        keep(*batch)
+    def keep_one_batch(*batch, **vectors):
+        keep(*batch, **vectors)
         raise Killed
 
     with monkeypatch.context() as patch, pytest.raises(Killed):

@@ -1,6 +1,7 @@
 """Scoring with the real libraries on the CPU: what they would say themselves, what is kept, what is refused."""
 
 import zipfile
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 
+from annotation.comparison import entries as comparison_entries
 from benchmarks.jobs import jobs
 from benchmarks.metrics import visla
-from benchmarks.models import Benchmark, Embedding, Job, JobState, Prediction, Run, ScoringModel
+from benchmarks.models import Benchmark, Caption, Embedding, Job, JobState, Prediction, Run, ScoringModel
 from benchmarks.runs import embeddings, figures
 from benchmarks.scoring import score as scoring_score
 from tests.benchmarks.bad_inputs.sources import triplet, tsv
@@ -37,6 +39,58 @@ def checkpoint(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("weights") / "vit.pt"
     torch.save(open_clip.create_model(NAME).state_dict(), path)
     return path
+
+
+# Captions that are too long for the model
+
+CUPS = "a red cup, " * 30
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "too_long"),
+    [
+        ("open_clip", " ".join(["cup"] * 75), " ".join(["cup"] * 76)),
+        ("sentence", "x " * 126, "x " * 127),
+        ("language", "cup " * 512, "cup " * 513),
+        ("itm", "cup " * 2, "cup " * 600),
+    ],
+)
+def test_a_model_says_which_captions_it_cuts(tmp_path, kind, fits, too_long, tiny, tiny_gpt, tiny_sentences):
+    """open_clip and sentence encoders add two tokens: 77 and 128 in all."""
+    from tests.builders.tiny_models import tiny_matching
+
+    names = {"open_clip": tiny, "sentence": f"sentence-transformers:{tiny_sentences}"}
+    names |= {"language": f"language-model:{tiny_gpt}"}
+    name = names.get(kind) or f"itm:{tiny_matching(tmp_path / 'itm')}"
+    model = encoder.load(parse_model(name), "cpu")
+    if kind == "itm":
+        model.processor.tokenizer.model_max_length = 512  # as published ones say
+    assert model.cut(fits) is None
+    assert model.cut(too_long) == model.cut(f"{too_long} cup") is not None
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "alike"),
+    [
+        (f"{CUPS} a dog chases a cat.", f"{CUPS} a cat chases a dog.", True),
+        (f"A dog and {CUPS}", f"A cat and {CUPS}", False),
+        (" ".join(["cup"] * 75), " ".join(["cup"] * 76), True),  # of the second it reads what is all of the first
+    ],
+)
+def test_captions_that_are_the_same_once_they_are_cut_give_no_tie(media, tmp_path, tiny, positive, negative, alike):
+    benchmark = cups(tmp_path, count=2)
+    for role, text in (("positive", positive), ("negative", negative)):
+        Caption.objects.filter(item__key="i0", role=role).update(text=text)
+    made = scored(benchmark, tiny)
+    cut, listed = made.job.report["cut"], lambda keys: {"count": len(keys), "keys": keys}
+    assert (cut["in_items"], cut["alike"]) == (listed(["i0"]), listed(["i0"] if alike else []))
+    assert set(column(made, "s(c0,i0)")) == ({"i1"} if alike else {"i0", "i1"})
+    found = figures.of_runs([made]).figures[made.pk]
+    assert found["n"] == (1 if alike else 2)
+    ((entry,), _) = comparison_entries.entries_of([made])
+    assert any("longer than the model reads" in note for note in entry.figures["notes"])
+    call_command("score", benchmark.name, "--model", tiny, "--now", stdout=(said := StringIO()))
+    assert "nothing new" in said.getvalue()
 
 
 # What comes between
@@ -251,8 +305,8 @@ def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, tiny, monkeypatc
     job = queued(cups(tmp_path), tiny)
     keep, kept = embeddings.keep, []
 
-    def keep_two_batches(*batch):
-        keep(*batch)
+    def keep_two_batches(*batch, **vectors):
+        keep(*batch, **vectors)
         kept.append(batch)
         if len(kept) == 2:
             raise Killed
