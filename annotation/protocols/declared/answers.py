@@ -6,6 +6,7 @@ whether there is one; the words are in the content.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
 
 from annotation.protocols import base, edits
 from annotation.protocols.declared import schema, values
@@ -298,17 +299,17 @@ def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str
 def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = ()) -> float | None:
     """The answer as a number: a point of a scale, the share of statements that hold, the share of unmarked words.
 
-    `parents` are, for each statement, the places (from 1) of those that must be yes for it to count. None where there
-    is no number.
+    `parents` are, for each statement, the places (from 1) of those that must be answered yes for it to count: what was
+    answered, not what counts, as in DSG's own code, so that the order of the list does not matter. None where there is
+    no number.
     """
     match answer:
         case schema.Scale():
             return float(said) if said in values.points(answer) else None
         case schema.Check() if said:
-            held = [one == YES for one in said.split(",")]
-            for place, needs in enumerate(parents):
-                held[place] = held[place] and all(held[parent - 1] for parent in needs)
-            return sum(held) / len(held)
+            yes = [one == YES for one in said.split(",")]
+            needed = zip(yes, chain(parents, repeat(())), strict=False)
+            return sum(one and all(yes[parent - 1] for parent in needs) for one, needs in needed) / len(yes)
         case schema.Words() if said:
             count, _, marked = said.partition(";")
             return 1 - (len(marked.split(",")) if marked else 0) / int(count)

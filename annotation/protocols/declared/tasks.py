@@ -8,6 +8,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from random import Random
 
 from annotation.protocols import base
@@ -54,15 +55,22 @@ def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, co
 
 
 def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]) -> None:
-    """What the texts of a checked list rest on must be in the list."""
+    """What the texts of a checked list rest on must be others of the list, and never a text that rests on them."""
     checks = [one for one in protocol.answers if isinstance(one, schema.Check) and one.parents]
     attributes = item.attributes() if checks else {}
     for one in checks:
         count = len(parts[str(one.of)])
-        for place, needs in enumerate(parents_of(one, attributes), 1):
-            if wrong := [need for need in needs if not (isinstance(need, int) and 1 <= need <= count)]:
+        parents = dict(enumerate(parents_of(one, attributes), 1))
+        for place, needs in parents.items():
+            if wrong := [need for need in needs if type(need) is not int or not 1 <= need <= count]:
                 lacks = f"item {item.key}: {one.parents} of text {place} of {one.of} has {wrong[0]!r:.40}"
                 raise base.UnsuitableItem(f"{lacks}; it must name places from 1 to {count}")
+        try:
+            TopologicalSorter(parents).prepare()
+        except CycleError as error:
+            circle = " → ".join(map(str, error.args[1]))
+            lacks = f"item {item.key}: by {one.parents}, texts of {one.of} depend on themselves: {circle}"
+            raise base.UnsuitableItem(f"{lacks}; remove one of these places") from None
 
 
 def _how_many(count: str) -> str:

@@ -1,5 +1,6 @@
 """Scores, right answers, groups, strengths and mean ranks of declared protocols: against values computed by hand."""
 
+import itertools
 import math
 
 import pytest
@@ -8,7 +9,7 @@ from annotation.measures.bradley_terry import Compared, bradley_terry
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scores import scores, task_scores
-from annotation.protocols.declared import library
+from annotation.protocols.declared import answers, library
 from annotation.protocols.declared.measuring import parents_of
 from benchmarks.metrics.base import wilson
 from tests.annotation.protocols.declared.files import changed, read
@@ -150,10 +151,22 @@ def test_mean_ranks_over_an_attribute():
     assert [(row["name"], row["value"]) for row in found["rows"]] == [("x", 1.5), ("y", 1.5), ("z", 3)]
 
 
-def test_a_question_counts_only_where_its_parents_hold():
+def test_a_question_counts_only_where_its_direct_parents_are_answered_yes():
     file = library.shipped("image-questions")
-    of = {0: {"caption-question-1": {"parents": [1]}, "caption-question-2": {"parents": [1, 2]}}}
-    assert parents_of(file.answers[0], of[0]) == [[], [1], [1, 2]]
+    of = {0: {"caption-question-1": {"parents": [1]}, "caption-question-2": {"parents": [2]}}}
+    assert parents_of(file.answers[0], of[0]) == [[], [1], [2]]
     said = [(0, "", 1, "no,yes,yes"), (1, "", 1, "no,yes,yes")]
     (one,) = scores(file, rows(said), tasks(said), of)["answers"]
-    assert [row["value"] for row in one["by_type"]] == [0, pytest.approx(2 / 3)]
+    assert [row["value"] for row in one["by_type"]] == [pytest.approx(1 / 3), pytest.approx(2 / 3)]
+
+
+@pytest.mark.parametrize("yes", list(itertools.product([True, False], repeat=4)))
+def test_the_order_of_a_list_does_not_change_the_score_of_its_questions(yes):
+    """Against DSG's own rule: a question whose direct parent was answered no counts 0."""
+    parents = {0: [], 1: [0], 2: [1], 3: [0, 2]}
+    expected = sum(yes[one] and all(yes[parent] for parent in of) for one, of in parents.items()) / 4
+    check = library.shipped("image-questions").answers[0]
+    for order in itertools.permutations(parents):
+        said = ",".join("yes" if yes[one] else "no" for one in order)
+        places = [[order.index(parent) + 1 for parent in parents[one]] for one in order]
+        assert answers.number(check, said, places) == expected

@@ -97,9 +97,19 @@ def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images,
         made(library.shipped("image-caption-foil"), item(captions, images))
 
 
-@pytest.mark.parametrize("parents", [3, [1, 0], "1", [1.0], None])
-def test_what_a_question_rests_on_must_be_in_its_list(parents):
-    first, second = (CaptionRecord("question", f"Is it {colour}?") for colour in ("red", "blue"))
-    questions = (first, replace(second, attributes={"parents": parents}))
-    with pytest.raises(UnsuitableItem, match="places from 1 to 2"):
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        *(([], wrong, "parents of text 2 of lists.question has .*; it must name places from 1 to 2")
+          for wrong in (3, [1, 0], "1", [1.0], [True], None)),
+        ([], [1, 2], "texts of lists.question depend on themselves: 2 → 2"),
+        ([2], [1], "texts of lists.question depend on themselves: [12] → [12] → [12]"),
+    ],
+)  # fmt: skip
+def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, words):
+    questions = tuple(
+        CaptionRecord("question", f"Is it {colour}?", {"parents": parents})
+        for colour, parents in (("red", first), ("blue", second))
+    )
+    with pytest.raises(UnsuitableItem, match=words):
         tasks_of(library.shipped("image-questions"), replace(item([], ["picture"]), captions=questions), {})
