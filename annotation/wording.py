@@ -27,6 +27,11 @@ _IMAGES = {"candidate": "image", "positive": "positive image", "negative": "nega
 _CAPTIONS = {"caption-positive", "caption-negative", "caption-second_positive", "caption-candidate", "edit"}
 
 
+def exact(number: float) -> str:
+    """The number with all its digits, as people write it: 1, 0.5, 1000001."""
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
 def pseudonym(number: int) -> str:
     """The name of an annotator where real names are not shown: `A-01`, `A-02` … in order of joining."""
     return f"A-{number:02d}"

@@ -1,6 +1,5 @@
 """Drafts: files that somebody is writing. They are saved with their mistakes."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,8 +62,8 @@ def drafts_of(user: User) -> QuerySet[ProtocolDraft]:
 
 def title_in(text: str) -> str:
     """What a draft calls itself, as far as one can tell with its mistakes; "" if it has no title yet."""
-    found = re.search(r"""^title: *["']?(.*?)["']? *$""", text, re.MULTILINE)
-    return found[1][:60] if found else ""
+    _, _, rest = f"\n{text}".partition("\ntitle:")
+    return rest.partition("\n")[0].strip(" ").strip("\"'")[:60]
 
 
 def starting_text(start: str) -> str:

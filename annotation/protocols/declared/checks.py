@@ -2,15 +2,17 @@
 
 import contextlib
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, product
+from math import prod
 
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.keys import KeysTaken, given_keys
 from annotation.protocols.declared.layout import bound_roles
-from annotation.protocols.declared.schema import MOST_KEYS, ProtocolFile, bounds
+from annotation.protocols.declared.schema import MOST_KEYS, MOST_TASKS, ProtocolFile, bounds
 from annotation.protocols.declared.values import ELSE, NUMERIC, table_values
+from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
 LONGEST_LABEL = 500  # characters of all answers of a screen together, as they are stored
@@ -58,8 +60,10 @@ def problems(protocol: ProtocolFile) -> Iterator[Found]:
     yield from _right(protocol)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
+def _listed(names: Iterable[str]) -> str:
+    """Up to 20 of them."""
+    first = list(islice(names, 21))
+    return ", ".join(first[:20] + ["…"] * (len(first) > 20)) or "none"
 
 
 def _known_role(protocol: ProtocolFile, reference: str, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -80,6 +84,8 @@ def _roles(protocol: ProtocolFile) -> Iterator[Found]:
                 ("item", kind, role),
                 "Write how many there are: 2, or from a smaller number to a larger one, 2..9.",
             )
+        if (least if most is None else max(least, most)) > (limit := MAX_IMAGES if kind == "images" else MAX_CAPTIONS):
+            yield "WRONG_COUNT", ("item", kind, role), f"An item can have at most {limit} {kind}."
         if kind != "images" and seen.setdefault(role, kind) != kind:
             advice = f"{seen[role]} has this role too. Captions, texts and lists need different names."
             yield "ROLE_TWICE", ("item", kind, role), advice
@@ -100,6 +106,14 @@ def _tasks(protocol: ProtocolFile) -> Iterator[Found]:
         if len({role.partition(".")[0] == "images" for role in roles}) > 1:
             yield "MIXED_ROLES", ("tasks",), f"{name} stands for pictures and for texts. Choose one."
     match protocol.tasks:
+        case schema.Each(each=each):
+            for name, roles in each.items():
+                if len(set(roles)) < len(roles):
+                    yield "VALUE_TWICE", ("tasks", "each", name), f"{name} goes through a role twice. Name it once."
+            least = prod(sum(bounds(protocol.roles.get(role, "1"))[0] for role in roles) for roles in each.values())
+            if least > MOST_TASKS:
+                advice = f"An item would make at least {least:,} tasks, but it can have at most {MOST_TASKS:,}."
+                yield "TOO_MANY_TASKS", ("tasks", "each"), f"{advice} Go through fewer roles."
         case schema.Pairs(pairs=role, design=design, per_item=per_item):
             yield from _known_role(protocol, role, ("tasks", "pairs"))
             if role in protocol.roles and (bounds(protocol.roles[role])[1] or 2) < 2:
@@ -266,6 +280,8 @@ def _shown_text(
 def _longest(protocol: ProtocolFile, one: object) -> int:
     """The characters that a stored answer can take."""
     match one:
+        case schema.Scale():
+            return max(map(len, (*values.points(one), *values.fixed_of(one))))
         case schema.Rank():
             roles = values.options_of(protocol, one)
             return sum((bounds(protocol.roles[role])[1] or 0) * (len(role.partition(".")[2]) + 3) for role in roles)
@@ -536,24 +552,28 @@ def _right(protocol: ProtocolFile) -> Iterator[Found]:
         if isinstance(said, str):
             yield from _known_values(protocol, name, [said], path)
             continue
-        tasks = _task_names(protocol)
+        parts = _names_of_parts(protocol)
         for task, value in said.items():
-            if task not in tasks:
-                yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. There are: {_listed(tasks)}."
+            names = task.split("/")
+            if len(names) != len(parts) or not all(name in of for name, of in zip(names, parts, strict=True)):
+                there = _listed(map("/".join, product(*parts) if parts else ()))
+                yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. There are: {there}."
             yield from _known_values(protocol, name, [value], (*path, task))
 
 
-def _task_names(protocol: ProtocolFile) -> list[str]:
-    """The names that tasks can have: of rows their own, of others those of the members that they go through."""
+def _names_of_parts(protocol: ProtocolFile) -> list[list[str]]:
+    """What the parts of a task's name can be: of rows theirs, of others the members that each name goes through. The
+    names themselves would be the product, which a short file can make as large as it likes.
+    """
     match protocol.tasks:
         case schema.Rows(rows=rows):
-            return list(rows)
+            return [list(rows)]
         case schema.Each(each=each):
-            found = [""]
-            for roles in each.values():
-                names = [role.partition(".")[2] for role in roles]
-                several = any(bounds(protocol.roles.get(role, "1"))[1] != 1 for role in roles)
-                members = [f"{name}-{place}" for name in names for place in range(MOST_KEYS)] if several else names
-                found = [f"{one}/{name}" if one else name for one in found for name in members]
-            return found
+            return [_members_named(protocol, roles) for roles in each.values()]
     return []
+
+
+def _members_named(protocol: ProtocolFile, roles: Sequence[str]) -> list[str]:
+    names = [role.partition(".")[2] for role in roles]
+    several = any(bounds(protocol.roles.get(role, "1"))[1] != 1 for role in roles)
+    return [f"{name}-{place}" for name in names for place in range(MOST_KEYS)] if several else names

@@ -10,6 +10,7 @@ from pathlib import Path
 from annotation.protocols.base import CANNOT_JUDGE, Answer
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import read_table
 
@@ -80,8 +81,8 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
     match answer:
         case schema.Scale():
             known = values.table_values(protocol, answer.name) or []
-            with contextlib.suppress(ValueError):
-                said = str(schema.as_value(float(said)))
+            with contextlib.suppress(ValueError):  # 2.0 is the point 2
+                said = exact(float(said))
             return said, "" if said in known else f"Write one of {', '.join(known)}."
         case schema.Pick(many=False) | schema.Pair():
             return said, _unknown([said], _options(protocol, answer))

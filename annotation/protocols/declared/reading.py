@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 import yaml
@@ -9,20 +10,48 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from annotation.protocols.declared import checks
-from annotation.protocols.declared.schema import VERSION, ProtocolFile, json_schema
-from benchmarks.formats.base import ProblemLog, Unreadable
+from annotation.protocols.declared.schema import LARGEST, VERSION, ProtocolFile, json_schema
+from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
 LONGEST = 100_000  # characters of a file
 _DEEPEST = 30
+_MOST_PARTS = 5_000  # keys and values; the library's largest file has 230
+_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 Path = tuple[str | int, ...]
+
+
+class _Unread(ValueError):
+    """YAML that no protocol file needs; the message says what to do."""
+
+    def __init__(self, node: yaml.Node | None, advice: str, code: str = "NOT_YAML"):
+        super().__init__(advice)
+        self.line: int | None = node.start_mark.line + 1 if node else None
+        self.code = code
+
+
+_TOO_MUCH = f"Shorten this: a file has at most {_MOST_PARTS:,} keys and values."
+_TOO_DEEP = f"Nest keys and lists at most {_DEEPEST} deep."
 
 
 class _Core(yaml.SafeLoader):
     """YAML 1.2's core types: `yes` and `no` are texts, as in JSON, and so are dates."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    parts = depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Stop before much has been read: the nodes of a long file take 40 times its length."""
+        self.parts += 1
+        self.depth += 1
+        if self.parts > _MOST_PARTS:
+            raise _Unread(parent, _TOO_MUCH, "TOO_LONG")
+        if self.depth > _DEEPEST:
+            raise _Unread(None, _TOO_DEEP)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 for tag, pattern, starts in (
@@ -43,7 +72,7 @@ def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
         protocol = ProtocolFile.model_validate(data)
     except ValidationError as error:
         told: set[Path] = set()  # a value that may have several forms has an error for each
-        for one in error.errors(include_url=False):
+        for one in error.errors(include_url=False)[:KEPT]:
             path = _path_in(data, one["loc"])
             if one["type"] == "union_tag_invalid":
                 path = (*path, one["ctx"]["discriminator"].strip("'"))
@@ -53,7 +82,7 @@ def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
                 log.error(code, file, _line(lines, path), _dotted(path), _advice(one))
         raise Unreadable from None
     before = log.count
-    for code, path, advice in checks.problems(protocol):
+    for code, path, advice in islice(checks.problems(protocol), KEPT):
         log.error(code, file, _line(lines, path), _dotted(path), advice)
     if log.count > before:
         raise Unreadable
@@ -86,7 +115,10 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         advice = _yaml_advice(str(error.problem or error.context))
         log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
         raise Unreadable from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except _Unread as error:
+        log.error(error.code, file, error.line, "", str(error))
+        raise Unreadable from None
+    except (yaml.YAMLError, ValueError) as error:
         log.error("NOT_YAML", file, None, "", f"This is not YAML: {str(error)[:200]}.")
         raise Unreadable from None
     if log.count > before:
@@ -107,18 +139,18 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     if node is None:
         return None
     if len(path) > _DEEPEST or path in lines:  # an alias of a part that stands elsewhere has a path of its own
-        raise ValueError("it is nested too deeply")
+        raise _Unread(node, _TOO_DEEP)
     lines[path] = node.start_mark.line + 1
-    if len(lines) > LONGEST:
-        raise ValueError("it has too many parts")
+    if len(lines) > _MOST_PARTS:  # of aliases, too
+        raise _Unread(node, _TOO_MUCH, "TOO_LONG")
     if isinstance(node, yaml.SequenceNode):
         return [_build(one, (*path, place), lines, file, log) for place, one in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
-        return _Core("").construct_object(node)
+        return _scalar(node)
     found: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
-            raise ValueError("a key is a list or an object")
+            raise _Unread(key_node, "Write a text as the key; a list or an object is none.")
         key = key_node.value
         if key in found:
             log.error("KEY_TWICE", file, key_node.start_mark.line + 1, _dotted((*path, key)), "Keep one of the two.")
@@ -126,6 +158,19 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
         found[key] = _build(value_node, (*path, key), lines, file, log)
         lines[(*path, key)] = key_node.start_mark.line + 1
     return found
+
+
+def _scalar(node: yaml.Node) -> Any:
+    """The value of a node without parts, as JSON has it; its tag may ask for another."""
+    if node.tag not in _TAGS:
+        raise _Unread(node, f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only.")
+    try:
+        value = _Core("").construct_object(node)
+    except (LookupError, ValueError):
+        raise _Unread(node, "Put the text in quotes, and remove its tag: it is no number, true or false.") from None
+    if isinstance(value, int | float) and not abs(value) <= LARGEST:  # what is not a number is not less, either
+        raise _Unread(node, f"Write a number of at most {LARGEST:,} instead of {node.value:.60}.", "WRONG_VALUE")
+    return value
 
 
 def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:
@@ -190,14 +235,14 @@ _YAML = {  # what the parser says → what to do
 
 def _yaml_advice(problem: str) -> str:
     known = next((advice for says, advice in _YAML.items() if says in problem), "Check indentation, colons and quotes.")
-    return f"{known} (YAML: {problem}.)"
+    return f"{known} (YAML: {problem:.200}.)"
 
 
 _PATTERNS = {
     r"^[a-z][a-z0-9_]*$": "Use lower-case letters, digits and _, beginning with a letter.",
     r"^[a-z][a-z0-9-]*$": "Use lower-case letters, digits and -, beginning with a letter.",
     r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$": "Name a role with its kind, such as images.scene.",
-    r"^\d+(\.\.\d*)?$": "Write how many there are: 2, 2..9, or 1.. for one or more.",
+    r"^[0-9]{1,3}(\.\.[0-9]{0,3})?$": "Write how many there are: 2, 2..9, or 1.. for one or more.",
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
 }

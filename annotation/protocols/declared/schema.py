@@ -6,12 +6,20 @@ form, such as a role that does not exist, is checked in `checks`.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from annotation.wording import exact
+
 VERSION = "protocol/1"
+LARGEST = 10**15  # of a number: floating point knows it from the next ones
 MOST_KEYS = 9  # options are picked with the keys 1 to 9
+MOST_TASKS = 1_000  # of an item
+# Nothing in a file is without a bound, so that a small file cannot make much work (a test walks the JSON Schema).
+_MOST_ANSWERS = 12
+_MOST_NAMES = 100  # of a table or a list, if nothing says less
 
 T = TypeVar("T")
 
@@ -28,7 +36,7 @@ def _one_or_more(value: object) -> object:
 
 def as_value(value: object) -> object:
     """Values of answers are texts; a file may write the points of a scale as numbers: 1, 0.5."""
-    return format(value, "g") if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    return exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def _count(value: object) -> object:
@@ -48,16 +56,21 @@ def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[An
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=16)]
 ProtocolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=32)]
-Reference = Annotated[str, StringConstraints(pattern=r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$")]
-Count = Annotated[
-    str, BeforeValidator(_count, json_schema_input_type=int | str), StringConstraints(pattern=r"^\d+(\.\.\d*)?$")
+Reference = Annotated[
+    str, StringConstraints(pattern=r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$", max_length=25)
 ]
-Value = Annotated[str, BeforeValidator(as_value, json_schema_input_type=str | float), StringConstraints(max_length=40)]
-Seen = Annotated[str, BeforeValidator(as_value), StringConstraints(max_length=200)]
-Values = Annotated[list[Value], BeforeValidator(_one_or_more, json_schema_input_type=list[Value] | Value)]
+_CountText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.\.[0-9]{0,3})?$", max_length=8)]
+Count = Annotated[_CountText, BeforeValidator(_count, json_schema_input_type=int | _CountText)]
+Address = Annotated[str, StringConstraints(max_length=33)]  # of an answer, or a statement of it: holds.same
+_ValueText = Annotated[str, StringConstraints(max_length=40)]
+Value = Annotated[_ValueText, BeforeValidator(as_value, json_schema_input_type=_ValueText | float)]
+Seen = Annotated[str, StringConstraints(max_length=200), BeforeValidator(as_value)]
+_Values = Annotated[list[Value], Field(max_length=_MOST_NAMES)]
+Values = Annotated[_Values, BeforeValidator(_one_or_more, json_schema_input_type=_Values | Value)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
 Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$")]
+Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
+TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, parted by /
 
 
 class Item(Strict):
@@ -67,16 +80,15 @@ class Item(Strict):
     `model`), for rules that go over one.
     """
 
-    images: dict[Name, Count] = Field(default_factory=dict)
-    captions: dict[Name, Count] = Field(default_factory=dict)
-    texts: dict[Name, Count] = Field(default_factory=dict)
-    lists: dict[Name, Count] = Field(default_factory=dict)
-    attributes: list[Name] = Field(default_factory=list)
+    images: dict[Name, Count] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    captions: dict[Name, Count] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    texts: dict[Name, Count] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    lists: dict[Name, Count] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    attributes: list[Name] = Field(default_factory=list, max_length=_MOST_NAMES)
 
 
-References = Annotated[
-    list[Reference], BeforeValidator(_one_or_more, json_schema_input_type=list[Reference] | Reference)
-]
+_References = Annotated[list[Reference], Field(max_length=_MOST_NAMES)]
+References = Annotated[_References, BeforeValidator(_one_or_more, json_schema_input_type=_References | Reference)]
 
 
 class Each(Strict):
@@ -99,7 +111,10 @@ class Pairs(Strict):
 class Rows(Strict):
     """Named tasks, each with the parts that its names stand for. An item that may lack a part has no such task then."""
 
-    rows: Annotated[dict[Name, dict[Name, Reference]], Field(min_length=1)]
+    rows: Annotated[
+        dict[Name, Annotated[dict[Name, Reference], Field(max_length=_MOST_ANSWERS)]],
+        Field(min_length=1, max_length=_MOST_NAMES),
+    ]
 
 
 Tasks = Annotated[
@@ -164,21 +179,21 @@ class Fixed(Strict):
     """An answer that is not shuffled. Without keys, it gets the first free letter of its label."""
 
     label: Line
-    keys: list[Key] = Field(default_factory=list)
+    keys: list[Key] = Field(default_factory=list, max_length=36)
 
 
 def _label_alone(value: object) -> object:
     return {"label": value} if isinstance(value, str) else value
 
 
-Choice = Annotated[Fixed, BeforeValidator(_label_alone, json_schema_input_type=Fixed | str)]
+Choice = Annotated[Fixed, BeforeValidator(_label_alone, json_schema_input_type=Fixed | Line)]
 
 
 class When(Strict):
     """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values."""
 
-    all: dict[str, Values] = Field(default_factory=dict)
-    any: dict[str, Values] = Field(default_factory=dict)
+    all: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    any: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
 
 
 def _all_of(value: object) -> object:
@@ -186,7 +201,8 @@ def _all_of(value: object) -> object:
     return value if known or not isinstance(value, dict) else {"all": value}
 
 
-Condition = Annotated[When, BeforeValidator(_all_of, json_schema_input_type=When | dict[str, Values])]
+_Answers = Annotated[dict[Address, Values], Field(max_length=_MOST_NAMES)]
+Condition = Annotated[When, BeforeValidator(_all_of, json_schema_input_type=When | _Answers)]
 
 
 class _Asked(Strict):
@@ -206,7 +222,7 @@ class Pick(_Asked):
 
     kind: Literal["pick"]
     of: References = Field(default_factory=list)
-    fixed: dict[Name, Choice] = Field(default_factory=dict)
+    fixed: dict[Name, Choice] = Field(default_factory=dict, max_length=36)  # each has a key
     many: bool = False
     alike: bool = False
 
@@ -216,7 +232,7 @@ class Scale(_Asked):
 
     kind: Literal["scale"]
     points: Annotated[int, Field(ge=2, le=10)] | Annotated[list[float], Field(min_length=2, max_length=10)]
-    anchors: dict[Value, Line] = Field(default_factory=dict)
+    anchors: dict[Value, Line] = Field(default_factory=dict, max_length=10)
     not_applicable: Line | None = None
 
 
@@ -246,7 +262,7 @@ class Check(_Asked):
 
     kind: Literal["check"]
     of: Reference | None = None
-    statements: dict[Name, Line] = Field(default_factory=dict)
+    statements: dict[Name, Line] = Field(default_factory=dict, max_length=_MOST_NAMES)
     unsure: bool = False
     parents: Name | None = None
 
@@ -282,14 +298,14 @@ Answer = Annotated[Pick | Scale | Rank | Pair | Check | Words | Text | Edit, Fie
 class _Decided(Strict):
     """What the judgments of a task make of its item. `answer` may name one statement of a check: `holds.same`."""
 
-    answer: str
+    answer: Address
 
 
 class _Table(_Decided):
     """Every value is kept or dropped with a reason; `cannot_judge` is dropped as such unless the table says else."""
 
     keep: Values = Field(default_factory=list)
-    drop: dict[Value, Reason] = Field(default_factory=dict)
+    drop: dict[Value, Reason] = Field(default_factory=dict, max_length=_MOST_NAMES)
 
 
 class _Tied(_Table):
@@ -379,7 +395,9 @@ class Measure(Strict):
     """
 
     agreement: Literal["nominal", "ordinal", "interval", "rank"] | None = None
-    views: dict[Line, dict[Seen, Value]] = Field(default_factory=dict)
+    views: dict[Line, Annotated[dict[Seen, Value], Field(max_length=_MOST_NAMES)]] = Field(
+        default_factory=dict, max_length=_MOST_ANSWERS
+    )
     score: Value | None = None
 
 
@@ -389,17 +407,17 @@ class Comparison(Strict):
     """
 
     compare: Value
-    within: Annotated[list[Name], Field(min_length=1)]
+    within: Annotated[list[Name], Field(min_length=1, max_length=5)]
 
 
 class Combined(Strict):
     """A score of each judgment from several of its answers that have numbers: the root of their product."""
 
-    geometric_mean: Annotated[list[Name], Field(min_length=2)]
+    geometric_mean: Annotated[list[Name], Field(min_length=2, max_length=_MOST_ANSWERS)]
 
 
 Group = Annotated[
-    Annotated[list[Name], Tag("list")] | Annotated[Comparison, Tag("Comparison")],
+    Annotated[list[Name], Field(max_length=_MOST_NAMES), Tag("list")] | Annotated[Comparison, Tag("Comparison")],
     Discriminator(_form_of({"compare": "Comparison", "within": "Comparison"}, "list")),
 ]
 
@@ -423,15 +441,17 @@ class ProtocolFile(Strict):
     item: Item
     tasks: Tasks = "item"
     screen: Annotated[list[Block], Field(max_length=12)] = Field(default_factory=list)
-    answers: Annotated[list[Answer], Field(min_length=1, max_length=12)]
+    answers: Annotated[list[Answer], Field(min_length=1, max_length=_MOST_ANSWERS)]
     judgments: Annotated[int, Field(ge=1, le=99)] = 1
-    decide: list[Decision] = Field(default_factory=list)
-    carry: dict[Reference, Name] = Field(default_factory=dict)
-    measure: dict[str, Measure] = Field(default_factory=dict)
-    scores: dict[Name, Combined] = Field(default_factory=dict)
-    group: dict[Name, Group] = Field(default_factory=dict)
-    right: dict[Name, Value | dict[str, Value]] = Field(default_factory=dict)
-    leaks: list[ProtocolName] = Field(default_factory=list)
+    decide: list[Decision] = Field(default_factory=list, max_length=_MOST_NAMES)
+    carry: dict[Reference, Name] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
+    measure: dict[Address, Measure] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    scores: dict[Name, Combined] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
+    group: dict[Name, Group] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
+    right: dict[Name, Value | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS)]] = Field(
+        default_factory=dict, max_length=_MOST_ANSWERS
+    )
+    leaks: list[ProtocolName] = Field(default_factory=list, max_length=_MOST_NAMES)
 
     def answer(self, name: str) -> Any:
         """The answer of that name. KeyError."""
@@ -454,6 +474,7 @@ def bounds(count: str) -> tuple[int, int | None]:
     return int(least), (int(most) if most else None) if dots else int(least)
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of protocol files; no object allows further keys."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ProtocolFile.model_json_schema()}

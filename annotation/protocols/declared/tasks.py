@@ -6,6 +6,7 @@ that it compares. Like every identity, it never reaches an annotator.
 
 import hashlib
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -29,6 +30,9 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
         parts[role] = members(item, carried, role)
         _require(protocol, item, role, len(parts[role]), count)
     _require_parents(protocol, item, parts)
+    if (tasks := _count(protocol, parts)) > schema.MOST_TASKS:
+        lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
+        raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")
     found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
     if not found:
         raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
@@ -86,6 +90,16 @@ def needs_in_words(role: str, count: str) -> str:
     return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {role_name(name)} {noun}"
 
 
+def _count(protocol: ProtocolFile, parts: Mapping[str, Sequence[str]]) -> int:
+    """How many tasks an item with these parts makes, if its file does not say."""
+    match protocol.tasks:
+        case schema.Each(each=each):
+            return math.prod(sum(len(parts[role]) for role in roles) for roles in each.values())
+        case schema.Pairs(pairs=role, per_item=None):
+            return math.comb(len(parts[role]), 2)
+    return 1
+
+
 def _bindings(
     protocol: ProtocolFile, item: ItemRecord, parts: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, Bound]]:
@@ -128,13 +142,16 @@ def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[st
 
 def _balanced(pairs: Sequence[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
     """`count` of the pairs, each time one whose members came least often so far. It may end in a corner."""
-    drawn: list[tuple[str, ...]] = []
+    drawn: dict[tuple[str, ...], None] = {}
     often: Counter[str] = Counter()
     for _ in range(count):
         left = [pair for pair in pairs if pair not in drawn]
-        drawn.append(min(left, key=lambda pair: sorted((often[one] for one in pair), reverse=True)))
-        often.update(drawn[-1])
-    return drawn
+        fewest = min(often[one] for pair in left for one in pair)
+        best = next((pair for pair in left if all(often[one] == fewest for one in pair)), None)
+        best = best or min(left, key=lambda pair: sorted([often[one] for one in pair], reverse=True))
+        drawn[best] = None
+        often.update(best)
+    return list(drawn)
 
 
 def _imbalance(drawn: Sequence[Sequence[str]], members: Sequence[str]) -> int:

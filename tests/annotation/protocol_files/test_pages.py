@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotation.models import ProtocolDraft, ProtocolVersion, Study
 from annotation.protocol_files import drafts
@@ -18,6 +19,7 @@ from annotation.protocols.declared.tasks import tasks_of
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Event
+from tests.annotation.api.writing import post
 from tests.builders import declared, studies
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +88,47 @@ def test_a_text_that_cannot_be_saved_stays_on_the_page(client, draft):
     assert page.status_code == 422 and "x" * 200_001 in page.text and "has not been saved" in page.text
     assert "has not been saved" in save(client, draft, "x" * 200_001).text
     assert ProtocolDraft.objects.get().text == TEXT
+
+
+SIX = ", ".join(f"captions.r{place}" for place in range(6))
+BOMB = f"""winnow: protocol/1
+name: bomb
+title: Bomb
+ask: Fits?
+instructions: x
+item: {{captions: {{r0: 1.., r1: 1.., r2: 1.., r3: 1.., r4: 1.., r5: 1..}}}}
+tasks: {{each: {{a: [{SIX}], b: [{SIX}], c: [{SIX}], d: [{SIX}], e: [{SIX}]}}}}
+screen: [sentence: a, sentence: b, sentence: c, sentence: d, sentence: e]
+answers: [{{name: fit, kind: pick, fixed: {{ok: OK, bad: Bad}}}}]
+right: {{fit: {{x: ok}}}}
+"""
+
+
+def test_a_file_that_would_make_too_many_tasks_is_refused_wherever_it_comes_in(client, draft, tmp_path):
+    words = "An item would make at least 7,776 tasks, but it can have at most 1,000."
+    (tmp_path / "bomb.yaml").write_text(BOMB)
+    started, out = time.process_time(), StringIO()
+    with pytest.raises(CommandError):
+        call_command("try_protocol", str(tmp_path / "bomb.yaml"), stdout=out)
+    said = [
+        out.getvalue(),
+        post(client, "api-protocol-list", text=BOMB, expects=400).text,
+        save(client, draft, BOMB).text,
+        client.get(home(draft)).text,
+        client.get(f"{home(draft)}try/1/").text,
+    ]
+    assert [words in one for one in said] == [True, True, True, True, False]
+    assert time.process_time() - started < 2  # 6⁵ tasks for 9⁵ members each took all memory
+    assert not ProtocolVersion.objects.exists()
+
+
+def test_a_draft_is_listed_under_its_title(client, manager):
+    texts = {"title: 'Fits'  ": "Fits", 'a: b\ntitle:   "Two"': "Two", "title:": "", "subtitle: x": "", "": ""}
+    assert {text: drafts.title_in(text) for text in texts} == texts
+    draft = ProtocolDraft.objects.create(owner=manager, text="title: a" + " " * 150_000 + "b")
+    started = time.process_time()
+    assert home(draft) in client.get(NEW).text
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("htmx", [True, False])

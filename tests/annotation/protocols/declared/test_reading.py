@@ -1,8 +1,11 @@
 """Protocol files are read strictly: what is wrong is named with its line and what to do."""
 
 import json
+import time
+import tracemalloc
 from collections.abc import Iterator
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -41,6 +44,9 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("winnow", "protocol/2"), "WRONG_VERSION", "winnow", "protocol/1"),
     (("item", {}), "NO_ROLE", "item", "images"),
     (("item.captions.more", "3..2"), "WRONG_COUNT", "item.captions.more", "larger"),
+    (("item.captions.more", "1..201"), "WRONG_COUNT", "item.captions.more", "at most 200"),
+    (("item.images.scene", 51), "WRONG_COUNT", "item.images.scene", "at most 50"),
+    (("item.captions.more", "9" * 5000), "TOO_LONG", "item.captions.more", "8 characters"),
     (("item.texts", {"positive": 1}), "ROLE_TWICE", "item.texts.positive", "captions"),
     (("screen.0.picture", "secne"), "UNKNOWN_ROLE", "screen.0.picture", "scene"),
     (("screen.0.picture", "positive"), "UNKNOWN_ROLE", "screen.0.picture", "scene"),
@@ -50,6 +56,7 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("tasks", EACH), "NOT_SHOWN", "tasks", "sentence"),
     (("tasks", {"each": {"x": ["images.scene", "captions.more"]}}), "MIXED_ROLES", "tasks", "x"),
     (("tasks", {"each": dict.fromkeys("abcdef", "images.scene")}), "TOO_LONG", "tasks.each", "at most 5"),
+    (("tasks", {"each": {"x": ["captions.more", "captions.more"]}}), "VALUE_TWICE", "tasks.each.x", "twice"),
     (("tasks", PAIRS), "PAIR_NOT_ASKED", "tasks.pairs", "of: pair"),
     (("tasks", {"pairs": "images.scene"}), "PAIR_OF_ONE", "tasks.pairs", "two"),
     (("tasks", {**PAIRS, "design": "balanced"}), "WRONG_DESIGN", "tasks.design", "per_item"),
@@ -183,7 +190,10 @@ def test_a_mistake_is_named_at_its_line(change, code, path, word):
         ("winnow: protocol/1\nname: [\n", "NOT_YAML", 3),
         ("winnow: protocol/1\n  name: x\n", "NOT_YAML", 2),
         ("winnow: protocol/1\nname: a\nname: b\n", "KEY_TWICE", 3),
-        ("winnow: protocol/1\nitem: &a {b: *a}\n", "NOT_YAML", None),
+        ("winnow: protocol/1\nitem: &a {b: *a}\n", "NOT_YAML", 2),
+        ("winnow: protocol/1\nname: !!int ''\n", "NOT_YAML", 2),
+        ("winnow: protocol/1\nname: !!bool x\n", "NOT_YAML", 2),
+        ("winnow: protocol/1\nname: !!timestamp x\n", "NOT_YAML", 2),
         ("[" * 600, "NOT_YAML", None),
         ("winnow: protocol/1\nname: !!python/object:os.system x\n", "NOT_YAML", 2),
         ("x" * 100_001, "TOO_LONG", None),
@@ -213,6 +223,67 @@ def test_yaml_that_cannot_be_read_gets_advice_in_words(before, after, advice):
     assert before in text
     [found] = problems(text.replace(before, after, 1))
     assert found.code == "NOT_YAML" and advice in found.advice and found.row
+
+
+@pytest.mark.parametrize("number", ["!!float .nan", "!!float -.inf", "1e999", "-1e999", "1e16", "9" * 17, "9" * 5000])
+@pytest.mark.parametrize("place", ["points: [0, {}]", "points: {}", "at_least: {}", "judgments: {}"])
+def test_a_number_is_finite_and_one_that_floating_point_knows(place, number):
+    text = f"winnow: protocol/1\n{place.format(number)}\n"
+    [found] = problems(text)
+    assert (found.code, found.row) in {("WRONG_VALUE", 2), ("NOT_YAML", 2)} and found.advice
+
+
+LARGE = {  # as long as a file may be, or as much work as one could make
+    "a list": "screen: [" + "a," * 49_000 + "]",
+    "keys": "".join(f"k{place}: 1\n" for place in range(2_400)),
+    "answers": "answers:\n" + "- {kind: pick, nam: x}\n" * 1_000,
+    "roles": "item: {captions: {" + ", ".join(f"a{place}: b" for place in range(2_400)) + "}}",
+    "aliases": "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"{after}: &{after} [{','.join([f'*{before}'] * 9)}]\n" for before, after in pairwise("abcdefgh")),
+    "depth": "x: " + "[" * 90_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [pytest.param(f"winnow: protocol/1\n{text}", id=name) for name, text in LARGE.items()])
+def test_a_file_is_refused_within_a_bound_of_time(text):
+    problems(PICK)
+    started = time.process_time()
+    assert problems(text)
+    assert time.process_time() - started < 1  # 0.1 s where this was written; 9,000 keys took minutes
+
+
+@pytest.mark.parametrize("name", ["a list", "aliases"])
+def test_a_file_is_refused_within_a_bound_of_memory(name):
+    assert most_memory(f"winnow: protocol/1\n{LARGE[name]}") < 25e6
+
+
+def most_memory(text: str | dict) -> int:
+    tracemalloc.start()
+    problems(text)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+BOMBS = {  # tasks that an item would make, of files of 500 bytes
+    "names": ({"r0": "1..", "r1": "1..", "r2": "1.."}, ["r0", "r1", "r2"], "UNKNOWN_TASK"),
+    "tasks": ({f"r{place}": "1.." for place in range(6)}, [f"r{place}" for place in range(6)], "TOO_MANY_TASKS"),
+    "members": ({"r0": 9}, ["r0"], "TOO_MANY_TASKS"),
+    "a role again": ({"r0": 1}, ["r0"] * 16, "VALUE_TWICE"),
+}
+
+
+@pytest.mark.parametrize(("roles", "through", "code"), BOMBS.values(), ids=BOMBS)
+def test_the_tasks_of_an_item_have_a_limit(roles, through, code):
+    references = [f"captions.{role}" for role in through]
+    data = changed(
+        ("item", {"captions": roles}), ("tasks", {"each": dict.fromkeys("abcde", references)}),
+        ("screen", [{"sentence": name} for name in "abcde"]), ("decide", []), ("right", {"fit": {"x": "ok"}}),
+        ("answers", [{"name": "fit", "kind": "pick", "fixed": {"ok": "OK", "bad": "Bad"}}]),
+    )  # fmt: skip
+    started = time.process_time()
+    assert code in {one.code for one in problems(data)}
+    assert time.process_time() - started < 0.2 and most_memory(data) < 5e6
 
 
 def test_yes_and_no_are_words_and_numbers_may_be_values():
@@ -247,6 +318,26 @@ def test_the_json_schema_takes_what_we_take_and_allows_no_further_keys():
     check = jsonschema.Draft202012Validator(schema).is_valid
     assert check(PICK) and not check(changed(("scren", []))) and not check(changed(("answers.0.fixd", {})))
     assert all(check(json.loads(canonical(library.shipped(name)))) for name in library.names())
+
+
+def without_bound(schema: object, path: str = "") -> Iterator[str]:
+    """Where a list, an object of free keys or a text can be as long as it likes."""
+    if isinstance(schema, list):
+        for place, value in enumerate(schema):
+            yield from without_bound(value, f"{path}/{place}")
+    if not isinstance(schema, dict):
+        return
+    free = "patternProperties" in schema or isinstance(schema.get("additionalProperties"), dict)
+    bound = {"array": "maxItems", "string": "maxLength", "object": "maxProperties" if free else "type"}
+    if (kind := schema.get("type")) in bound and not {bound[kind], "const", "enum"} & schema.keys():
+        yield path
+    for key, value in schema.items():
+        if key != "propertyNames":
+            yield from without_bound(value, f"{path}/{key}")
+
+
+def test_nothing_in_a_file_is_without_a_bound():
+    assert list(without_bound(json_schema())) == []
 
 
 def test_the_published_schema_is_that_of_the_types():

@@ -113,3 +113,16 @@ def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, wor
     )
     with pytest.raises(UnsuitableItem, match=words):
         tasks_of(library.shipped("image-questions"), replace(item([], ["picture"]), captions=questions), {})
+
+
+def test_an_item_makes_at_most_a_thousand_tasks():
+    through = {name: f"captions.{name}" for name in ("one", "two", "three")}
+    of = protocol(
+        ("item", {"captions": dict.fromkeys(through, "1..")}), ("tasks", {"each": through}), ("answers", [YES]),
+        ("screen", [{"sentence": name} for name in through]),
+    )  # fmt: skip
+    assert len(made(of, item([*through] * 10, []))) == 1000
+    with pytest.raises(UnsuitableItem, match="would make 1,331 tasks under fits, and an item can have at most 1,000"):
+        made(of, item([*through] * 11, []))
+    with pytest.raises(UnsuitableItem, match="would make 1,035 tasks"):
+        pairs("all", None, 46)
