@@ -3,6 +3,7 @@
 from django import forms
 
 from annotation.models import OnFailure
+from annotation.wording import exact
 
 FAILURES = {OnFailure.FLAG: "may continue; you see a warning sign", OnFailure.SCREEN_OUT: "is screened out"}
 
@@ -23,4 +24,4 @@ class PercentField(forms.FloatField):
         return super().has_changed(float(shown) if isinstance(initial, float) else shown, data)
 
     def prepare_value(self, value):
-        return f"{value * 100:.6g}" if isinstance(value, float) else value
+        return exact(round(value * 100, 9)) if isinstance(value, float) else value

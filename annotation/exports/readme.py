@@ -10,6 +10,7 @@ from annotation.models import Stage, Strategy, Study
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
+from annotation.wording import exact
 
 TIES = {
     "drop": "a tie drops the item (tie_unresolved)",
@@ -123,7 +124,9 @@ def _how_many(stage: Stage) -> str:
     if stage.agreement_items:
         words += f", {stage.agreement_overlap} on {stage.agreement_items} items drawn for agreement"
     if stage.certainty:
-        return f"{words}, one more up to {stage.cap} while the leading kind is less than {stage.certainty:.4g} certain"
+        return (
+            f"{words}, one more up to {stage.cap} while the leading kind is less than {exact(stage.certainty)} certain"
+        )
     return words + (f", one more up to {stage.cap} while no kind has more than half" if stage.cap else "")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import aim, dropped_how
 from annotation.protocols.registry import VERSION_SIGN
+from annotation.wording import exact
 
 STRATEGIES = {
     "pool": "each annotator gets the next free item, in one random order for all",
@@ -223,7 +224,7 @@ def _judgments(stage: Mapping) -> str:
     if stage["agreement_items"]:
         words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
     if stage.get("certainty"):
-        percent = f"{100 * stage['certainty']:.4g} %"
+        percent = f"{exact(round(100 * stage['certainty'], 9))} %"
         return f"{words}; one more while the leading answer is less than {percent} certain, up to {stage['cap']}"
     if stage["cap"]:
         words += f"; one more while no kind of answer has more than half, up to {stage['cap']}"

@@ -70,5 +70,5 @@ def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: 
         return ""
     if wanted == "mean":
         number = answers.number(answer, value)
-        return "" if number is None else format(number, ".4g")
+        return "" if number is None else value if isinstance(answer, schema.Scale) else format(number, ".4g")
     return str(int(wanted in (value, values.role_of(value), *views.values())))

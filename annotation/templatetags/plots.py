@@ -9,6 +9,7 @@ from django.utils.safestring import mark_safe
 
 from annotation.charts.study import Column, Value
 from annotation.templatetags.figures import NOTHING, decimals, local, percent
+from annotation.wording import exact
 
 register = template.Library()
 
@@ -16,7 +17,7 @@ FORMS = {
     "count": intcomma,
     "decimal": decimals,
     "share": percent,
-    "exact": lambda value: f"{value:g}",
+    "exact": lambda value: exact(round(value, 6)),
     "moment": local,
 }
 

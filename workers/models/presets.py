@@ -114,7 +114,7 @@ def settings_of(preset: str, **changes: float | None) -> Settings:
     for name, value in given.items():
         low, high = LIMITS[name]
         if not low <= value <= high:
-            raise CannotScore("BAD_SETTING", f"The setting {name} must be between {low:g} and {high:g}, not {value:g}.")
+            raise CannotScore("BAD_SETTING", f"The setting {name} must be between {low:g} and {high:g}, not {value}.")
     if "epochs" in given and PRESETS[preset].detects:
         given["image_epochs"] = given["epochs"]
     return replace(PRESETS[preset].settings, **given)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from annotation.protocols.declared import answers, schema, simulated, tasks, val
 from annotation.protocols.declared.keys import given_keys, point_keys
 from annotation.protocols.declared.measuring import seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
-from annotation.wording import gettext_noop
+from annotation.wording import exact, gettext_noop
 
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
@@ -223,7 +223,7 @@ def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
         answer = file.answer(rule.answer)
         below = [one for one in values.points(answer) if float(one) < rule.at_least] if isinstance(
             answer, schema.Scale
-        ) else [f"below {rule.at_least:g}"]  # fmt: skip
+        ) else [f"below {exact(rule.at_least)}"]  # fmt: skip
         return dict.fromkeys(below, rule.below) | dict.fromkeys(values.fixed_of(answer), rule.no_value)
     return dict(getattr(rule, "drop", {}))
 

@@ -15,6 +15,7 @@ from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.measuring import Attributes, parents_of
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.values import ELSE
+from annotation.wording import exact
 
 _AWAITING_ESTIMATE = "awaiting_estimate"
 _FIRST, _DROP = "first", "drop"
@@ -161,10 +162,16 @@ def _by_bound(
     if len(there) * 2 <= len(numbers):
         return Decision(DROPPED, "", rule.no_value, rule.rule)
     level = (fmean if rule.rule == "mean" else median)(there)
-    outcome = format(level, ".6g")
+    is_point = isinstance(answer, schema.Scale) and level in there
+    outcome = exact(level) if is_point else _rounded(level)
     if level >= rule.at_least - 1e-9:  # a mean of thirds is not less than a third for its last bit
         return Decision(KEPT, outcome, by=rule.rule)
     return Decision(DROPPED, outcome, rule.below, rule.rule)
+
+
+def _rounded(level: float) -> str:
+    """To six digits, or to two behind the point if there are more before it."""
+    return format(level, f".{max(6, len(str(int(abs(level)))) + 2)}g")
 
 
 def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:

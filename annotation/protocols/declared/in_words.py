@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.measuring import level_of
 from annotation.protocols.declared.schema import ProtocolFile
+from annotation.wording import exact
 
 _TIES = {
     "drop": "a tie drops the item",
@@ -106,7 +107,7 @@ def _decided(rule: schema.Decision) -> str:
         case schema.Unanimous():
             return "all must give the same answer"
         case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
-            return f"the {rule.rule} must be at least {bound:g}"
+            return f"the {rule.rule} must be at least {exact(bound)}"
         case schema.MeanRank(tie=tie, over=over):
             more = f"; each {over} has a mean rank over all items" if over else ""
             return f"the option with the best mean rank counts, {_TIES[tie]}{more}"

@@ -18,6 +18,7 @@ from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
+from annotation.wording import exact
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
 UNKNOWN = "not stated"
@@ -319,6 +320,6 @@ def judgments_per_item(facts: Facts) -> str:
         line = f"{stage['name']}: {stage['overlap']}"
         if stage.get("agreement_items"):
             line += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
-        unsure = f" while less than {stage['certainty']:.4g} certain" if stage.get("certainty") else ""
+        unsure = f" while less than {exact(stage['certainty'])} certain" if stage.get("certainty") else ""
         found.append(line + (f", up to {stage['cap']}{unsure}" if stage.get("cap") else ""))
     return "; ".join(found)

@@ -84,6 +84,22 @@ def test_by_numbers_and_by_one_statement(of, labels, wanted):
     assert told(of, *labels.split()) == wanted
 
 
+@pytest.mark.parametrize(
+    ("points", "labels", "outcome"),
+    [
+        ([1000000, 1000001], "1000000 1000000 1000000", "1000000"),
+        ([1000000, 1000001], "1000001 1000001 1000001", "1000001"),
+        ([1000000, 1000001], "1000000 1000001 1000001", "1000000.67"),
+        ([0, 1.0000001], "1.0000001 1.0000001 1.0000001", "1.0000001"),
+        ([0, 1], "0 1 1", "0.666667"),
+    ],
+)
+def test_a_mean_keeps_the_digits_that_tell_points_apart(points, labels, outcome):
+    scale = {"name": "many", "ask": "How many?", "kind": "scale", "points": points}
+    of = protocol({"answer": "many", "rule": "mean", "at_least": 0, "below": "few"}, answers=(scale,))
+    assert told(of, *labels.split())[:2] == ("kept", outcome)
+
+
 def test_a_statement_counts_as_no_where_what_it_rests_on_does_not_hold():
     listed = {"name": "holds", "ask": "?", "kind": "check", "of": "captions.more", "parents": "model"}
     half = {"answer": "holds", "rule": "mean", "at_least": 0.5, "below": "broken"}
