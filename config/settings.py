@@ -54,6 +54,7 @@ PROXIES = os.environ.get("WINNOW_PROXIES") or ("1" if PRODUCTION else "0")
 if not PROXIES.isdecimal():
     raise ImproperlyConfigured(f"WINNOW_PROXIES must be the number of proxies in front of Winnow, not {PROXIES!r}.")
 TRUSTED_PROXIES = int(PROXIES)  # each appends to X-Forwarded-For
+JOINS_PER_HOUR = int(os.environ.get("WINNOW_JOINS_PER_HOUR") or 30)  # of one study from one address; 0: any number
 PRIVATE = os.environ.get("WINNOW_WEBHOOK_PRIVATE", "")
 try:  # networks that are not public and that webhooks may be sent to
     WEBHOOK_NETWORKS = [ipaddress.ip_network(name.strip()) for name in PRIVATE.split(",") if name.strip()]

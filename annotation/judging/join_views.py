@@ -17,13 +17,14 @@ from annotation.judging import completion, next_step
 from annotation.judging.views import at_desk, page, private, text
 from annotation.models import Annotator, Stage, StageState, Study, StudyState
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.participants import prolific
 from annotation.permissions import Desk, invited
 from annotation.protocols.registry import protocol_named
 from annotation.studies import markdown
 from benchmarks import audit
+from benchmarks.accounts import limits
 
 PROLIFIC = {"PROLIFIC_PID": "prolific_pid", "STUDY_ID": "prolific_study", "SESSION_ID": "prolific_session"}
-LONGEST = 64  # of what Prolific sends
 COOKIE_AGE = 180 * 24 * 3600  # seconds
 
 
@@ -44,6 +45,8 @@ def _chosen_language(request: HttpRequest) -> str:
 
 def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str) -> HttpResponse:
     given = _given(request)
+    if not prolific.is_filled_in(given):
+        return page("unfilled", status=400, study=study)
     known = _known(study, given.get("PROLIFIC_PID", ""))
     if known:
         return _come_again(request, known, stage, given)
@@ -59,7 +62,7 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
 def _given(request: HttpRequest) -> dict[str, str]:
     """What Prolific put into the link, by its names; a form sends it on."""
     sent = {**request.GET.dict(), **request.POST.dict()}
-    return {field: text(sent, field)[:LONGEST] for field in PROLIFIC if field in sent}
+    return {field: text(sent, field) for field in PROLIFIC if field in sent}
 
 
 def _known(study: Study, prolific_pid: str) -> Annotator | None:
@@ -67,12 +70,12 @@ def _known(study: Study, prolific_pid: str) -> Annotator | None:
 
 
 def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, given: dict[str, str]) -> HttpResponse:
-    """Back to their page, where the browser shows that it is theirs: others may know somebody's Prolific id too.
+    """Back to their page, if the browser shows that it is theirs: others may know what Prolific put into the link.
 
     Only a POST stores another link or submission; where there is none, GET leads on at once.
     """
     ids = {PROLIFIC[field]: value for field, value in given.items() if field != "PROLIFIC_PID" and value}
-    theirs = _is_theirs(request, known, given)
+    theirs = _is_theirs(request, known)
     if theirs and request.method == "POST":
         participant_lifecycle.arrive(annotator=known, stage=stage, by="invite", **ids)
     now = {name: getattr(known, name) for name in ids}
@@ -83,14 +86,14 @@ def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, giv
     return page("join_again", status=status, study=known.study, given=given, theirs=theirs, wrong=wrong)
 
 
-def _is_theirs(request: HttpRequest, known: Annotator, given: dict[str, str]) -> bool:
-    """The cookie of their joining, their own link typed in, the very form by which they joined, or the submission."""
+def _is_theirs(request: HttpRequest, known: Annotator) -> bool:
+    """The cookie of their joining, their own link typed in, or the very form by which they joined. Nothing in the link
+    is proof, not even the submission: a filled-in link that somebody passes on would put everyone at one desk.
+    """
     proofs = [request.COOKIES.get(_cookie(known), ""), text(request.POST, "link").rstrip("/").rpartition("/")[2]]
     if key := text(request.POST, "key"):
         proofs.append(_token(known.study, key))
-    session = known.prolific_session
-    same = bool(session) and constant_time_compare(session, given.get("SESSION_ID", ""))
-    return same or any(constant_time_compare(known.token, proof) for proof in proofs)
+    return any(constant_time_compare(known.token, proof) for proof in proofs)
 
 
 def _cookie(annotator: Annotator) -> str:
@@ -116,6 +119,9 @@ def _joined(
     key = text(request.POST, "key")
     if key:
         who["token"] = _token(study, key)
+    clicked_twice = study.annotators.filter(token=who.get("token", "")).exists()
+    if not clicked_twice and limits.too_many_join(request, study.pk):
+        return page("too_many", status=429, study=study)
     consented_at = timezone.now() if study.consent else None
     name = text(request.POST, "name")[:120]
     try:

@@ -5,8 +5,9 @@ A manager carries the files by hand: nothing is sent anywhere.
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -17,6 +18,8 @@ from annotation.participants.roster import Participant
 from benchmarks import audit
 
 PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
+# Prolific's are 24 hexadecimal digits. "null", "undefined" and PROLIFIC_PID have no digit, an empty UUID only zeros.
+ID = re.compile(r"(?=.*[1-9])[0-9A-Za-z-]{1,64}")
 CODES = ("completion_code", "screened_out_code", "no_consent_code")
 GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's words for submissions that end without an answer
 COLUMNS = (
@@ -36,6 +39,11 @@ class Unreadable(ValueError):
 def with_parameters(link: str) -> str:
     """The link to paste at Prolific, which fills in the three parameters."""
     return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
+
+
+def is_filled_in(given: Mapping[str, str]) -> bool:
+    """Whether a link's parameters (some of PARAMETERS, or none) are IDs, and the participant's is among them."""
+    return not given or ("PROLIFIC_PID" in given and all(ID.fullmatch(value) for value in given.values()))
 
 
 @transaction.atomic

@@ -69,6 +69,7 @@ def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> Ht
     sums = ("answers", "counted", "active_minutes", "pay", "span_pay")
     context = {
         "section": "studies", "study": study, "participants": found, "links": _links(request, study),
+        "site": request.build_absolute_uri("/").rstrip("/"),
         "codes": CodesForm(initial={name: getattr(study, name) for name in prolific.CODES}), "returned": ReturnedForm(),
         "totals": {name: sum(getattr(one, name) for one in found) for name in sums}, **bound,
     }  # fmt: skip

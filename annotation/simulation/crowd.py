@@ -24,18 +24,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from django.db import connection, transaction
+from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import permissions
+from annotation.assignment import seats
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocols.declared import simulated
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
-from annotation.simulation.browser import Form, Page, Unreachable, Visitor
-from benchmarks import audit
+from annotation.simulation.browser import Form, Unreachable, Visitor
 
 MEDIAN_MS, SIGMA = 6000, 0.5
 SKIP_RATE, UNDO_RATE = 0.01, 0.02
@@ -115,22 +116,22 @@ def thinking_ms(rng: Random) -> tuple[int, int]:
 
 
 class Simulated:
-    """Joins on creation, reads the instructions, then takes one turn per call."""
+    """Joins on creation, reads the instructions, then takes one turn per call.
+
+    They join without the page, which limits how many join from one address.
+    """
 
     def __init__(self, study: Study, plan: Plan, number: int):
         self.plan = plan
         self.rng = Random(f"{plan.seed}/{number}")
         self.visitor = Visitor(plan.url)
-        self.page = self._join(study, f"Simulated {number}")
-        self.tally = Tally(mark_simulated(token=self.page.url.rstrip("/").split("/")[-1], by="command").pseudonym)
-
-    def _join(self, study: Study, name: str) -> Page:
-        joining = self.visitor.open(reverse("join", args=[study.invite]))
-        if not joining.forms:
-            raise Unreachable(
-                f"{self.plan.url} does not let anyone join “{study.name}”. Is it open, and on that server?"
-            )
-        return self.visitor.send(joining.url, {**joining.forms[0].values, "name": name, "consent": "yes"})
+        if not self.visitor.open(reverse("join", args=[study.invite])).forms:
+            raise Unreachable(f"{plan.url} does not let anyone join “{study.name}”. Is it open, and on that server?")
+        who = {"name": f"Simulated {number}", "simulated": True}
+        consented_at = timezone.now() if study.consent else None
+        annotator = seats.join(study=study, by="command", consented_at=consented_at, **who)
+        self.tally = Tally(annotator.pseudonym)
+        self.page = self.visitor.open(reverse("judge", args=[annotator.token]))
 
     def turn(self) -> str:
         """One step on the current page: `judged`, `other` (rules, practice, skip, undo), `waiting` or `over`."""
@@ -229,16 +230,6 @@ class Simulated:
 
     def _note(self, what: str) -> None:
         self.tally.errors.append(f"{self.tally.pseudonym}: {what} was answered with {self.page.status}")
-
-
-@transaction.atomic
-def mark_simulated(*, token: str, by: str) -> Annotator:
-    """Marked here, because joining over HTTP cannot say so and nobody else may."""
-    annotator = Annotator.objects.select_for_update().get(token=token)
-    annotator.simulated = True
-    annotator.save(update_fields=["simulated"])
-    audit.record(by=by, verb="marked as simulated", subject=annotator)
-    return annotator
 
 
 # All of them

@@ -1,8 +1,10 @@
-"""Limits of attempts to log in: for a name, for a name from one address, and for an address."""
+"""Limits of attempts to log in (for a name, for a name from one address, for an address) and of people who join."""
 
 import hashlib
 import time
+from ipaddress import ip_interface
 
+from django.conf import settings
 from django.contrib.auth.forms import UsernameField
 from django.core.cache import cache
 from django.http import HttpRequest
@@ -12,6 +14,7 @@ from benchmarks.permissions import client_address
 TRIES = 10  # per minute, for one name from one address
 TRIES_FROM_ADDRESS = 60  # per minute, for all names
 TRIES_OF_NAME = 60  # per minute, from all addresses
+HOUR = 3600  # seconds
 
 
 def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
@@ -20,11 +23,11 @@ def seconds_to_wait(request: HttpRequest, name: str | None) -> int:
     The name is normalised as in Django, ignoring case, and hashed: it may be a password typed into the wrong field.
     """
     minute, second = _clock()
-    address = client_address(request)
-    tries = [(_tries(f"{minute} {address}"), TRIES_FROM_ADDRESS)]
+    address, now = _network(request), f"login {minute}"
+    tries = [(_count(f"{now} {address}"), TRIES_FROM_ADDRESS)]
     if name is not None:
         name = str(UsernameField().to_python(name)).lower()
-        tries += [(_tries(f"{minute} {address} {name}"), TRIES), (_tries(f"{minute} name {name}"), TRIES_OF_NAME)]
+        tries += [(_count(f"{now} {address} {name}"), TRIES), (_count(f"{now} name {name}"), TRIES_OF_NAME)]
     return 60 - second if any(count > most for count, most in tries) else 0
 
 
@@ -33,9 +36,28 @@ def _clock() -> tuple[int, int]:
     return divmod(int(time.time()), 60)
 
 
-def _tries(who: str) -> int:
-    key = "login-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
-    cache.add(key, 0, timeout=120)
+def too_many_join(request: HttpRequest, study: int) -> bool:
+    """Count somebody who joins the study from this address. Whether more have joined within the hour than may.
+
+    Only a count by a hash is kept, for two hours. Without Redis nothing is counted, and everybody can join.
+    """
+    hour = int(time.time()) // HOUR
+    return 0 < settings.JOINS_PER_HOUR < _count(f"join {hour} {study} {_network(request)}", 2 * HOUR)
+
+
+def _network(request: HttpRequest) -> str:
+    """The client's address; of IPv6 the /64, all of which one household or machine has."""
+    try:
+        found = ip_interface(client_address(request))
+    except ValueError:  # a proxy that writes something else
+        return client_address(request)
+    mapped = getattr(found.ip, "ipv4_mapped", None)
+    return str(found.ip if found.version == 4 else mapped or ip_interface(f"{found.ip}/64").network)
+
+
+def _count(who: str, timeout: int = 120) -> int:
+    key = "limit-" + hashlib.sha256(who.encode("utf-8", "replace")).hexdigest()
+    cache.add(key, 0, timeout=timeout)
     try:
         return cache.incr(key)
     except ValueError:  # it is not stored

@@ -1,8 +1,10 @@
 """Joining by a link, with and without consent, and every way in which a study ends for somebody: pages and codes."""
 
 import re
+from urllib.parse import urlencode
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -155,8 +157,54 @@ def test_a_known_participant_is_brought_back_to_their_page(client, known):
     assert client.post(link(known.invited_to, IDS), {"consent": "no"}).url == home(known)
 
 
-def test_the_submission_shows_who_comes_from_another_browser(known):
-    assert Client().get(link(known.invited_to, IDS)).url == home(known)
+def test_nothing_in_the_link_opens_their_page_in_another_browser(known):
+    again = Client().get(link(known.invited_to, IDS))
+    assert "Somebody has already joined" in again.text and known.token not in again.text
+
+
+UNFILLED = [
+    "{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "{{PROLIFIC_PID}}", "${e://Field/PROLIFIC_PID}", "[ID1]",
+    "%ID1%", "<id1>", "null", "undefined", "None", "NaN", "PROLIFIC_PID", "ada1@example.org", "", " ", "0",
+    "00000000-0000-0000-0000-000000000000", "5f1e " + "7" * 20, "7" * 65,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"])
+@pytest.mark.parametrize("value", UNFILLED)
+def test_a_link_that_was_not_filled_in_seats_nobody(client, name, value):
+    study = studies.study()
+    ids = {"PROLIFIC_PID": "5f1e00000000000000000001", "STUDY_ID": "s1", "SESSION_ID": "x1"} | {name: value}
+    for path in (link(study, f"?{urlencode(ids)}"), link(study, "?" + "&".join(f"{k}={v}" for k, v in ids.items()))):
+        for answer in (client.get(path), client.post(path, {"key": "1"})):
+            assert answer.status_code == 400 and "This link has no Prolific ID" in answer.text
+    assert not Annotator.objects.exists()
+
+
+def test_a_submission_without_a_participant_is_not_filled_in_either(client):
+    assert client.get(link(studies.study(), "?STUDY_ID=s1&SESSION_ID=x1")).status_code == 400
+
+
+ADDRESSES = [("192.0.2.7", "192.0.2.8"), ("2001:db8::1", "2001:db8:0:1::1"), ("::ffff:192.0.2.9", "::ffff:192.0.2.10")]
+
+
+@pytest.mark.parametrize(
+    ("ids", "address", "other"), [("", *ADDRESSES[0]), ("?PROLIFIC_PID=p{n}", *ADDRESSES[1]), ("", *ADDRESSES[2])]
+)
+def test_one_address_opens_so_many_desks_an_hour(settings, ids, address, other):
+    settings.JOINS_PER_HOUR, study = 2, studies.study()
+    cache.clear()
+    joined = [Client(REMOTE_ADDR=address).post(link(study, ids.format(n=n)), {"key": n}) for n in (1, 2, 2, 3)]
+    assert [answer.status_code for answer in joined] == [302, 302, 302, 429]  # the second was sent twice
+    assert "Please try again in an hour" in joined[-1].text and Annotator.objects.count() == 2
+    assert Client(REMOTE_ADDR=address).get(joined[0].url).status_code == 200
+    assert Client(REMOTE_ADDR=other).post(link(study, ids.format(n=4)), {"key": 4}).status_code == 302
+
+
+def test_a_whole_ipv6_network_is_one_address(settings):
+    settings.JOINS_PER_HOUR, study = 1, studies.study()
+    cache.clear()
+    answers = [Client(REMOTE_ADDR=f"2001:db8::{n}").post(link(study), {"key": n}) for n in (1, 2)]
+    assert [answer.status_code for answer in answers] == [302, 429]
 
 
 def test_another_stages_link_seats_them_there_once_they_say_so(client, known):

@@ -197,6 +197,14 @@ def test_a_manager_marks_somebody_as_returned_and_lets_them_go_on(client, manage
 # Links and codes
 
 
+def test_managers_can_send_somebody_their_own_link(client, manager, study):
+    ann = person(study, 0, "p1")
+    own = f'value="http://testserver/judge/{ann.token}/"'
+    assert own in page(client, study)
+    participant_lifecycle.exclude(annotator=ann, reason="No", by="test")
+    assert own not in page(client, study)
+
+
 def test_the_links_carry_prolifics_three_parameters(client, manager):
     study = studies.study(stages=TWO)
     shown = page(client, study).replace("&amp;", "&")
