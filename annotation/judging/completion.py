@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from django.db import transaction
+
 from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, AttemptKind, Lease, LeaseState, Slot, Study
 from annotation.participants.lifecycle import FINISHED, GIVEN, NO_CONSENT, SCREENED_OUT
@@ -64,9 +66,11 @@ def back_to_prolific(prolific_pid: str, code: str) -> str:
     return PROLIFIC_RETURN + quote(code, safe="") if prolific_pid and code else ""
 
 
+@transaction.atomic
 def give_code(annotator: Annotator, study: Study, kind: str) -> None:
     """Remember once for each submission which code its participant was shown."""
-    told = {"kind": kind, "code": code_of(study, kind), "session": annotator.prolific_session}
+    locked = Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)  # they may have been erased just now
+    told = {"kind": kind, "code": code_of(study, kind), "session": locked.prolific_session}
     mine = Event.objects.filter(subject=audit.named(annotator), verb=GIVEN)
     if not mine.filter(data__contains=told).exists():
         audit.record(by="app", verb=GIVEN, subject=annotator, **told)

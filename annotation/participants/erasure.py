@@ -14,17 +14,18 @@ from django.utils import timezone
 from annotation.assignment import leases
 from annotation.models import Annotator, Study
 from annotation.models.study import secret_token
-from annotation.participants.lifecycle import ARRIVED
+from annotation.participants.lifecycle import ARRIVED, GIVEN
 from benchmarks import audit
 from benchmarks.transactions import anew
 
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
 
-# The earlier submissions of those who came by another link, which events keep.
+# What events keep of submissions: the earlier ones of those who came by another link, and those that got a code.
 EVENTS = """
-UPDATE benchmarks_event SET data = data #- '{before,prolific_study}' #- '{before,prolific_session}'
-WHERE subject = %s AND verb = %s AND data ? 'before'
+UPDATE benchmarks_event SET data = CASE verb WHEN %s THEN data || '{"session": ""}'
+  ELSE data #- '{before,prolific_study}' #- '{before,prolific_session}' END
+WHERE subject = %s AND verb IN (%s, %s)
 """
 
 
@@ -45,7 +46,7 @@ def erase(*, annotator: Annotator, by: str) -> bool:
     annotator.token, annotator.erased_at = secret_token(), timezone.now()
     annotator.save(update_fields=[*PERSONAL, "token", "erased_at"])
     with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [audit.named(annotator), ARRIVED])
+        cursor.execute(EVENTS, [GIVEN, audit.named(annotator), ARRIVED, GIVEN])
     audit.record(by=by, verb="erased personal data", subject=annotator, study=annotator.study_id)
     return True
 

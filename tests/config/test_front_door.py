@@ -103,10 +103,25 @@ def test_collected_scripts_import_each_other_under_hashed_names(settings, tmp_pa
     assert all(re.search(r"\.[0-9a-f]{12}\.js$", path.name) and path.exists() for path in imported), imported
 
 
-def test_the_log_tells_no_annotators_link():
-    for words in ("Internal Server Error: /judge/aB-3_x/", "/join/aB-3_x/?STUDY_ID=1", "Key (token)=(aB-3_x) exists."):
-        record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
-        assert Redacted().format(record) == words.replace("aB-3_x", "…")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Internal Server Error: /judge/aB-3_x/",
+        "/join/aB-3_x/?PROLIFIC_PID=aB-3_x&STUDY_ID=aB-3_x&SESSION_ID=aB-3_x",
+        "Key (token)=(aB-3_x) exists.",
+        "Key (study_id, prolific_pid)=(7, aB-3_x) already exists.",
+        "DETAIL:  Failing row contains (aB-3_x).\n\nThe above exception",
+    ],
+)
+def test_the_log_tells_no_annotators_link_or_id(words):
+    record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
+    assert Redacted().format(record) == words.replace("aB-3_x", "…")
+
+
+def test_the_log_tells_nothing_of_a_row_of_several_lines():
+    words = "DETAIL:  Failing row contains (7, Grace\nHopper (5f1e), null).\nCONTEXT: x"
+    record = logging.LogRecord("django.request", logging.ERROR, "", 1, words, (), None)
+    assert Redacted().format(record) == "DETAIL:  Failing row contains (….\nCONTEXT: x".replace("….", "…).")
 
 
 def test_a_log_is_its_owners_alone(tmp_path):

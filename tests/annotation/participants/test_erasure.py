@@ -1,21 +1,30 @@
 """Who somebody was is forgotten everywhere; what they judged stays, and so does every byte of the export."""
 
+import logging
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.exports.export import export_split
+from annotation.judging import completion
 from annotation.models import Annotator, Lease
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.participants.erasure import PERSONAL, erase, of_before
 from benchmarks.housekeeping import tables
 from benchmarks.models import Event
+from config.logs import Redacted
 from tests.annotation.exports.test_export import contents
 from tests.builders import crowds, studies
+from tests.builders import webhooks as builders_webhooks
 from tests.builders.pipelines import with_originals
 
 WHO = {
@@ -52,6 +61,56 @@ def test_nothing_is_left_and_the_export_is_the_same(tmp_path):
     assert who.token == Annotator.objects.get(pk=who.pk).token
 
 
+BROWSER = {"HTTP_USER_AGENT": "CANARYBROWSER", "REMOTE_ADDR": "203.0.113.77", "HTTP_REFERER": "https://CANARYREFERER/"}
+
+
+def stored_anywhere() -> bytes:
+    """Every value of every table, every file in the storage, and what Redis has."""
+    redis = cache._cache.get_client()
+    values = [value for key in redis.scan_iter() for value in (key, redis.dump(key) or b"")]
+    files = [path.read_bytes() for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
+    return b"\n".join([everything(), *values, *files])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_of_somebody_who_came_answered_and_was_paid_is_kept(client, manager, caplog):
+    cache.clear()
+    study = studies.study(items=3, overlap=1, quota=1, consent="Do you agree?")
+    builders_webhooks.webhook(study)
+    visitor = Client(**BROWSER)
+    for ids in ("", "?PROLIFIC_PID=CANARYPID1&STUDY_ID=CANARYSTUDY1&SESSION_ID=CANARYSESSION1"):
+        with caplog.at_level(logging.DEBUG):
+            sent = {"name": "Grace Canary", "consent": "yes", "key": "CANARYKEY"}
+            home = visitor.post(f"/join/{study.invite}/{ids}", sent).url
+            who = Annotator.objects.get(token=home.split("/")[2])
+            studies.read(who, study.stages.get())
+            visitor.get(home)
+            lease = who.leases.get()
+            visitor.post(home + "flag/", {"lease": lease.token, "flag_reason": "blurred"})
+            studies.judgment(who, study.stages.get())
+            assert "code" in visitor.get(home).text
+            again = ids.replace("STUDY1", "STUDY2").replace("SESSION1", "SESSION2")
+            visitor.post(f"/join/{study.invite}/{again}")
+            visitor.get(home)
+            visitor.post(home + "leave/")
+            visitor.post(home + "return/")
+            client.get(reverse("study-participants", args=[study.pk]))
+            client.get(reverse("study-submissions", args=[study.pk]))
+            csv = f"Participant id,Status\n{who.prolific_pid},RETURNED\n".encode()
+            client.post(
+                reverse("study-returned", args=[study.pk]), {"file": SimpleUploadedFile("x.csv", csv)}, follow=True
+            )
+        token = who.token
+        before = stored_anywhere()
+        assert token.encode() in before and (b"CANARYSESSION1" in before) == bool(ids)
+        assert erase(annotator=who, by="test")
+        kept = stored_anywhere()
+        logged = "\n".join(map(Redacted().format, caplog.records))
+        for value in ("CANARY", "Grace Canary", token, "203.0.113.77"):
+            assert value.encode() not in kept and value not in logged
+    assert Event.objects.filter(verb="was given a code").count() >= 2
+
+
 @pytest.mark.django_db
 class TestOne:
     @pytest.fixture
@@ -85,6 +144,12 @@ class TestOne:
         erase(annotator=Annotator.objects.get(pk=who.pk), by="test")
         participant_lifecycle.arrive(annotator=who, stage=None, by="test", prolific_session="CANARYTHIRD")
         assert {getattr(Annotator.objects.get(pk=who.pk), name) for name in PERSONAL} == {""}
+
+    def test_a_code_given_in_the_same_moment_leaves_nothing(self, study):
+        who = person(study)
+        erase(annotator=Annotator.objects.get(pk=who.pk), by="test")
+        completion.give_code(who, study, participant_lifecycle.FINISHED)
+        assert Event.objects.get(verb="was given a code").data["session"] == ""
 
     def test_the_database_holds_it(self, study):
         who = person(study)
