@@ -24,7 +24,7 @@ CODES = ("completion_code", "screened_out_code", "no_consent_code")
 GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's words for submissions that end without an answer
 COLUMNS = (
     "participant_id", "submission_id", "prolific_study", "pseudonym", "state", "code_given", "answers",
-    "answers_that_count", "active_minutes", "minutes_first_to_last", "checks", "checks_right", "pay_due",
+    "answers_that_count", "skipped", "active_minutes", "minutes_first_to_last", "checks", "checks_right", "pay_due",
     "pay_first_to_last", "currency", "suggestion", "reasons",
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -74,9 +74,9 @@ def submissions(study: Study, found: Iterable[Participant]) -> str:
         who = one.annotator
         row = (
             who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
-            one.counted, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks, one.checks_right,
-            f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency, "approve" if one.approve else "look",
-            "; ".join(one.reasons),
+            one.counted, one.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks,
+            one.checks_right, f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency,
+            "approve" if one.approve else "look", "; ".join(one.reasons),
         )  # fmt: skip
         writer.writerow([safe(str(cell)) for cell in row])
     return written.getvalue()

@@ -8,26 +8,33 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
+
+from django.db.models import Exists, OuterRef, Subquery
 
 from annotation.checks import attention_checks, qualification
 from annotation.figures import annotators
 from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
-from annotation.models import Annotator, Seat, Stage, Study
+from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of
+from annotation.protocols.base import CANNOT_JUDGE
 from benchmarks import audit
 from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
+MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign; and one screen
+LITTLE, COMPARED_FROM = 0.25, 5  # of the median answers of those who finished, if they are so many
 Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time, submission, its study
 
 
 @dataclass(slots=True)
 class Participant:
     """`answers` were given and not taken back, including checks; `counted` of them count; `signs` are sentences.
+    `skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
     """
@@ -38,6 +45,9 @@ class Participant:
     state: str = NOT_BEGUN
     answers: int = 0
     counted: int = 0
+    skipped: int = 0
+    not_judged: int = 0
+    flagged: int = 0
     active_minutes: float = 0.0
     span_minutes: float = 0.0
     pay_per_hour: float = 0.0
@@ -91,10 +101,12 @@ def participants(study: Study, by_submission: bool = False) -> list[Participant]
     codes = _codes(everybody)
     seats = Seat.objects.filter(stage__study=study, screened_out_at__isnull=False)
     out = set(seats.values_list("annotator", "stage"))
+    _add_avoided(found, earlier, study)
     for one in everybody:
         one.span_minutes = (max(one.times) - min(one.times)) / HOUR * 60 if one.times else 0.0
         kind, one.code = codes.get((one.annotator.pk, one.session), ("", ""))
         one.state = _state(one, kind, (one.annotator.pk, one.annotator.stage_id) in out)
+    _add_little_work(everybody)
     return [one for one in everybody if one.annotator.prolific_pid] if by_submission else everybody
 
 
@@ -128,13 +140,53 @@ def _codes(found: Iterable[Participant]) -> dict[tuple[int, str], tuple[str, str
     return {(names[one.subject], one.data["session"]): (one.data["kind"], one.data["code"]) for one in given}
 
 
+def _submission(earlier: Earlier, number: int, at: int) -> int:
+    """Which of the annotator's submissions something at this time belongs to."""
+    return bisect([until for until, _, _ in earlier.get(number, ())], at)
+
+
+def _add_avoided(found: Mapping[int, list[Participant]], earlier: Earlier, study: Study) -> None:
+    """What they skipped, could not judge or flagged; a sign if that is much of what they were shown."""
+    theirs = Lease.objects.filter(annotator__study=study)
+    stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]
+    kinds = {
+        "skipped": theirs.filter(state=LeaseState.SKIPPED),
+        "not_judged": theirs.annotate(stands=Subquery(stands)).filter(stands=CANNOT_JUDGE),
+        "flagged": theirs.filter(Exists(Flag.objects.filter(lease=OuterRef("pk")))),
+    }
+    for kind, leases in kinds.items():
+        for number, at in leases.values_list("annotator__number", "granted_at"):
+            one = found[number][_submission(earlier, number, round(at.timestamp() * 1_000_000))]
+            setattr(one, kind, getattr(one, kind) + 1)
+    for one in (one for mine in found.values() for one in mine):
+        shown = one.answers + one.skipped
+        if _is_much(one.skipped + one.not_judged, shown):
+            one.signs += [f"skipped {one.skipped} of {shown} screens"] * bool(one.skipped)
+            one.signs += [f"“cannot judge” in {one.not_judged} of {one.answers} answers"] * bool(one.not_judged)
+        one.signs += [f"flagged {one.flagged} of {shown} screens"] * _is_much(one.flagged, shown)
+
+
+def _is_much(avoided: int, shown: int) -> bool:
+    return avoided > 1 and avoided > MOST_AVOIDED * shown
+
+
+def _add_little_work(everybody: Iterable[Participant]) -> None:
+    """A sign of those who finished with far fewer answers than the others, however they came to the end."""
+    finished = [one for one in everybody if one.state == FINISHED_STATE]
+    typical = median([one.answers for one in finished]) if len(finished) >= COMPARED_FROM else 0
+    for one in finished:
+        if one.answers < LITTLE * typical:
+            answers = f"{one.answers} answer{'s' * (one.answers != 1)}"
+            one.signs.append(f"finished with {answers}; the median of all who finished is {typical:g}")
+
+
 def _add_stage(found: Mapping[int, list[Participant]], earlier: Earlier, stage: Stage, where: str) -> None:
     """What everyone did in the stage; `where` is how their warning signs name it."""
     by_submission: dict[tuple[int, int], list[int]] = defaultdict(list)  # the places of judgments
     last: dict[int, int] = {}  # by annotator, their last submission with a judgment here
     rows = judgments_of(stage)
     for place, (number, at) in enumerate(zip(rows.annotator.tolist(), rows.at.tolist(), strict=True)):
-        which = bisect([until for until, _, _ in earlier.get(number, ())], at)
+        which = _submission(earlier, number, at)
         by_submission[number, which].append(place)
         last[number] = max(which, last.get(number, 0))
     everybody = annotator_behaviour.stage_behaviour(rows, rule_of(stage).projections())

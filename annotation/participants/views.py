@@ -66,7 +66,7 @@ def study_participants(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> HttpResponse:
     found = roster.participants(study)
-    sums = ("answers", "counted", "active_minutes", "pay", "span_pay")
+    sums = ("answers", "counted", "skipped", "active_minutes", "pay", "span_pay")
     context = {
         "section": "studies", "study": study, "participants": found, "links": _links(request, study),
         "site": request.build_absolute_uri("/").rstrip("/"),

@@ -15,6 +15,7 @@ from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Slot, Study
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.participants import prolific, roster
+from annotation.protocols.base import CANNOT_JUDGE
 from benchmarks.models import Event
 from tests.builders import studies
 
@@ -254,6 +255,48 @@ def test_what_to_look_at_is_spelled_out_and_nothing_is_rejected(client, manager,
         "excluded: Same place 40 times; was not shown the completion code",
     ]
     assert (nothing.pk, working.pk) != (None, None)
+
+
+def avoid(who: Annotator, how: str, screens: int) -> None:
+    """Skip, flag (and answer) or do not judge so many of the next screens."""
+    for _ in range(screens):
+        lease = studies.assignment_leases.hold(annotator=who, stage=who.stage, wanted=1)[0]
+        if how == "skip":
+            studies.assignment_leases.skip(annotator=who, token=lease.token)
+            continue
+        if how == "flag":
+            submissions.flag(annotator=who, token=lease.token, reason="blurred")
+        answer = {"shown_answer": CANNOT_JUDGE, "reason": "dark"} if how == "cannot" else {"shown_answer": "none"}
+        submissions.submit(annotator=who, token=lease.token, key=uuid.uuid4(), **answer)
+
+
+@pytest.mark.parametrize(
+    ("how", "screens", "reason"),
+    [
+        ("skip", 39, "skipped 39 of 40 screens"),
+        ("cannot", 39, "“cannot judge” in 39 of 40 answers"),
+        ("flag", 39, "flagged 39 of 40 screens"),
+        ("skip", 2, "skipped 2 of 3 screens"),
+        ("skip", 1, ""),
+    ],
+)
+def test_who_finished_by_avoiding_the_screens_is_looked_at(client, manager, study, how, screens, reason):
+    ann = person(study, 1, "p1", times=(60_000,))
+    avoid(ann, how, screens)
+    finish(client, ann)
+    [row] = sheet(client, study)
+    assert row["code_given"] == study.completion_code
+    assert (row["suggestion"], row["skipped"]) == ("look" if reason else "approve", str(screens * (how == "skip")))
+    assert reason in row["reasons"].split("; ") and (not reason or f"{reason}</span>" in page(client, study))
+
+
+def test_who_finished_with_far_less_than_the_others_is_looked_at(client, manager, study):
+    people = [person(study, 5, f"p{n}", pick="none", times=(60_000,)) for n in range(5)]
+    people.append(person(study, 1, "p9", pick="none", times=(60_000,)))
+    for one in people:
+        finish(client, one)
+    reasons = [row["reasons"] for row in sheet(client, study)]
+    assert reasons == [*[""] * 5, "finished with 1 answer; the median of all who finished is 5"]
 
 
 def test_a_code_of_an_earlier_submission_is_not_given_for_the_newest(client, manager, study):
