@@ -3,7 +3,9 @@
 A tie counts as half a win for each. Strengths are of maximum likelihood, by Newton's method, and have the mean zero;
 they exist where no group of things beats all others every time (Ford 1957). Standard errors are robust (White 1982):
 they hold with ties, whose results vary less than wins and losses do, and where comparisons of one item depend on each
-other, since they are summed by item.
+other, since they are summed by item, times √(n / (n − 1)) of n items, with Student's t of n − 1 degrees of freedom.
+They need several items that differ: there is no interval for what was compared on fewer than `FEWEST` items, or came
+out on each as expected.
 """
 
 from collections.abc import Hashable, Sequence
@@ -12,10 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotation.measures.exact_tests import student_t_95
 from annotation.measures.types import Array
 
+FEWEST = 10  # items behind an interval
+FEW_ITEMS = f"compared on fewer than {FEWEST} items"
+ALL_ALIKE = "all items came out alike, as with ties only, so nothing shows how much others would differ"
 _MOST_STEPS, _PRECISION = 100, 1e-12
-_NORMAL = 1.959963984540054
+_ROUNDING = 1e-9  # what may be left of an item's score that is 0
 
 
 class Compared(NamedTuple):
@@ -29,13 +35,16 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """On the logit scale, with its 95 % interval, and `n`, the comparisons that it was in."""
+    """On the logit scale, with its 95 % interval, and `n`, the comparisons that it was in. Where `low` and `high` are
+    None, `reason` says why.
+    """
 
     name: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n: int
+    reason: str = ""
 
 
 class NoStrengths(ValueError):
@@ -63,13 +72,27 @@ def bradley_terry(compared: Sequence[Compared]) -> list[Strength]:
     np.add.at(scores, (item, first), score - chance)
     np.add.at(scores, (item, second), chance - score)
     bread = np.linalg.pinv(_information(wins + wins.T, strengths))
-    error = np.linalg.norm(scores @ bread, axis=0)  # of the sandwich's diagonal the root, never of less than zero
+    items = len(scores)
+    away = np.linalg.norm(scores @ bread, axis=0)  # of the sandwich's diagonal the root, never of less than zero
+    away *= student_t_95(max(1, items - 1)) * np.sqrt(items / max(1, items - 1))
     n = (wins + wins.T).sum(axis=1).round().astype(int)
+    reasons = _why_no_interval(np.concatenate([item, item]), np.concatenate([first, second]), scores)
     found = [
-        Strength(name, float(value), float(value - _NORMAL * width), float(value + _NORMAL * width), int(count))
-        for name, value, width, count in zip(names, strengths, error, n, strict=True)
+        Strength(name, value, *((None, None) if reason else (value - width, value + width)), count, reason)
+        for name, value, width, count, reason in zip(
+            names, strengths.tolist(), away.tolist(), n.tolist(), reasons, strict=True
+        )
     ]
     return sorted(found, key=lambda one: (-one.value, one.name))
+
+
+def _why_no_interval(item: Array, of: Array, scores: Array) -> list[str]:
+    """Of each of N: `item` and `of` have the item and the number of each part of a comparison; `scores` (items × N)
+    what each adds to the derivative of the likelihood.
+    """
+    few = [len(np.unique(item[of == number])) < FEWEST for number in range(scores.shape[1])]
+    alike = (np.abs(scores) <= _ROUNDING).all(axis=0).tolist()
+    return [FEW_ITEMS if is_few else ALL_ALIKE if is_alike else "" for is_few, is_alike in zip(few, alike, strict=True)]
 
 
 def _is_connected(beats: Array) -> bool:

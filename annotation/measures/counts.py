@@ -266,6 +266,8 @@ def picks_in_order(rows: Iterable[JudgmentRow]) -> Array:
 
 
 _ONE_ANNOTATOR = "one annotator alone tells nothing of how much they differ"
+_ALIKE = "all annotators took exactly as long, so nothing shows how much others would differ"
+_ROUNDING = 1e-24  # relative: what may be left of squares that are 0
 
 
 def stage_cost(rows: Judgments, counted: int, wanted: int, pay_per_hour: float) -> Figures:
@@ -312,5 +314,7 @@ def minutes_per_judgment(rows: Judgments, counted: int) -> tuple[float | None, f
     given = np.bincount(annotator[rows.counted & rows.is_judge], minlength=n)
     each = math.fsum(minutes) / counted
     squares = math.fsum((minutes - each * given) ** 2)
+    if squares <= _ROUNDING * math.fsum(minutes) ** 2:
+        return None, None, _ALIKE
     away = exact_tests.student_t_95(n - 1) * math.sqrt(squares * n / (n - 1)) / counted
     return max(0.0, each - away), each + away, ""

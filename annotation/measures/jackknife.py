@@ -19,7 +19,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z, wilson
 
 Span = tuple[float, float]
-_ROUNDING = 1e-24  # what may be left of a variance that is 0
+ROUNDING = 1e-24  # what may be left of a variance that is 0
 _NORMAL = 200  # items, from which on t is 1.96 but for 0.6 %
 
 
@@ -69,4 +69,4 @@ def _effective(coefficient: Coefficient, parts: Array, times: Array) -> float | 
     away = np.where(np.isnan(without), value, without)
     away = away - times @ away / items
     variance = (items - 1) / items * (times @ away**2)
-    return None if variance <= _ROUNDING else max(0.0, float((value - coefficient.least) * (1 - value) / variance))
+    return None if variance <= ROUNDING else max(0.0, float((value - coefficient.least) * (1 - value) / variance))

@@ -92,7 +92,7 @@ class AnnotatorPairs:
             bias -= float((loss * (1 - 1 / self.shared[self.pair[rows]])).sum()) / pairs
         away = away[items]
         variance = float(((away - away.mean()) ** 2).sum()) * (len(items) - 1) / len(items)
-        if mean * mean < 1 and variance > 0:
+        if mean * mean < 1 and variance > jackknife.ROUNDING:
             effective = (1 - mean**2) / variance
         else:  # of a kappa of 1, one item that differs takes 1 / (2 chance n) of the way to -1
             effective = 2 * len(items) / (1 / self.chance[defined]).mean()

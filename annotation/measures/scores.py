@@ -24,6 +24,7 @@ from benchmarks.metrics.base import wilson
 
 NO_ATTRIBUTE = "no item has this attribute"
 _MEAN = "mean"
+_ROUNDING = 1e-24  # what may be left of a variance that is 0, of a scale from 0 to 1
 
 
 class Said(NamedTuple):
@@ -245,7 +246,9 @@ def _parts_of_task(file: ProtocolFile, question: str) -> set[str] | None:
 
 def summary(rows: Sequence[Scored], ends: tuple[float, float], share: bool) -> Figures:
     """The mean of the judgments with its 95 % interval. Items are the sampling units: the standard error is that of a
-    ratio (Cochran 1977, §6.4). Of a share, Wilson's interval for as many answers as carry that much information.
+    ratio (Cochran 1977, §6.4). Of a share, Wilson's interval for as many answers as carry that much information. Where
+    the items of a mean are all alike, there is no error to estimate: the interval reaches to where the mean would be if
+    as many items as n alike ones leave possible were at either end of the scale (`_unseen`).
     """
     of_item: dict[int, list[float]] = defaultdict(list)
     for row in rows:
@@ -256,17 +259,25 @@ def summary(rows: Sequence[Scored], ends: tuple[float, float], share: bool) -> F
     value = math.fsum(row.value for row in rows) / judged
     squares = math.fsum((math.fsum(given) - value * len(given)) ** 2 for given in of_item.values())
     variance = squares * n / (n - 1) / judged**2 if n > 1 else 0.0
+    is_alike = variance <= _ROUNDING * (ends[1] - ends[0]) ** 2
     low: float | None
     high: float | None
     if share:
-        effective = min(judged, value * (1 - value) / variance) if variance else n
+        effective = n if is_alike else min(judged, value * (1 - value) / variance)
         low, high = wilson(value * effective, effective)
     elif n < 2:
         low, high = None, None
+    elif is_alike:
+        low, high = value - _unseen(n) * (value - ends[0]), value + _unseen(n) * (ends[1] - value)
     else:
         away = student_t_95(n - 1) * math.sqrt(variance)
         low, high = max(ends[0], value - away), min(ends[1], value + away)
     return {"value": value, "low": low, "high": high, "n_items": n, "n_judgments": judged}
+
+
+def _unseen(n: int) -> float:
+    """The largest share of other items of which n items in a row show none with a probability of 2.5 %."""
+    return 1 - 0.025 ** (1 / n)
 
 
 # Right answers
@@ -456,7 +467,11 @@ def _strengths(
         {"name": one.name, "value": one.value, "low": one.low, "high": one.high, "n": one.n, **rates[one.name]}
         for one in strengths
     ]
-    return found
+    without: dict[str, list[str]] = defaultdict(list)
+    for one in strengths:
+        if one.reason:
+            without[one.reason].append(one.name)
+    return {**found, "reason": "; ".join(f"no interval for {', '.join(of)}: {why}" for why, of in without.items())}
 
 
 def _pairs(file: ProtocolFile, name: str, one: Said) -> Iterator[tuple[str, str, float]]:

@@ -5,9 +5,9 @@ import sys
 import time
 
 import bench.coverage
-from bench.coverage import agreement, human_baseline
+from bench.coverage import agreement, human_baseline, scores, strata
 
-PARTS = {"baseline": human_baseline, "agreement": agreement}
+PARTS = {"baseline": human_baseline, "agreement": agreement, "strata": strata, "scores": scores}
 
 
 def main(argv: list[str]) -> None:

@@ -109,14 +109,14 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 def spearman(one: np.ndarray, other: np.ndarray) -> tuple[float, float, float] | None:
     """Spearman's rank correlation of n pairs with its 95 % interval; None for fewer than 4, or where one never varies.
 
-    The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000).
+    The interval: Fisher's transformation with the variance (1 + ρ²/2)/(n − 3) (Bonett and Wright 2000). Where one order
+    is the other or its reverse, it is that of ranks of which two neighbors have changed places, up to ρ.
     """
     n = len(one)
     if n < 4 or np.all(one == one[0]) or np.all(other == other[0]):
         return None
     rho = rank_correlation(ranks(one), ranks(other))
-    if abs(rho) > 1 - 1e-12:
-        return rho, rho, rho
-    half = Z * np.sqrt((1 + rho**2 / 2) / (n - 3))
-    low, high = np.tanh(np.arctanh(rho) - half), np.tanh(np.arctanh(rho) + half)
-    return rho, float(low), float(high)
+    near = rho * (1 - 12 / (n**3 - n)) if abs(rho) > 1 - 1e-12 else rho
+    half = Z * np.sqrt((1 + near**2 / 2) / (n - 3))
+    low, high = np.tanh(np.arctanh(near) - half), np.tanh(np.arctanh(near) + half)
+    return rho, float(min(low, rho)), float(max(high, rho))

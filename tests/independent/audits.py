@@ -132,8 +132,9 @@ def by_width(judged: list[bool], order: list[str], strata: dict | None) -> tuple
             sizes[kind] / size * rates[kind] * (1 - rates[kind]) * len(of) / max(len(of) - 1, 1)
             for kind, of in there.items()
         )
+        plain = weighted * (1 - weighted)
         if enough:
-            share, gain = weighted, max(1.0, weighted * (1 - weighted) / max(spread, 1e-12))
+            share, gain = weighted, max(1.0, plain / max(spread + 10 * plain / n, 1e-12))
         elif n == size:
             share = weighted
     return share, *wilson(share, n, size, gain)

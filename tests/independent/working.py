@@ -27,7 +27,8 @@ def cost(rows: pd.DataFrame, counted: int, wanted: int, pay: float) -> dict:
     mine = rows.assign(mine=rows.counted & (rows.kind == "judge")).groupby("annotator")[["active_ms", "mine"]].sum()
     if counted and (n := len(mine)) > 1:
         off = (mine.active_ms / 60_000 - each * mine.mine).astype(float)
-        away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / counted
+        if (off**2).sum() > 1e-24 * minutes**2:
+            away = stats.t.ppf(0.975, n - 1) * math.sqrt((off**2).sum() * n / (n - 1)) / counted
     end, low, high = (minutes + left * one for one in (each, each - min(away, each), each + away))
     between = {"minutes_low": low, "minutes_high": high, "cost_low": low / 60 * pay, "cost_high": high / 60 * pay}
     found = {

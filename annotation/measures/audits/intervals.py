@@ -20,6 +20,7 @@ import numpy as np
 from annotation.measures.types import Array
 
 ALPHA = 0.05
+CAUTIOUS = 10  # plain items more that the variance by width has with strata or scores
 _NORMAL = 1.959963984540054  # the 0.975 quantile, of α = 0.05
 
 

@@ -38,7 +38,6 @@ _FINE = 50  # draws before the next look: one, or a part of the draws so far
 _KEPT = 8  # audits whose last looks are kept
 _CELLS = 4000  # ranges of K that are bet against as one, at most
 _TINY = 1e-6  # the least that a largest bet is divided by
-_CAUTIOUS = 10  # items more, without scores, that the variance by width has
 _STEADY = 4.0  # added to the regression's denominator, in variances of the scores
 
 
@@ -49,7 +48,7 @@ def by_width(wrong: Array, scores: Array, all_scores: Array) -> Bounds:
     share = np.cumsum(wrong) / n
     slope = seen.slope(all_scores)
     estimate = np.clip(share - slope * (np.cumsum(scores) / n - all_scores.mean()), 0, 1)
-    spread = np.maximum(seen.residual(slope) + _CAUTIOUS * seen.wrong / n, 1e-12)
+    spread = np.maximum(seen.residual(slope) + intervals.CAUTIOUS * seen.wrong / n, 1e-12)
     gain = np.maximum(1, share * (1 - share) / spread)
     enough = np.minimum(np.cumsum(wrong), n - np.cumsum(wrong)) >= 5
     effective = intervals.effective(n, size) * np.where(enough, gain, 1)

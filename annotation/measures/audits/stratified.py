@@ -2,7 +2,9 @@
 
 The estimate is Σ W_h p_h, with W_h the stratum's share of the benchmark and p_h the share of wrong ones among its
 judged items (Cochran 1977, §5). Its interval is Wilson's on the sample that a plain estimate would need for the same
-variance: p (1 − p) / Σ W_h s_h² times as many, and never fewer, with s_h² = p_h (1 − p_h) n_h / (n_h − 1).
+variance: p (1 − p) / (Σ W_h s_h² + 10 p (1 − p) / n) times as many, and never fewer, with
+s_h² = p_h (1 − p_h) n_h / (n_h − 1). The second term is the variance of ten more items without strata. Without it an
+audit stops at zero width while no stratum has shown both wrong and right items, which is no proof that none has both.
 """
 
 import numpy as np
@@ -29,7 +31,8 @@ def by_width(wrong: Array, strata: Array) -> Bounds:
     rates = found / np.maximum(drawn, 1)
     estimate = rates @ weights
     variance = (rates * (1 - rates) * drawn / np.maximum(drawn - 1, 1)) @ weights
-    gain = np.maximum(1, estimate * (1 - estimate) / np.maximum(variance, 1e-12))
+    plain = estimate * (1 - estimate)
+    gain = np.maximum(1, plain / np.maximum(variance + intervals.CAUTIOUS * plain / n, 1e-12))
     seen = np.cumsum(wrong)
     enough = (np.minimum(seen, n - seen) >= _ENOUGH) & (drawn >= np.minimum(2, everyone.sum(axis=0))).all(axis=1)
     return intervals.wilson(

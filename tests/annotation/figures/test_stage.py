@@ -80,6 +80,12 @@ def test_the_cost_at_the_end_has_a_range_from_how_annotators_differ():
     assert found["range"]["cost_low"] == pytest.approx(0.08) == found["cost"]
 
 
+def test_annotators_who_took_exactly_as_long_give_the_range_no_width_but_a_reason():
+    rows = Judgments.of(given_at(n)._replace(annotator=n % 2, active_ms=7000) for n in range(6))
+    found = measures_counts.stage_cost(rows, 6, 10, 6)["range"]
+    assert found["cost_low"] is None and found["minutes_high"] is None and "exactly as long" in found["reason"]
+
+
 def test_one_annotator_tells_nothing_of_the_range():
     figures = study_figures(judged([["candidate-0", "none"]]))
     assert figures["cost"]["range"]["cost_high"] is None and "one annotator" in figures["cost"]["range"]["reason"]

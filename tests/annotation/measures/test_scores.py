@@ -5,12 +5,13 @@ import math
 
 import pytest
 
-from annotation.measures.bradley_terry import Compared, bradley_terry
+from annotation.measures.bradley_terry import FEW_ITEMS, Compared, bradley_terry
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
-from annotation.measures.scores import scores, task_scores
+from annotation.measures.scores import Scored, scores, summary, task_scores
 from annotation.protocols.declared import answers, library
 from annotation.protocols.declared.measuring import parents_of
+from bench.coverage import scores as made_up
 from benchmarks.metrics.base import wilson
 from tests.annotation.protocols.declared.files import changed, read
 
@@ -63,6 +64,27 @@ def test_a_share_has_the_interval_of_as_many_answers_as_carry_its_information():
     (one,) = scores(file, rows(said), tasks(said), {})["answers"]
     low, high = wilson(2, 4)  # every item has the same mean, so there is no more than one answer of each to go by
     assert (one["whole"]["value"], one["whole"]["low"], one["whole"]["high"]) == (0.5, low, high)
+
+
+@pytest.mark.parametrize(
+    ("point", "low", "high"), [("5", 5 - 4 * 0.0711, 5), ("1", 1, 1 + 4 * 0.0711), ("4", 4 - 3 * 0.0711, 4 + 0.0711)]
+)
+def test_a_mean_of_items_that_are_all_alike_has_an_interval_with_width(point, low, high):
+    """Of 50 items in a row without an exception, more than 7.11 % can be exceptions with a probability of 2.5 %."""
+    said = [(item, "", who, point) for item in range(50) for who in range(3)]
+    (one,) = scores(library.shipped("prompt-fit"), rows(said), tasks(said), {})["answers"]
+    assert (one["whole"]["low"], one["whole"]["high"]) == pytest.approx((low, high), abs=2e-4)
+
+
+def test_what_rounding_leaves_of_no_variance_is_none():
+    found = summary([Scored(item, "", "", "", 1 / 3) for item in range(7) for _ in range(3)], (0.0, 1.0), share=False)
+    assert found["high"] - found["low"] > 0.3
+
+
+@pytest.mark.parametrize("items", [10, 50])
+def test_means_near_the_end_of_a_scale_cover_the_truth(items):
+    """`python -m bench.coverage scores` has 1,000 studies of every cell."""
+    assert made_up.mean_of_scale(items, 0.005, 300)[0] >= 0.95
 
 
 def test_groups_count_where_all_their_tasks_are_right_beside_chance():
@@ -139,6 +161,7 @@ def test_strengths_over_an_attribute_with_ties():
         (one.name, one.value, one.low, one.high) for one in expected
     ]
     assert (found["n"], found["ties"], found["same"]) == (7, 2, 1)
+    assert found["reason"] == f"no interval for x, y: {FEW_ITEMS}"
     assert {name: found["rows"][0][name] for name in ("won", "ties", "lost")} == {"won": 3, "ties": 2, "lost": 2}
     (none,) = scores(library.shipped("preference"), rows(said[:2]), tasks(said), of)["strengths"]
     assert none["rows"][0]["value"] is None and "lost or won all" in none["reason"]

@@ -57,3 +57,11 @@ def test_spearman_shares_places_among_ties():
     assert found[0] == pytest.approx(0.7631578947368421)  # 7.25/9.5, by hand
     assert found[1] < found[0] < found[2]
     assert spearman(np.array([1, 1, 1, 1]), np.array([1, 2, 3, 4])) is None
+
+
+@pytest.mark.parametrize("n", [4, 30])
+def test_two_orders_that_are_the_same_or_reversed_have_an_interval_with_width(n):
+    order = np.arange(n)
+    for rho, other in ((1, order), (-1, order[::-1])):
+        found = spearman(order, other)
+        assert found[0] == rho and -1 <= found[1] <= rho <= found[2] <= 1 and found[2] - found[1] > 0.001
