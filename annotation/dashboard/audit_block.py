@@ -7,7 +7,7 @@ from annotation.charts.study import Plot, Subject, audit_plot
 from annotation.exports.readme import rule_in_words
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
-from annotation.measures.audits.sentence import aim, dropped_how, reached, sentence
+from annotation.measures.audits.sentence import aim, dropped_how, reached, sentence, standing, verdict
 from annotation.models import Kind, Stage, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
@@ -28,7 +28,8 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
     each = cost / needs.counted if needs.counted else None
     to_come = {"expected": needs.expected, "most": needs.most}
     return {
-        "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "settled": needs.settled,
+        "items": found.items, "n": found.n, "wrong": found.wrong, "met": found.met, "ended": found.ended,
+        "standing": standing(found.met, found.ended), "verdict": verdict(found, target), "settled": needs.settled,
         "estimate": found.estimate, "low": found.low, "high": found.high, "half_width": found.half_width,
         "band": found.band, "aim": aim(target), "reached": reached(found, target),
         "any_look": stage.any_look, "sha256": stage.order_sha256, "scores_of": stage.scores_of,

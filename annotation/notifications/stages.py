@@ -1,5 +1,5 @@
 """The message that a stage is done: every judgment that it asked for has been given, and no more items will come; or
-that an audit has met its target.
+that an audit has ended.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,7 +10,9 @@ from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.measures.audits.sentence import verdict
 from annotation.models import Kind, Role, Slot, Stage, StageState, Strategy, StudyState, Task
+from annotation.pipeline import audits
 from annotation.studies.lifecycle import CLOSED
 from benchmarks import audit
 from benchmarks.models import Event, Notification
@@ -39,7 +41,7 @@ def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message
         complete = finished.get(stage.source_id or 0, True) and stage.is_judged and not stage.is_open
         finished[stage.pk] = complete or stage.state == StageState.CLOSED
         if stage.state != StageState.OPEN:
-            if audit.named(stage) not in told and _met_its_target(stage, since):
+            if audit.named(stage) not in told and _has_ended(stage, since):
                 yield _message(stage)
             continue
         if not complete:
@@ -48,7 +50,7 @@ def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message
             yield _message(stage)
 
 
-def _met_its_target(stage: Stage, since: datetime) -> bool:
+def _has_ended(stage: Stage, since: datetime) -> bool:
     """Whether the stage is an audit that has closed itself since then."""
     if stage.strategy != Strategy.AUDIT:
         return False
@@ -65,8 +67,10 @@ def _forget(user: User, stage: Stage) -> None:
 def _message(stage: Stage) -> Message:
     study, waiting = stage.study, Task.objects.filter(stage=stage, waits=True, live=True).count()
     address = link(f"{reverse('study-detail', args=[study.pk])}?stage={stage.position}")
-    done = "has all the judgments that it needs" if stage.state == StageState.OPEN else "has met the audit’s target"
+    done = "has all the judgments that it needs" if stage.state == StageState.OPEN else "has ended"
     text = f"Stage {stage.position} ({stage.name}) of “{study.name}” {done}."
+    if stage.strategy == Strategy.AUDIT:
+        text += f" {verdict(audits.progress_of(stage), audits.target_of(stage))}"
     if waiting:
         text += f" {waiting:,} item{' waits' if waiting == 1 else 's wait'} for a decision by hand."
     return Message(audit.named(stage), f"Stage {stage.name} of {study.name} is done", f"{text}\n\n{address}")

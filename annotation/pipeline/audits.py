@@ -107,8 +107,8 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
     settled, plan = found.items - len(missing), found.plan
     return Needs(
         found, settled, slots.filter(judgment__isnull=False).count(),
-        None if plan.expected is None else to_come(missing, settled, plan.expected, found.met),
-        to_come(missing, settled, plan.most, found.met),
+        None if plan.expected is None else to_come(missing, settled, plan.expected, found.ended),
+        to_come(missing, settled, plan.most, found.ended),
     )  # fmt: skip
 
 
@@ -125,24 +125,25 @@ def after_outcome(stage: Stage) -> None:
 def check_target(stage: int) -> None:
     """Looks before it locks the stage, so that nobody waits for the figures."""
     found = Stage.objects.get(pk=stage)
-    if found.state == StageState.OPEN and progress_of(found).met:
-        stop_if_met(found)
+    if found.state == StageState.OPEN and progress_of(found).ended:
+        stop_if_over(found)
 
 
 @anew
 @transaction.atomic
-def stop_if_met(stage: Stage) -> bool:
-    """Close the stage if its target is met. Answers to screens that annotators still hold count as in any closed
-    stage.
+def stop_if_over(stage: Stage) -> bool:
+    """Close the stage if its target is met or all items are judged. Answers to screens that annotators still hold count
+    as in any closed stage.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT or stage.state != StageState.OPEN:
         return False
     found = progress_of(stage)
-    if not found.met:
+    if not found.ended:
         return False
     promotion.set_state(stage, StageState.CLOSED)
     went = sum(promotion.promote(stage).values())
-    told = {"promoted": went, "last_task": promotion.last_task(stage), "judged": found.n, "wrong": found.wrong}
+    result = {"judged": found.n, "wrong": found.wrong, "met": found.met}
+    told = {"promoted": went, "last_task": promotion.last_task(stage), **result}
     audit.record(by="app", verb=f"moved to {StageState.CLOSED}", subject=stage, **told)
     return True

@@ -31,10 +31,10 @@ def set_target(*, stage: Stage, share: float, by: str) -> Stage:
         raise CannotAim("Enter a target from 0.1 % on, for a half-width at most 50 %.") from None
     stage.save(update_fields=[name])
     audit.record(by=by, verb="changed the audit's target", subject=stage, before=before, after=share)
-    if stage.state == StageState.CLOSED and not audits.progress_of(stage).met:
+    if stage.state == StageState.CLOSED and not audits.progress_of(stage).ended:
         promotion.set_state(stage, StageState.OPEN)
         last_task = promotion.last_task(stage)
         audit.record(by=by, verb=f"moved to {StageState.OPEN}", subject=stage, promoted=0, last_task=last_task)
     else:
-        audits.stop_if_met(stage)
+        audits.stop_if_over(stage)
     return Stage.objects.get(pk=stage.pk)

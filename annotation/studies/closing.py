@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Exists, Max, OuterRef
 from django.utils import timezone
 
-from annotation.measures.audits.sentence import aim, reached
+from annotation.measures.audits.sentence import aim, reached, verdict
 from annotation.models import DecisionRule, Kind, Slot, Stage, Strategy
 from annotation.pipeline import audits, promotion
 from annotation.pipeline.sampling import draw_sample
@@ -28,7 +28,7 @@ class Outlook:
 
     `held`: tasks on annotators' screens, until `held_until` at the latest. With an estimate that decides, nothing is
     undecided, and `passing` is empty because the estimate comes first. An audit has only the items that it is expected
-    to need; `missed` are its target and what it has reached instead, if that is less.
+    to need; `missed` are its target, what it has reached instead, and the verdict, unless it is over.
     """
 
     items: int
@@ -37,7 +37,7 @@ class Outlook:
     held: int
     held_until: datetime | None
     passing: Sequence[Passing]
-    missed: tuple[str, str] | None = None
+    missed: tuple[str, str, str] | None = None
 
     @property
     def open(self) -> int:
@@ -62,7 +62,8 @@ def outlook(stage: Stage) -> Outlook:
     if stage.strategy == Strategy.AUDIT:
         needs, target = audits.needs(stage), audits.target_of(stage)
         items, lacking = needs.items, sum(n > 0 for n in needs.to_come)
-        missed = None if needs.progress.met else (aim(target), reached(needs.progress, target))
+        if not needs.progress.ended:
+            missed = aim(target), reached(needs.progress, target), verdict(needs.progress, target)
     return Outlook(
         items, lacking, len(undecided - unjudged), held["tasks"], held["until"],
         [] if estimated else [_passing(taker, stage) for taker in promotion.waiting_takers(stage)], missed,

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 
+from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import INTERVAL, ORDINAL, RANK
 from annotation.wording import pseudonym, readable_label
@@ -42,6 +43,12 @@ def exact(register: template.Library) -> Callable[[Written], Written]:
 
 def data(value: float, shown: str) -> str:
     return format_html('<data value="{}">{}</data>', repr(float(value)), shown)
+
+
+@register.filter
+def standing(found: Mapping[str, Any]) -> str:
+    """The state of an audit's target, from its figures."""
+    return sentence.standing(found["met"], found["judged"] == found["items"])
 
 
 @exact(register)

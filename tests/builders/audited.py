@@ -15,6 +15,6 @@ def study(benchmark: Benchmark, every: int = 4, begin: int = 0, **settings) -> S
     for place in range(benchmark.items.count()):
         for person in people:
             studies.judgment(person, stage, "none" if place % every == 1 else "candidate-0")
-        if audits.stop_if_met(stage):
+        if audits.stop_if_over(stage):
             break
     return with_originals(stage.study, begin)

@@ -31,7 +31,7 @@ def audit(stage: "Stage") -> dict:
     found = {
         "order_sha256": hash_of("\n".join(order) + "\n"),
         **({"scores_sha256": hash_of(score_lines(order, scores))} if scores else {}),
-        "items": len(order), "judged": 0, "wrong": 0, "met": False, "estimate": None, "low": None, "high": None,
+        "items": len(order), "judged": 0, "wrong": 0, "met": None, "estimate": None, "low": None, "high": None,
         **to_need([], None, len(order), settings),
     }  # fmt: skip
     low_so_far, high_so_far = 0.0, 1.0
@@ -54,9 +54,17 @@ def audit(stage: "Stage") -> dict:
         looks = settings["any_look"] or n % EVERY == 0 or n == len(order)
         half, bound = settings["target_half_width"], settings["target_bound"]
         narrow = (high - low) / 2 <= half + 1e-12 if half is not None else high <= bound + 1e-12
-        found |= {"judged": n, "wrong": sum(judged[:n]), "estimate": estimate, "low": low, "high": high}
+        too_many = bound is not None and sum(judged[:n]) / len(order) > bound + 1e-12
+        found |= {
+            "met": False if too_many else None,
+            "judged": n,
+            "wrong": sum(judged[:n]),
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+        }
         if (looks and narrow) or n == len(order):
-            return found | {"met": True, "expected": n, "most": n}
+            return found | {"met": not too_many, "expected": n, "most": n}
     return found | (to_need(judged, found["estimate"], len(order), settings) if judged else {})
 
 

@@ -11,6 +11,7 @@ from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.audits.intervals import ALPHA
 from annotation.measures.audits.plan import Target, plan
 from annotation.measures.audits.replay import SEED, Truth, by_stratum, replay, replays
+from annotation.measures.audits.sentence import verdict
 from annotation.measures.audits.side_information import ALPHA_OF_RATIO
 from annotation.measures.audits.truth_csv import read_scores, read_truth
 
@@ -23,12 +24,16 @@ _HARDLY_FEWER = 0.9  # of the items
 
 
 def half_width(given: str) -> float:
+    return share(given, below=0.5)
+
+
+def share(given: str, below: float = 1) -> float:
     try:
         value = float(given)
     except ValueError:
         value = 0
-    if not 0 < value < 0.5:
-        raise ArgumentTypeError(f"{given!r} is not a share between 0 and 0.5, such as 0.03.")
+    if not 0 < value < below:
+        raise ArgumentTypeError(f"{given!r} is not a share between 0 and {below:g}, such as 0.03.")
     return value
 
 
@@ -50,19 +55,21 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("--truth", type=Path, required=True, help="the CSV file: item, wrong (0 or 1), stratum")
-        parser.add_argument("--half-width", type=half_width, required=True, help="stop at this half-width: 0.03")
+        targets = parser.add_mutually_exclusive_group(required=True)
+        targets.add_argument("--half-width", type=half_width, help="stop at this half-width: 0.03")
+        targets.add_argument("--at-most", type=share, help="stop once at most this share is wrong, at any look: 0.05")
         parser.add_argument("--any-look", action="store_true", help="intervals that are valid whenever one stops")
         parser.add_argument("--side-information", type=Path, help="a CSV file with a model's scores: item, score")
         parser.add_argument("--seed", type=natural, default=SEED, help="seed of the order")
         parser.add_argument("--runs", type=at_least_one, help="summarise this many orders, of the seeds from --seed on")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
 
-    def handle(self, *, truth, half_width, any_look, side_information, seed, runs, **options):
+    def handle(self, *, truth, half_width, at_most, any_look, side_information, seed, runs, **options):
         known = read_or_refuse(lambda log: read_truth(truth, log), self.stdout)
         if side_information:
             scores = read_or_refuse(lambda log: read_scores(side_information, known, log), self.stdout)
             known = replace(known, scores=scores)
-        target = Target(half_width=half_width, at_any_look=any_look)
+        target = Target(half_width=half_width, at_most=at_most, at_any_look=any_look or at_most is not None)
         result = replays(known, target, seed=seed, runs=runs) if runs else audited(known, target, seed)
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2))
@@ -87,6 +94,9 @@ def audited(truth: Truth, target: Target, seed: int) -> dict:
         "low": found.low,
         "high": found.high,
         "covers": found.covers,
+        "met": found.met,
+        "missed_after": found.missed_after,
+        "verdict": verdict(found, target),
         **without,
         "guarantee": GUARANTEES[target.at_any_look],
         "planned_at_most": plan(len(truth.wrong), target, alpha=alpha).most,
@@ -95,8 +105,10 @@ def audited(truth: Truth, target: Target, seed: int) -> dict:
 
 
 def written(result: dict) -> str:
+    missed = result["missed_after"]
+    since = f" That was certain after {missed:,} items." if missed else ""
     lines = [
-        f"Judged {result['n']:,} of {result['items']:,} items: {result['wrong']:,} wrong.",
+        f"Judged {result['n']:,} of {result['items']:,} items: {result['wrong']:,} wrong. {result['verdict']}{since}",
         f"Estimate {result['estimate']:.2%}, interval {result['low']:.2%} to {result['high']:.2%}"
         f" ({result['guarantee']}).",
         f"The truth, {result['truth']:.2%}, lies {'inside' if result['covers'] else 'outside'}.",
@@ -115,7 +127,8 @@ def written(result: dict) -> str:
 
 
 def summarised(result: dict) -> str:
+    met = f" The bound is met in {result['met']:.1%} of them." if "met" in result else ""
     return (
         f"{result['items']:,} items, {result['truth']:.2%} wrong. Judged on average {result['mean_n']:,.1f}, at most "
-        f"{result['max_n']:,}. The interval has the truth in {result['coverage']:.1%} of the orders."
+        f"{result['max_n']:,}. The interval has the truth in {result['coverage']:.1%} of the orders.{met}"
     )

@@ -34,8 +34,14 @@ class Target:
             return np.asarray(bounds.half_width <= self.half_width + 1e-12)
         return np.asarray(bounds.high <= (self.at_most or 0) + 1e-12)
 
+    def is_missed(self, wrong: int, size: int) -> bool:
+        """Whether a bound cannot be met any more: so many wrong items are too many, even if all others are right."""
+        return self.at_most is not None and wrong > (self.at_most + 1e-12) * size
+
     def stop(self, bounds: Bounds, size: int) -> int | None:
-        """After how many items the audit stops, given the bounds after each item so far; None: not yet."""
+        """After how many items the audit stops, its target met or all items judged, given the bounds after each item so
+        far; None: not yet.
+        """
         n = np.arange(1, len(bounds.low) + 1)
         looks = self.met(bounds) & ((n % (1 if self.at_any_look else EVERY) == 0) | (n == size))
         looks |= n == size

@@ -17,7 +17,9 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """`n` items judged, `wrong` of them wrong; `estimate`, `low` and `high` are shares."""
+    """`n` items judged, `wrong` of them wrong; `estimate`, `low` and `high` are shares. `met`: whether the target is.
+    `missed_after`: after how many items a bound that is not met could not be met any more.
+    """
 
     order: Order
     n: int
@@ -26,6 +28,16 @@ class Audited:
     low: float
     high: float
     covers: bool
+    met: bool
+    missed_after: int | None
+
+    @property
+    def items(self) -> int:
+        return len(self.order.keys)
+
+    @property
+    def ended(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +61,17 @@ def replay(truth: Truth, target: Target, seed: int = SEED) -> Audited:
     scores = np.array([truth.scores[key] for key in order.keys]) if truth.scores else None
     found = looks(known, len(known), target, strata, scores)
     n = target.stop(found, len(order.keys)) or len(order.keys)
+    missed = np.flatnonzero([target.is_missed(int(so_far), len(known)) for so_far in np.cumsum(known[:n])])
     low, high = float(found.low[n - 1]), float(found.high[n - 1])
     covers = low - 1e-12 <= truth.share <= high + 1e-12
-    return Audited(order, n, int(known[:n].sum()), float(found.estimate[n - 1]), low, high, covers)
+    return Audited(
+        order, n, int(known[:n].sum()), float(found.estimate[n - 1]), low, high, covers,
+        not len(missed), int(missed[0]) + 1 if len(missed) else None,
+    )  # fmt: skip
 
 
 def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:
-    """JSON-able summary over `runs` orders, of the seeds from `seed` on."""
+    """JSON-able summary over `runs` orders, of the seeds from `seed` on; of a bound, with the share that meets it."""
     found = [replay(truth, target, seed + number) for number in range(runs)]
     return {
         "items": len(truth.wrong),
@@ -63,6 +79,7 @@ def replays(truth: Truth, target: Target, *, seed: int, runs: int) -> Figures:
         "mean_n": float(np.mean([one.n for one in found])),
         "max_n": max(one.n for one in found),
         "coverage": float(np.mean([one.covers for one in found])),
+        **({} if target.at_most is None else {"met": float(np.mean([one.met for one in found]))}),
     }
 
 

@@ -34,14 +34,17 @@ def looks(wrong: Array, size: int, target: Target, strata: Sequence[str] | None,
 class Progress:
     """An audit of `items` items after the first `n` of its order, of which `wrong` are wrong.
 
-    `n` are the items until the audit stopped if `met`, otherwise all up to the first that is still open. Shares are
-    None before the first item. `plan` is of all items that are needed. `band`: (n, estimate, low, high) on the way.
+    `n` are the items until the audit stopped if it has `ended`, otherwise all up to the first that is still open. `met`
+    is the target's state: True or False once it is certain, None until then. A bound that cannot be met any more is not
+    the end: the audit still narrows the interval. Shares are None before the first item. `plan` is of all items that
+    are needed. `band`: (n, estimate, low, high) on the way.
     """
 
     items: int
     n: int
     wrong: int
-    met: bool
+    met: bool | None
+    ended: bool
     estimate: float | None
     low: float | None
     high: float | None
@@ -72,7 +75,7 @@ def _progress(
     size, alpha = len(settled), side_information.ALPHA_OF_RATIO if scores and target.at_any_look else intervals.ALPHA
     first_open = next((place for place, one in enumerate(settled) if one is None), size)
     if not first_open:
-        return Progress(size, 0, 0, False, None, None, None, plan(size, target, guess, alpha=alpha), [])
+        return Progress(size, 0, 0, None, False, None, None, None, plan(size, target, guess, alpha=alpha), [])
     wrong = np.array(settled[:first_open], dtype=int)
     found = looks(wrong, size, target, strata, np.array(scores, float) if scores else None)
     stop = target.stop(found, size)
@@ -82,4 +85,5 @@ def _progress(
     needed = Plan(n, n) if stop else plan(size, target, estimate, n=n, wrong=judged, alpha=alpha)
     places = np.unique(np.round(np.linspace(0, n - 1, min(n, _POINTS))).astype(int))
     band = [(int(at) + 1, float(found.estimate[at]), float(found.low[at]), float(found.high[at])) for at in places]
-    return Progress(size, n, judged, stop is not None, estimate, low, high, needed, band)
+    met = False if target.is_missed(judged, size) else True if stop else None
+    return Progress(size, n, judged, met, stop is not None, estimate, low, high, needed, band)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from annotation.measures.audits.plan import Target
+from annotation.measures.audits.replay import Audited
 from annotation.measures.audits.running import Progress
 
 GUARANTEES = {
@@ -34,6 +35,22 @@ def reached(found: Progress, target: Target) -> str:
     return f"± {percent(found.half_width)}" if target.half_width is not None else f"at most {percent(found.high)} wrong"
 
 
+def standing(met: bool | None, ended: bool) -> str:
+    """The target's state (`Progress.met`) after “the target is”."""
+    if met is None:
+        return "not met yet"
+    return "met" if met else "not met" if ended else "not met, and cannot be met any more"
+
+
+def verdict(found: Progress | Audited, target: Target) -> str:
+    """The target's state in a sentence, and why it is not met."""
+    said = f"The target is {standing(found.met, found.ended)}"
+    if found.met is not False:
+        return f"{said}."
+    of = f"{found.wrong:,} of {'all ' if found.ended else ''}{found.items:,} items are wrong"
+    return f"{said}: {of}, more than {percent(target.at_most or 0)}{'' if found.ended else ' even if no other is'}."
+
+
 def dropped_how(wrong_reasons: Iterable[str]) -> str:
     """Which of the dropped items count as wrong, in words."""
     reasons = " or ".join(f"“{one.replace('_', ' ')}”" for one in wrong_reasons)
@@ -63,6 +80,6 @@ def sentence(
         f"Of the {found.items:,} items of {benchmark}, {found.n:,} were judged, drawn without replacement in a random "
         f"order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 {sha256}). {found.wrong:,} "
         f"{given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
-        f"{guarantee}; target {aim(target)}{'' if found.met else ', not met yet'}).{side} Judged by "
+        f"{guarantee}; target {aim(target)}, {standing(found.met, found.ended)}).{side} Judged by "
         f"{annotators:,} annotator{'' if annotators == 1 else 's'}: {decision}"
     )

@@ -119,13 +119,44 @@ def test_closing_an_audit_before_its_target_asks_first(admin_client, stage):
 
 def test_an_audit_that_has_met_its_target_has_nothing_to_come(admin_client, stage):
     judge(stage, 10)
-    audits.stop_if_met(stage)
+    audits.stop_if_over(stage)
     page = text(admin_client, stage)
     assert "10 items settled, target met" in page and "10 of 10 done" in page and "10 of 10 judgments" in page
     assert "All stages are done. Freeze the result in a release." in page
-    assert "To continue it, set a tighter target below." in page
+    assert "The target is met. To continue the audit, set a tighter target below." in page
     (listed,) = study_list.with_stages(Study.objects.all())
     assert listed.wanted == listed.judged == 10
+
+
+@pytest.mark.parametrize(
+    ("n", "state", "why"),
+    [
+        (15, None, ""),
+        (16, "not met, and cannot be met any more", "16 of 30 items are wrong, more than 50 % even if no other is."),
+        (30, "not met", "16 of all 30 items are wrong, more than 50 %."),
+    ],
+)
+def test_a_bound_that_is_not_met_is_said_wherever_the_audit_is_shown(admin_client, n, state, why):
+    stage = studies.stage(items=30, strategy="audit", target_bound=0.5, any_look=True)
+    judge(stage, n, wrong=range(16))
+    ended = audits.stop_if_over(stage)
+    shown, page = block(admin_client, stage), text(admin_client, stage)
+    report = text_of(admin_client.get(reverse("study-report", args=[stage.study_id])))
+    figures = admin_client.get(f"/api/studies/{stage.study_id}/figures/?stage=1").json()
+    if state is None:
+        assert ended is False and "target is" not in shown.replace("The target is not met yet", "")
+        assert "at most 50 % wrong, not met yet). Judged by" in shown
+        assert "the target is not met yet" in report and figures["audit"]["met"] is None
+        return
+    assert ended is (n == 30) and figures["audit"]["met"] is False
+    assert f"The target is {state}: {why}" in shown and f"target at most 50 % wrong, {state}). Judged by" in shown
+    tile = f"30 items settled, target {state}" if ended else f"{n} of about 30 items settled, target {state}"
+    assert tile in page and f"The target is {state}: {why}" in page.partition("Change the target")[2] + page
+    assert f"; the target is {state}. SHA-256" in report
+    assert "target met" not in page and "met the" not in page and "target is met" not in page + report
+    if not ended:
+        asked = text_of(admin_client.post(reverse("stage-move", args=[stage.study_id, 1]), {"to": "closed"}))
+        assert f"The target is {state}: {why}" in asked
 
 
 def text(client, stage) -> str:
@@ -142,8 +173,8 @@ def client_text(client, stage) -> str:
 
 def test_at_the_target_and_after_a_tighter_one(admin_client, stage):
     judge(stage, 10)
-    audits.stop_if_met(stage)
-    assert "The target is met, and no more items are assigned." in block(admin_client, stage)
+    audits.stop_if_over(stage)
+    assert "The target is met. No more items are assigned." in block(admin_client, stage)
     address = reverse("stage-target", args=[stage.study_id, stage.position])
     assert admin_client.post(address, {"target": "5"}).status_code == 302
     stage.refresh_from_db()
@@ -165,7 +196,7 @@ def test_other_stages_have_no_such_block(admin_client):
 
 def test_of_a_stopped_audit_only_items_that_lost_their_judgments_are_blocked(stage):
     judge(stage, 10)
-    audits.stop_if_met(stage)
+    audits.stop_if_over(stage)
     stage.refresh_from_db()
     assert blocked_items.counts(stage) == {}
     participant_lifecycle.exclude(annotator=stage.study.annotators.get(), by="test", reason="At random")

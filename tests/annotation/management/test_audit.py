@@ -48,6 +48,17 @@ def test_one_audit_and_its_summary_over_orders(audit, options, scores):
     assert audit(TRUTH, "--runs", "3", *options, scores=scores).startswith("300 items, 20.00% wrong.")
 
 
+def test_a_bound_that_is_not_met_is_said(audit, tmp_path):
+    (tmp_path / "bound.csv").write_text("item,wrong\n" + "".join(f"i{n},{int(n < 129)}\n" for n in range(200)))
+    found = StringIO()
+    call_command("audit", "--truth", str(tmp_path / "bound.csv"), "--at-most", "0.5", stdout=found)
+    assert (
+        "Judged 200 of 200 items: 129 wrong. The target is not met: 129 of all 200 items are wrong, more than 50 %. "
+        in (found.getvalue())
+    )
+    assert "That was certain after 162 items." in found.getvalue() and "The target is met." in audit(TRUTH)
+
+
 def test_in_sentences(audit):
     assert "lies inside" in audit(TRUTH) and "Order: seed 4, SHA-256" in audit(TRUTH, "--seed", "4")
     good, poor = audit(TRUTH, scores=SCORES), audit(TRUTH, scores=POOR)

@@ -194,10 +194,21 @@ def test_an_audit_is_told_when_it_has_met_its_target(ana):
     annotator = studies.annotator(stage.study)
     for _ in range(10):
         studies.judgment(annotator, stage)
-    assert sent() == [] and audits.stop_if_met(stage)
+    assert sent() == [] and audits.stop_if_over(stage)
     assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
-    assert "has met the audit’s target." in mail.outbox[0].body
+    assert "has ended. The target is met." in mail.outbox[0].body
     assert sent() == []
+
+
+def test_an_audit_whose_bound_is_not_met_says_so(ana):
+    wants(ana, "stage")
+    stage = studies.stage(items=3, strategy="audit", target_bound=0.5, any_look=True)
+    members.add(study=stage.study, user=ana, role=Role.MANAGER, by="test")
+    annotator = studies.annotator(stage.study)
+    for _ in range(3):
+        studies.judgment(annotator, stage, "none")
+    assert sent() == [f"[Winnow] Stage bivlc-choose of {stage.study.name} is done"]
+    assert "The target is not met: 3 of all 3 items are wrong, more than 50 %." in mail.outbox[0].body
 
 
 def test_a_stage_that_opens_again_is_told_again_but_not_after_an_undo(ana, study):

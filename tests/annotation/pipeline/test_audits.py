@@ -95,17 +95,18 @@ def test_a_stratified_order_is_proportional_unless_every_order_has_to_be_equally
 def test_the_audit_stops_by_itself_and_resumes_for_a_tighter_target():
     stage = audit_stage()
     judge(stage, 9, wrong={0, 4})
-    assert not audits.stop_if_met(stage)
+    assert not audits.stop_if_over(stage)
     late = studies.annotator(stage.study)
     lease = studies.assignment_leases.hold(annotator=late, stage=stage, wanted=1)[0]  # the tenth
     judge(stage, 4)  # beyond what is still open
-    assert audits.progress_of(stage).n == 9 and not audits.stop_if_met(stage)
+    assert audits.progress_of(stage).n == 9 and not audits.stop_if_over(stage)
     studies.submit(late, lease)
-    assert audits.stop_if_met(stage) and not audits.stop_if_met(stage)
+    assert audits.stop_if_over(stage) and not audits.stop_if_over(stage)
     stage.refresh_from_db()
     found = audits.progress_of(stage)
     assert (stage.state, found.met, found.n, found.wrong) == (StageState.CLOSED, True, 10, 2)
-    assert Event.objects.get(verb=study_lifecycle.CLOSED).data["judged"] == 10
+    closed = Event.objects.get(verb=study_lifecycle.CLOSED).data
+    assert (closed["judged"], closed["met"]) == (10, True)
     judge(stage, 1)
     assert stage.slots.filter(judgment__isnull=False).count() == 14  # nothing more is given out
     stage = audit_target.set_target(stage=stage, share=0.1, by="test")
@@ -122,6 +123,17 @@ def test_a_target_that_is_met_already_closes_the_stage():
     stage = audit_stage(target_half_width=0.05)
     judge(stage, 10)
     assert audit_target.set_target(stage=stage, share=0.3, by="test").state == StageState.CLOSED
+
+
+def test_a_bound_that_is_not_met_closes_the_stage_once_all_items_are_judged():
+    stage = audit_stage(items=10, target_half_width=None, target_bound=0.5, any_look=True)
+    judge(stage, 9, wrong=set(range(6)))
+    assert audits.progress_of(stage).met is False and not audits.stop_if_over(stage)
+    assert sum(audits.needs(stage).to_come) == 1
+    judge(stage, 1)
+    assert audits.stop_if_over(stage) and not audits.progress_of(stage).met
+    assert Event.objects.get(verb=study_lifecycle.CLOSED).data["met"] is False
+    assert audit_target.set_target(stage=stage, share=0.4, by="test").state == StageState.CLOSED
 
 
 @pytest.mark.parametrize("share", [0, 0.6])
@@ -202,7 +214,7 @@ def test_an_audit_with_a_model_s_scores_says_what_the_replay_of_the_same_says(an
     annotator = studies.annotator(stage.study)
     for key in scores:
         studies.judgment(annotator, stage, "no" if key in wrong else "yes")
-        if audits.stop_if_met(stage):
+        if audits.stop_if_over(stage):
             break
     truth = Truth({key: key in wrong for key in scores}, scores=scores)
     replayed, found = replay(truth, audits.target_of(stage), seed=stage.seed), audits.progress_of(stage)

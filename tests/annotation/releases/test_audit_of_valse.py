@@ -56,7 +56,7 @@ def test_it_stops_where_the_replay_stops_and_its_release_verifies(real, settings
             one = votes[lease.task.item.key]
             ballot = [word for vote, word in SAID.items() for _ in range(one[vote])]
             studies.submit(person, lease, ballot[place])
-        if audits.stop_if_met(stage):
+        if audits.stop_if_over(stage):
             break
     stage.refresh_from_db()
     found = audits.progress_of(stage)

@@ -7,7 +7,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from annotation.measures.audits import intervals, side_information, stratified
+from annotation.measures.audits import intervals, sentence, side_information, stratified
+from annotation.measures.audits.figures import audit_figures
 from annotation.measures.audits.intervals import Bounds
 from annotation.measures.audits.order import order_hash, sampling_order
 from annotation.measures.audits.plan import Plan, Target, plan
@@ -230,6 +231,52 @@ def test_a_replay_says_which_order_it_took():
     assert found.n < 40 and found.covers and found.low <= found.estimate <= found.high
 
 
+STATES = [  # of 200 items: half-width, bound, wrong items judged, right ones after them; the state
+    (0.1, None, 2, 3, None, "not met yet", "The target is not met yet."),
+    (0.1, None, 5, 85, True, "met", "The target is met."),
+    (None, 0.5, 0, 0, None, "not met yet", "The target is not met yet."),
+    (None, 0.5, 20, 20, None, "not met yet", "The target is not met yet."),
+    (None, 0.5, 5, 95, True, "met", "The target is met."),
+    (None, 0.5, 100, 99, None, "not met yet", "The target is not met yet."),
+    (None, 0.5, 100, 100, True, "met", "The target is met."),
+    (None, 0.5, 101, 0, False, "not met, and cannot be met any more",
+     "The target is not met, and cannot be met any more: 101 of 200 items are wrong, more than 50 % even if no other "
+     "is."),
+    (None, 0.5, 129, 71, False, "not met", "The target is not met: 129 of all 200 items are wrong, more than 50 %."),
+    (0.1, None, 100, 100, True, "met", "The target is met."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("half_width", "at_most", "wrong", "right", "met", "standing", "verdict"), STATES)
+def test_the_state_of_a_target_in_figures_and_sentences(half_width, at_most, wrong, right, met, standing, verdict):
+    target = Target(half_width, at_most, at_most is not None)
+    settled = [*[True] * wrong, *[False] * right, *[None] * (200 - wrong - right)]
+    found = progress(settled, target)
+    assert (found.met, sentence.standing(found.met, found.ended), sentence.verdict(found, target)) == (
+        met, standing, verdict,
+    )  # fmt: skip
+    settings = {"stratify": False, "target_half_width": half_width, "target_bound": at_most, "any_look": bool(at_most)}
+    assert audit_figures(settled, [""] * 200, settings, "x")["met"] is met
+    told = sentence.sentence(
+        found, target, benchmark="Cups", stratified=False, seed=1, sha256="x", annotators=1, decision="One decides."
+    )
+    assert f"; target {sentence.aim(target)}, {standing})." in told if wrong else told == ""
+
+
+def test_a_bound_that_cannot_be_met_goes_on_unless_somebody_stops_it():
+    found = progress([True] * 101 + [None] * 99, Target(at_most=0.5, at_any_look=True))
+    assert not found.ended and (found.plan.expected, found.plan.most) == (200, 200)
+
+
+@pytest.mark.parametrize(("share", "met", "missed_after"), [(0.3, True, None), (0.645, False, 162)])
+def test_a_replay_says_whether_its_bound_is_met(share, met, missed_after):
+    truth = Truth({f"i{number}": number < 200 * share for number in range(200)})
+    target = Target(at_most=0.5, at_any_look=True)
+    found = replay(truth, target)
+    assert (found.met, found.missed_after, found.n == 200) == (met, missed_after, not met)
+    assert replays(truth, target, seed=0, runs=2)["met"] == met
+
+
 @pytest.mark.parametrize("at_any_look", [False, True])
 def test_an_audit_under_way_is_the_replay_up_to_there(at_any_look):
     keys = [f"i{number}" for number in range(300)]
@@ -240,7 +287,7 @@ def test_an_audit_under_way_is_the_replay_up_to_there(at_any_look):
     strata = [truth.strata[key] for key in whole.order.keys]
     assert progress([None] * 300, target, strata).n == 0
     before = progress([*settled[: whole.n - 10], None, *settled[whole.n - 9 :]], target, strata)
-    assert (before.n, before.met) == (whole.n - 10, False)
+    assert (before.n, before.met, before.ended) == (whole.n - 10, None, False)
     assert before.n < before.plan.expected <= before.plan.most <= plan(300, target).most
     for after in (0, 50):  # what was judged later changes nothing
         found = progress([*settled[: whole.n + after], *[None] * (300 - whole.n - after)], target, strata)
