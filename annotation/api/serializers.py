@@ -220,5 +220,6 @@ class AgreementData(serializers.Serializer):
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
         "and `measures`: percent cohen_mean fleiss alpha_nominal alpha_ordinal alpha_interval ac1, each with `value`, "
         "`low` and `high` (95 %, over items), `n` and a `note` that explains a null. `confusion` of the "
-        "whole and of pairs has [label, label, n], labels by their places in `labels`.",
+        "whole and of pairs has [label, label, n], labels by their places in `labels`. `categories` is how many labels "
+        "(`n`) AC1 counts: those that are `offered`, or `given` where those cannot be listed.",
     )

@@ -38,8 +38,8 @@ ALWAYS = (
     ("Fleiss’ κ", "defined only if every task has the same number of judgments", ("fleiss",)),
     ("Krippendorff’s α", "over the tasks with two or more judgments, gaps allowed; ordinal and interval if the labels "
      "are numbers", ("krippendorff",)),
-    ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks; stable when one label is rare or "
-     "frequent", ("gwet",)),
+    ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks, of all labels that annotators could choose; "
+     "stable when one label is rare or frequent", ("gwet",)),
     ("95 % interval of agreement", "over tasks, each with all its judgments: Wilson’s, with the jackknife’s variance, "
      "for which each task is left out in turn", ("tukey", "wilson")),
     ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),

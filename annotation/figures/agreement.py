@@ -17,7 +17,7 @@ from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.counts import HOUR, rating_table
 from annotation.measures.judgments import Judgments
 from annotation.measures.types import Array
-from annotation.models import Slot, Stage
+from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, silent
@@ -34,14 +34,17 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
     """
-    see = rule_of(stage).projections()[view]
+    rule = rule_of(stage)
+    see = rule.projections()[view]
     given = judgments_of(stage)
     standing = given[given.is_judge & given.counted & given.live]
     table = rating_table(standing).projected(see)
     parts = parts_of(table, standing)
     if brief:
         del parts["week"]
-    found = agreement_by(table, parts, tell, each=not brief)
+    asked = stage.tasks.filter(kind=Kind.JUDGE, live=True).order_by().values_list("options", flat=True).distinct()
+    offered = rule.offered(view, sorted({one for options in asked for one in options}))
+    found = agreement_by(table, parts, tell, each=not brief, offered=offered)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
     square = agreement.kappa_matrix(table)

@@ -77,11 +77,10 @@ def bradley_terry(compared: Sequence[Compared]) -> list[Strength]:
     away *= student_t_95(max(1, items - 1)) * np.sqrt(items / max(1, items - 1))
     n = (wins + wins.T).sum(axis=1).round().astype(int)
     reasons = _why_no_interval(np.concatenate([item, item]), np.concatenate([first, second]), scores)
+    rows = zip(names, strengths.tolist(), away.tolist(), n.tolist(), reasons, strict=True)
     found = [
-        Strength(name, value, *((None, None) if reason else (value - width, value + width)), count, reason)
-        for name, value, width, count, reason in zip(
-            names, strengths.tolist(), away.tolist(), n.tolist(), reasons, strict=True
-        )
+        Strength(name, value, None if why else value - width, None if why else value + width, count, why)
+        for name, value, width, count, why in rows
     ]
     return sorted(found, key=lambda one: (-one.value, one.name))
 
@@ -91,7 +90,7 @@ def _why_no_interval(item: Array, of: Array, scores: Array) -> list[str]:
     what each adds to the derivative of the likelihood.
     """
     few = [len(np.unique(item[of == number])) < FEWEST for number in range(scores.shape[1])]
-    alike = (np.abs(scores) <= _ROUNDING).all(axis=0).tolist()
+    alike = [bool((np.abs(own) <= _ROUNDING).all()) for own in scores.T]
     return [FEW_ITEMS if is_few else ALL_ALIKE if is_alike else "" for is_few, is_alike in zip(few, alike, strict=True)]
 
 

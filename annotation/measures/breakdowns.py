@@ -2,13 +2,13 @@
 
 A part is a table of its own: the items of a type, a subtype or a week, the judgments of two annotators on what both
 judged, or an annotator against the others: then each of their judgments paired with one of another annotator on the
-same item is a unit with two ratings. Labels stay those of the whole, because AC1 depends on their number.
+same item is a unit with two ratings. Labels stay those of the whole, because AC1 depends on how many there are.
 docs/reference/measures.md has the formulas.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from annotation.measures.agreement import FEW_ITEMS, NO_SHARED_ITEMS, ONE_LABEL,
 from annotation.measures.coefficients import Coefficient
 from annotation.measures.jackknife import Span
 from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
-from annotation.measures.reliability import ON_SCALE, LabelScale, defined_measures, label_scale, used_by
+from annotation.measures.reliability import ON_SCALE, LabelScale, categories, defined_measures, label_scale, used_by
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import CANNOT_JUDGE, INTERVAL, NOMINAL, ORDINAL, RANK
 
@@ -54,17 +54,23 @@ class _Progress:
 
 
 def agreement_by(
-    table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True
-) -> Figures:
+    table: RatingTable, parts: Mapping[str, Sequence[Part]], tell: ReportProgress, each: bool = True,
+    offered: Collection[str] | None = None,
+) -> Figures:  # fmt: skip
     """JSON-able: the `labels`, the row of the `whole`, and a list of rows for each of `parts`, for `annotator`
-    (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`.
+    (against the others; only with `each`) and for `pair`, limited to the first `MOST` of `pair_count`. `offered` are
+    the labels that annotators could give, None if they are not known. *Cannot judge* counts once it is given.
     """
     shared = shared_items(table)
     total = ((3 if each else 2) + len(parts)) * len(table.item) + sum(shared.values())
-    work = _Progress(label_scale(table.labels, table.scale.order, aside={CANNOT_JUDGE}), total, tell)
+    labels = 0 if offered is None else len({*offered, *table.labels})
+    scale = replace(label_scale(table.labels, table.scale.order, aside={CANNOT_JUDGE}), offered=labels)
+    work = _Progress(scale, total, tell)
     found: Figures = {"labels": list(table.labels)}
     if table.scale.level != NOMINAL:
         found |= {"level": table.scale.level, "aside": dict(sorted(table.aside.items()))}
+    else:
+        found["categories"] = categories(labels, len(table.labels))
     found |= {"unit": table.unit} if table.unit else {}
     found["whole"] = {**_table_row(table, work), "confusion": pooled_confusion(table)}
     for name, some in parts.items():

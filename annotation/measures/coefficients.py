@@ -6,6 +6,7 @@ a resample, needs no second look at the items. Items with one judgment do not co
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,8 +67,8 @@ def _ac1_parts(counts: Array) -> Array:
     return np.column_stack([agreed, compared, np.ones(len(counts)), counts / size[:, None]])
 
 
-def _ac1_of(sums: Array) -> Array:
-    labels = sums.shape[1] - 3
+def _ac1_of(sums: Array, labels: int) -> Array:
+    labels = max(labels, sums.shape[1] - 3)
     if labels < 2:
         return np.full(len(sums), np.nan)
     observed = _ratio(sums[:, 0], sums[:, 1])
@@ -76,9 +77,12 @@ def _ac1_of(sums: Array) -> Array:
     return np.where(_several(shares), _ratio(observed - chance, 1 - chance), np.nan)
 
 
-# Gwet (2008): chance is that of a random label for a hard item. Items with one judgment count for the labels' shares
-# and not for the agreement (Gwet 2014, §2.4 on missing ratings). One label alone: not defined.
-ac1 = Coefficient(_ac1_parts, _ac1_of)
+def ac1(labels: int = 0) -> Coefficient:
+    """Gwet (2008): chance is that of a random label for a hard item, of so many `labels` that annotators could choose
+    among, at least those that the counts have. Items with one judgment count for the labels' shares and not for the
+    agreement (Gwet 2014, §2.4 on missing ratings). One label alone: not defined.
+    """
+    return Coefficient(_ac1_parts, partial(_ac1_of, labels=labels))
 
 
 def _alpha_parts(counts: Array) -> Array:

@@ -29,11 +29,13 @@ class LabelScale:
 
     Stated places count all steps between them, even those that no label of the table uses. If some labels are not on
     the scale, such as “cannot judge”, `kept` has the columns of the others (L of them); None if all are on it.
+    `offered` is how many labels could have been chosen, 0 if that is not known.
     """
 
     places: Array | None
     values: Array | None
     kept: Array | None = None
+    offered: int = 0
 
 
 def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Container[str] = ()) -> LabelScale:
@@ -66,9 +68,10 @@ def labels_as_numbers(labels: Sequence[str]) -> Array | None:
 def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
     """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
 
-    `intervals` has the 95 % interval of each measure over items (measures/jackknife.py), or null.
+    `intervals` has the 95 % interval of each measure over items (measures/jackknife.py), or null. `categories` is how
+    many labels AC1 counts: those of the `order` if it is given, otherwise those that occur.
     """
-    on = label_scale(table.labels, order)
+    on = replace(label_scale(table.labels, order), offered=len(order))
     kappas = agreement.cohen_kappas(table)
     mean = agreement.mean_kappa(kappas)
     patterns, times = np.unique(table.counts, axis=0, return_counts=True)
@@ -83,12 +86,18 @@ def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
         "n_annotators": len(table.annotators),
         "n_ratings": len(table.item),
         "labels": list(table.labels),
+        "categories": categories(len(order), len(table.labels)),
         "cohen_mean": mean.value,
         "cohen_pairs": [*_pair_rows(table, kappas, on)],
         **values,
         "intervals": intervals,
         "notes": notes,
     }
+
+
+def categories(offered: int, occurring: int) -> Figures:
+    """How many labels AC1 counts, and which: those `offered`, or where that is not known (0), those `given`."""
+    return {"n": max(offered, occurring), "are": "offered" if offered else "given"}
 
 
 def _intervals(
@@ -128,7 +137,7 @@ def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Coefficie
     )  # without places or values, `notes` says why, and nobody computes it
     values = np.zeros(1) if on.values is None else on.values
     measures["alpha_interval"] = coefficients.alpha(coefficients.interval(values), columns)
-    measures["ac1"] = coefficients.ac1
+    measures["ac1"] = coefficients.ac1(on.offered)
     size = counts.sum(axis=1)
     if not (size >= 2).any():
         return measures, dict.fromkeys(measures, NO_PAIRS)

@@ -277,7 +277,7 @@ def summary(rows: Sequence[Scored], ends: tuple[float, float], share: bool) -> F
 
 def _unseen(n: int) -> float:
     """The largest share of other items of which n items in a row show none with a probability of 2.5 %."""
-    return 1 - 0.025 ** (1 / n)
+    return 1 - math.pow(0.025, 1 / n)
 
 
 # Right answers
@@ -468,9 +468,9 @@ def _strengths(
         for one in strengths
     ]
     without: dict[str, list[str]] = defaultdict(list)
-    for one in strengths:
-        if one.reason:
-            without[one.reason].append(one.name)
+    for strength in strengths:
+        if strength.reason:
+            without[strength.reason].append(strength.name)
     return {**found, "reason": "; ".join(f"no interval for {', '.join(of)}: {why}" for why, of in without.items())}
 
 

@@ -1,6 +1,6 @@
 """What a protocol is: which parts of an item it shows, what it asks, and how it reads answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, TypedDict
@@ -118,6 +118,7 @@ class Form:
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
+    labels: Callable[[Sequence[str]], Iterable[str]] | None = None  # of answers to these options, if they can be listed
     zooms: bool = True  # shows a picture that the page's own zoom is for
 
 

@@ -242,3 +242,12 @@ class Rule(NamedTuple):
         An annotator who takes another's edit gave the same answer as its author.
         """
         return {"answer": lambda answer: EDITED if is_edit(answer) else answer, **self.protocol.projections}
+
+    def offered(self, view: str, options: Sequence[str]) -> set[str] | None:
+        """The labels under a view that an annotator could give, *cannot judge* aside, where screens have these options;
+        None if they cannot be listed.
+        """
+        see, form = self.projections()[view], self.protocol.form
+        if form is not None:
+            return {see(label) for label in form.labels(options)} if form.labels else None
+        return {see(label) for label in (*options, *(choice.identity for choice in self.protocol.fixed))}

@@ -4,6 +4,7 @@ Captions may tie. It is right when both positives stand above the negative, in w
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from random import Random
 
 from annotation.protocols import base
@@ -123,6 +124,9 @@ PROTOCOL = base.Protocol(
     leaks=frozenset({"bivlc-choose", "bivlc-disambiguate", "visla-paraphrase", "visla-triplet"}),
     form=base.Form(
         parse=_parse,
+        labels=lambda options: {
+            ranking_label(dict(zip(ROLES, steps, strict=True))) for steps in product((1, 2, 3), repeat=3)
+        },
         fill=_fill,
         simulate=_simulate,
         describe=_describe,

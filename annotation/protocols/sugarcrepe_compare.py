@@ -4,6 +4,7 @@ The two are of different origin, which nobody who judges is told.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from random import Random
 
 from annotation.protocols import base
@@ -46,6 +47,11 @@ def _parse(
 ) -> base.Answer:
     """`sense` and `fluency`: the place of the better sentence, or `tie`."""
     return base.Answer("/".join(_better(sent, question, shown) for question in QUESTIONS))
+
+
+def _labels(options: Sequence[str]) -> list[str]:
+    better = [TIE, *(one.removeprefix(base.CAPTION_PREFIX) for one in options)]
+    return ["/".join(of_each) for of_each in product(better, repeat=len(QUESTIONS))]
 
 
 def _better(sent: base.SubmittedFields, question: str, shown: Sequence[str]) -> str:
@@ -112,6 +118,7 @@ PROTOCOL = base.Protocol(
     measures=True,
     form=base.Form(
         parse=_parse,
+        labels=_labels,
         fill=_fill,
         simulate=_simulate,
         describe=_describe,

@@ -165,6 +165,7 @@ PROTOCOL = base.Protocol(
     drops={_REJECT: "rejected", base.CANNOT_JUDGE: base.CANNOT_JUDGE},
     form=base.Form(
         parse=_parse,
+        labels=lambda options: (*options, EDITED, _REJECT),
         fill=_fill,
         simulate=_simulate,
         describe=_describe,

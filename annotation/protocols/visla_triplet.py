@@ -176,6 +176,7 @@ PROTOCOL = base.Protocol(
     leaks=frozenset({"visla-paraphrase"}),  # who wrote a sentence is not to be the one who checks it
     form=base.Form(
         parse=_parse,
+        labels=lambda options: (VALID, EDITED, DROPPED),
         fill=_fill,
         simulate=_simulate,
         describe=_describe,

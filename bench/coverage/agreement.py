@@ -22,7 +22,7 @@ MEASURES = {
     "percent": coefficients.percent,
     "Fleiss": coefficients.fleiss,
     "α": coefficients.alpha_nominal,
-    "AC1": coefficients.ac1,
+    "AC1": coefficients.ac1(),
 }
 KAPPA = "mean κ"
 HEADS = ("items, annotators, judgments per item", "items that two share", *MEASURES, KAPPA)

@@ -5,6 +5,7 @@ formulas of docs/reference/measures.md.
 """
 
 import itertools
+import json
 from collections import Counter
 from datetime import date, timedelta
 from pathlib import Path
@@ -30,9 +31,17 @@ def stages(folder: Path) -> dict[str, pd.DataFrame]:
     tasks = pd.DataFrame(lines(folder / "tasks.jsonl"))
     kinds = {(row.position, row.question, row.round): (row.type, row.subtype) for row in tasks.itertuples()}
     rows["type"], rows["subtype"] = zip(*[kinds[task] for task in rows.task], strict=True)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    fixed = {stage["name"]: stage["fixed_answers"] for stage in manifest["stages"]}
+    asked = tasks[(tasks.kind == "judge") & tasks.live]
+    options = {stage: {one for of in some.options for one in of} for stage, some in asked.groupby("stage")}
     last = rows.groupby(["stage", "task"]).created_at.max()
     rows["week"] = [week(last[key]) for key in zip(rows.stage, rows.task, strict=True)]
-    return dict(iter(rows.groupby("stage")))
+    found = {}
+    for stage, some in rows.groupby("stage"):
+        found[stage] = some.copy()
+        found[stage].attrs["offered"] = sorted(options[stage] | set(fixed[stage]))
+    return found
 
 
 def week(moment: pd.Timestamp) -> tuple[str, str]:
@@ -42,10 +51,13 @@ def week(moment: pd.Timestamp) -> tuple[str, str]:
 
 
 def figures(rows: pd.DataFrame, see=str) -> dict:
-    """As the app's: the whole, and a list of rows for each breakdown. `see` makes the label of an answer."""
+    """As the app's: the whole, and a list of rows for each breakdown. `see` makes the label of an answer. Only where an
+    answer is a pick.
+    """
     rows = rows.assign(label=rows.answer.map(see))
-    labels = sorted(set(rows.label))
-    found = {"labels": labels, "whole": part(rows, labels)}
+    given = sorted(set(rows.label))
+    labels = sorted({*given, *map(see, rows.attrs["offered"])})
+    found = {"labels": given, "whole": part(rows, labels)}
     for name, keys in (("type", ["type"]), ("subtype", ["type", "subtype"])):
         found[name] = [dict(zip(keys, of, strict=True)) | part(some, labels) for of, some in rows.groupby(keys)]
     found["week"] = [{"week": of[0], "from": of[1]} | part(some, labels) for of, some in rows.groupby("week")]

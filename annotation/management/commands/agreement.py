@@ -22,6 +22,8 @@ WORDS = {
     "ac1": "Gwet's AC1",
 }
 
+CATEGORIES = {"offered": "the {} labels in --order", "given": "the {} labels that occur; --order names all"}
+
 
 class Command(BaseCommand):
     help = "Compute agreement from a CSV file with the columns item, annotator, label."
@@ -35,7 +37,9 @@ class Command(BaseCommand):
             help="if an annotator rated an item twice: refuse the file, or count one of the two ratings",
         )  # fmt: skip
         parser.add_argument(
-            "--order", default="", help="the labels in ascending order: low,middle,high (with a comma: in quotes)"
+            "--order",
+            default="",
+            help="all labels that could be given, in ascending order: low,middle,high (with a comma: in quotes)",
         )
 
     def handle(self, *, ratings, order, repeated, **options):
@@ -69,5 +73,7 @@ def written(found: dict) -> str:
         value, interval, note = found[name], found["intervals"][name], found["notes"].get(name, "")
         said = f"not defined: {note}" if value is None else f"{value:.6f}"
         aside = f"95 %: {interval[0]:.4f} to {interval[1]:.4f}" if interval else note if value is not None else ""
+        if name == "ac1" and value is not None:
+            aside += f"; of {CATEGORIES[found['categories']['are']].format(found['categories']['n'])}"
         lines.append(f"{words}: {said}" + (f"  ({aside})" if aside else ""))
     return "\n".join(lines)

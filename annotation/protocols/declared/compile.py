@@ -12,7 +12,7 @@ from itertools import chain
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, simulated, tasks, values
 from annotation.protocols.declared.keys import given_keys, point_keys
-from annotation.protocols.declared.measuring import seen_through
+from annotation.protocols.declared.measuring import seen, seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
@@ -184,15 +184,7 @@ def _right_answer(file: ProtocolFile, question: str, options: Sequence[str]) -> 
 
 def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
     """A projection for each answer, where there are several, for each view, and each statement that is measured."""
-    found: dict[str, base.Projection] = {}
-    for answer in file.answers:
-        if len(file.answers) > 1:
-            found[answer.name] = _on(file, answer.name)
-        views = file.measure[answer.name].views if answer.name in file.measure else {}
-        for view, table in views.items():
-            found[view if view not in found else f"{answer.name}, {view}"] = _on(file, answer.name, table)
-    found |= {address: _on(file, address) for address in file.measure if "." in address}
-    return found
+    return {view: _on(file, *of) for view, of in seen(file).items()}
 
 
 def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -> base.Projection:

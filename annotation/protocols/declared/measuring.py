@@ -1,13 +1,24 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
 from annotation.protocols.declared import schema
 from annotation.protocols.declared.answers import tiers
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.values import ELSE, in_table, points
+from annotation.protocols.declared.values import (
+    ELSE,
+    NO,
+    UNSURE,
+    YES,
+    fixed_of,
+    in_table,
+    option_name,
+    options_of,
+    points,
+    role_of,
+)
 
 # What the parts of an item say of themselves, by identity: {"picture-0": {"model": "sd-3"}}
 Attributes = Mapping[str, Mapping[str, Any]]
@@ -37,6 +48,47 @@ def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict
         elif level_of(protocol, name):
             found[name] = _view(protocol, name, projection)
     return found
+
+
+def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | None]]:
+    """Of each view but `answer`: what it is of, an answer or a statement, and the table it is seen through, if any."""
+    found: dict[str, tuple[str, Mapping[str, str] | None]] = {}
+    for answer in protocol.answers:
+        if len(protocol.answers) > 1:
+            found[answer.name] = answer.name, None
+        measured = protocol.measure.get(answer.name)
+        for view, table in (measured.views if measured else {}).items():
+            found[view if view not in found else f"{answer.name}, {view}"] = answer.name, table
+    return found | {address: (address, None) for address in protocol.measure if "." in address}
+
+
+def labels_offered(protocol: ProtocolFile, view: str, options: Sequence[str]) -> set[str] | None:
+    """What can be said of each thing that a view compares; None if that cannot be listed, as of texts and rankings."""
+    alone = protocol.answers[0].name if len(protocol.answers) == 1 else None
+    address, table = (alone, None) if view == "answer" else seen(protocol)[view]
+    if address is None:
+        return None
+    said = _values_offered(protocol, address, options)
+    if said is None or table is None:
+        return None if said is None else set(said)
+    listed = isinstance(protocol.answer(address), schema.Check | schema.Words)
+    return None if listed else {seen_through(table, value) for value in said}
+
+
+def _values_offered(protocol: ProtocolFile, address: str, options: Sequence[str]) -> Sequence[str] | None:
+    answer = protocol.answer(address.partition(".")[0])
+    match answer:
+        case schema.Check():
+            return [YES, NO, UNSURE] if answer.unsure else [YES, NO]
+        case schema.Words():
+            return [answer.unmarked, *answer.marks]
+        case schema.Scale():
+            return [*points(answer), *fixed_of(answer)]
+        case schema.Pick(many=False) | schema.Pair():
+            roles = {role.partition(".")[2] for role in options_of(protocol, answer)}
+            named = [option_name(protocol, option) for option in options]
+            return [*(one for one in named if role_of(one) in roles), *fixed_of(answer)]
+    return None
 
 
 def _view(protocol: ProtocolFile, address: str, projection: Projection) -> View:

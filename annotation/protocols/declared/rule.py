@@ -10,7 +10,7 @@ from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, KEPT, OPEN,
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import in_own_names, is_plain
 from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import Attributes, views
+from annotation.protocols.declared.measuring import Attributes, labels_offered, views
 from annotation.protocols.declared.schema import ProtocolFile
 
 
@@ -129,6 +129,11 @@ class DeclaredRule(Rule):
     def projections(self) -> dict[str, Projection]:
         """Each view with its scale (measuring.views)."""
         return dict(views(self.file, self.protocol.projections))
+
+    def offered(self, view: str, options: Sequence[str]) -> set[str] | None:
+        if is_plain(self.file):
+            return super().offered(view, options)
+        return labels_offered(self.file, view, options)
 
     def _named(self, labels: Sequence[str]) -> list[str]:
         return [in_own_names(self.file, label) for label in labels]

@@ -141,7 +141,7 @@ def said_how_often(export: Export, place: int) -> set[float]:
 def of_agreement_page(export: Export, stage, view: str) -> Known:
     rows = agreement_page.stages(export.folder)[stage.name]
     rows = rows.assign(label=rows.answer.map(stage.views[view]))
-    found = agreement_page.figures(rows.assign(answer=rows.label))
+    found = agreement_page.figures(rows, stage.views[view])
     types = {
         row["type"]: every(row, sizes(some)) for row, (_, some) in zip(found["type"], rows.groupby("type"), strict=True)
     }

@@ -57,6 +57,20 @@ def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path):
 
 
 @pytest.mark.django_db
+def test_ac1_of_a_stage_counts_the_answers_that_it_offers():
+    """Four items, *yes* seven times and *no* once; nobody uses *cannot tell* or *cannot judge*."""
+    stage = studies.stage(items=4, protocol="verify", overlap=2)
+    people = [studies.annotator(stage.study) for _ in range(2)]
+    for number in range(8):
+        studies.judgment(people[number % 2], stage, "no" if not number else "yes")
+    found = agreement.stage_agreement(stage, "answer")
+    assert found["labels"] == ["no", "yes"] and found["categories"] == {"n": 3, "are": "offered"}
+    chance = 2 * 7 / 64 / 2
+    assert found["whole"]["measures"]["ac1"]["value"] == pytest.approx((0.75 - chance) / (1 - chance))
+    assert agreement.stage_agreement(stage, "holds or not")["categories"]["n"] == 2
+
+
+@pytest.mark.django_db
 def test_weeks_add_up_and_an_item_stands_in_the_week_of_its_last_judgment():
     assert agreement.week(MONDAY) == ("2026-W10", "2026-03-02")
     assert agreement.week(MONDAY - 1) == ("2026-W09", "2026-02-23")

@@ -52,12 +52,14 @@ def test_what_is_no_finite_number_is_a_name(table, label):
 ORDERED = HEADER + "1,x,bad\n1,y,good\n2,x,bad\n2,y,bad\n3,x,good\n3,y,good\n4,x,good\n4,y,bad\n"
 
 
-def test_a_step_of_the_order_that_nobody_used_changes_nothing_with_two_labels(table):
+def test_a_step_of_the_order_that_nobody_used_changes_only_ac1_with_two_labels(table):
     """With more, the weighted kappas see the step between; ordinal alpha counts judgments, and there are none."""
     found = [
         json.loads(run("agreement", "--ratings", table(ORDERED), "--json", "--order", order))
         for order in ("bad,good", "bad,fair,good", "very bad,bad,fair,good,best")
     ]
+    for one in found:
+        del one["ac1"], one["intervals"]["ac1"], one["categories"]
     assert found[0] == found[1] == found[2] and found[0]["alpha_ordinal"] is not None
 
 
@@ -151,6 +153,24 @@ def test_aggregate_answers_every_key_and_knows_gold(table):
         run("aggregate", "--ratings", table(RATINGS), "--gold", gold, "--method", "majority", "--json")
     )
     assert (majority["accuracy"], majority["accuracy_ties_shared"]) == (pytest.approx(2 / 3), pytest.approx(5 / 6))
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ((), "Gwet's AC1: 0.680000  (95 %: {}; of the 2 labels that occur; --order names all)"),
+        (("--order", "1,2"), "Gwet's AC1: 0.680000  (95 %: {}; of the 2 labels in --order)"),
+        (("--order", "1,2,3,4,5"), "Gwet's AC1: 0.735537  (95 %: {}; of the 5 labels in --order)"),
+    ],
+)
+def test_ac1_says_how_many_labels_it_counts(table, order, words):
+    ratings = table(
+        "item,annotator,label\n"
+        + "".join(f"{n},{who},{1 + (n == 0 and who == 'x')}\n" for n in range(4) for who in "xy")
+    )
+    said = next(line for line in run("agreement", "--ratings", ratings, *order).splitlines() if "AC1" in line)
+    start, end = words.split("{}")
+    assert said.startswith(start) and said.endswith(end)
 
 
 def test_without_json_it_is_written_for_people(table):

@@ -7,6 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures import agreement, coefficients, reliability
 from annotation.measures.agreement import RatingTable
+from annotation.measures.breakdowns import agreement_by
 from annotation.measures.pairwise_kappa import THIN_NOTE
 from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
 from bench.coverage import agreement as made_up
@@ -33,6 +34,21 @@ def test_alpha_and_ac1_with_gaps_are_the_published_ones(real):
     assert found["alpha_interval"] == pytest.approx(0.849107, abs=5e-7)
     assert found["ac1"] == pytest.approx(0.77544, abs=5e-6)
     assert found["fleiss"] is None and found["notes"]["fleiss"] == UNEVEN
+
+
+@pytest.mark.parametrize(
+    ("order", "ac1", "q", "are"),
+    [("", 0.68, 2, "given"), ("12", 0.68, 2, "offered"), ("12345", 0.735537, 5, "offered")],
+)
+def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
+    """By hand: p_a = 3/4, π = 7/8 and 1/8, chance = 2 · 7/64 / (q − 1) (Gwet 2008)."""
+    table = RatingTable([(item, who, "2" if (item, who) == (0, "x") else "1") for item in range(4) for who in "xy"])
+    found = reliability.reliability(table, order)
+    assert found["ac1"] == pytest.approx(ac1, abs=5e-7) and found["categories"] == {"n": q, "are": are}
+    low, high = found["intervals"]["ac1"]
+    assert low < ac1 < high
+    whole = agreement_by(table, {}, lambda done, total: None, offered=set(order) or None)["whole"]["measures"]["ac1"]
+    assert whole["value"] == pytest.approx(ac1, abs=5e-7)
 
 
 @pytest.mark.real
@@ -116,7 +132,7 @@ def test_perfect_agreement_of_few_items_is_not_certain():
 def test_without_its_only_other_label_a_coefficient_is_not_defined():
     """Not even by what is left of sums of thirds: the item that has the other label then makes no difference."""
     counts = np.array([[3, 0]] * 4 + [[1, 2]])
-    for measure in (coefficients.fleiss, coefficients.ac1, coefficients.alpha_nominal):
+    for measure in (coefficients.fleiss, coefficients.ac1(), coefficients.alpha_nominal):
         parts = measure.parts(counts)
         assert np.isnan(measure.of(parts.sum(axis=0) - parts)[-1])
 

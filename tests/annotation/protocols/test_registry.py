@@ -1,14 +1,19 @@
 """What every protocol must be, whatever it asks."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from django.template.loader import render_to_string
 
 from annotation.designs.presets import SPECIMEN
 from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.rules import rule_for
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
+TEXTS = [
+    f"caption-{one}-{place}" for one in ("positive", "negative", "second_positive", "candidate") for place in range(9)
+]
 ROLES = ("positive", "negative", "candidate", "original")
 every = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda one: one.name)
 
@@ -25,6 +30,21 @@ def test_its_questions_of_an_item_are_told_apart_and_have_answers(protocol):
     asks = protocol.tasks(SPECIMEN, {"negative": "candidate-2"})
     assert len({ask.question for ask in asks}) == len(asks)
     assert all(ask.shows and (ask.options or protocol.fixed or protocol.form) for ask in asks)
+
+
+@every
+def test_what_can_be_answered_is_listed_for_agreement(protocol):
+    """Under each view two labels or more, of which simulated annotators give no other."""
+    rule = rule_for(protocol, 1, "drop")
+    for ask in protocol.tasks(SPECIMEN, {"negative": "candidate-2"}):
+        labels = [*ask.options, *(choice.identity for choice in protocol.fixed)]
+        if protocol.form:
+            texts = {identity: f"Words {identity}." for identity in TEXTS}
+            sent = [protocol.form.simulate(Random(seed), ask.options, texts, ask.question) for seed in range(40)]
+            labels = [protocol.form.parse(one, ask.options, texts, ask.question).label for one in sent]
+        for view, see in rule.projections().items():
+            offered = rule.offered(view, ask.options)
+            assert {see(label) for label in labels} <= offered and len(offered) > 1, view
 
 
 @every

@@ -9,13 +9,15 @@ import pytest
 from annotation.measures.declared import seen_through
 from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem, caption_identity
 from annotation.protocols.declared import answers, library, values
-from annotation.protocols.declared.compile import as_protocol
+from annotation.protocols.declared.compile import as_protocol, is_plain
 from annotation.protocols.declared.decisions import decide_item
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
 from annotation.protocols.declared.walk import made_up_item, texts_of
 from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.rules import rule_for
+from tests.annotation.protocols.declared.files import changed, read
 from tests.annotation.protocols.items import item
 
 AGAIN = sorted(set(library.names()) & set(PROTOCOLS))
@@ -46,6 +48,43 @@ def test_every_task_can_be_answered_and_decided(name, most):
             assert len(answer.label) <= 500 and answers.in_words(of, answer)
             labels.append(answer.label)
         assert decide_item(of, labels).state in ("kept", "dropped", "open")
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_what_simulated_annotators_say_is_among_what_they_are_offered(name):
+    """Under every view whose labels can be listed; a pick that answers the whole screen is one of options and fixed."""
+    of, rng = library.shipped(name), Random(5)
+    rule = rule_for(as_protocol(of, name), 1, "drop")
+    record = made_up_item(of, most=True, limit=9)
+    for task in tasks_of(of, record, {})[:6]:
+        for view, see in rule.projections().items():
+            offered = rule.offered(view, task.options)
+            if is_plain(of):
+                fixed = [one.identity for one in as_protocol(of, name).fixed]
+                assert offered == {see(label) for label in [*task.options, *fixed]}
+                continue
+            sent = simulate(of, rng, task.options, texts_of(record), task.question)
+            said = see(answers.parse(of, sent, task.options, texts_of(record), task.question).label)
+            assert offered is None or set(see.on_scale(said)) <= offered
+
+
+def test_what_is_offered_where_a_screen_asks_several_questions():
+    file = read(changed(
+        ("answers", [
+            {"name": "best", "kind": "pick", "ask": "Best?", "of": ["captions.positive", "captions.more"],
+             "fixed": {"none": "None"}},
+            {"name": "holds", "ask": "Holds?", "kind": "check", "statements": {"same": "Same?"}, "unsure": True},
+            {"name": "why", "kind": "text", "ask": "Why?"},
+        ]),
+        ("decide", []), ("item.captions.more", "1..2"),
+        ("measure", {"best": {"views": {"some": {"none": "no", "else": "yes"}}}}),
+    ))  # fmt: skip
+    options = ["caption-positive-0", "caption-more-0", "caption-more-1", "caption-negative-0"]
+    rule = rule_for(as_protocol(file, "x"), 1, "drop")
+    assert {view: rule.offered(view, options) for view in rule.projections()} == {
+        "answer": None, "best": {"positive", "more-0", "more-1", "none"}, "some": {"no", "yes"},
+        "holds": {"yes", "no", "unsure"},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", AGAIN)
