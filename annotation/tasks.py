@@ -71,11 +71,11 @@ def start_sending(**signal) -> None:
 
 def send_webhooks() -> None:
     """As long as the worker lives, send events to webhooks, and remove old ones."""
-    forgot = time.monotonic()
+    forgot, sender = time.monotonic(), send.Sender()
     while True:
         time.sleep(SEND_EVERY)
         try:
-            send.send_all()
+            sender.turn()
             if time.monotonic() - forgot > FORGET_EVERY:
                 forgot = time.monotonic()
                 send.forget_old()

@@ -189,7 +189,7 @@ def look(
     """
     last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
-    if last is not None and (good is None or age < good) and lasts(stage.study, last.state):
+    if last is not None and (good is None or 0 <= age < good) and lasts(stage.study, last.state):
         return Reckoned(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
         made = reckon(stage, kind, key)
@@ -207,10 +207,15 @@ def look(
 
 
 def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
-    """When it may be computed again: not so soon that an open page keeps a worker busy."""
+    """When it may be computed again: not so soon that an open page keeps a worker busy. None: at once, also after what
+    the clock, set back since, calls the future.
+    """
+    now = timezone.now()
     if job and job.finished_at and _failed(job):
-        return job.finished_at + timedelta(seconds=RETRY)
-    return last.made_at + timedelta(seconds=max(EVERY, SHARE * last.seconds)) if last else None
+        return job.finished_at + timedelta(seconds=RETRY) if job.finished_at <= now else None
+    if last is None or last.made_at > now:
+        return None
+    return last.made_at + timedelta(seconds=max(EVERY, SHARE * last.seconds))
 
 
 def _failed(job: Job) -> bool:

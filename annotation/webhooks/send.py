@@ -9,11 +9,11 @@ import json
 import logging
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 
-from django.db import Error, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db import Error, connections, transaction
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Now
 
 from annotation.models import Delivery, DeliveryState, Webhook
@@ -25,7 +25,8 @@ TRIES = 17  # of an event: for about a day
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 4 * 3600.0  # seconds
 JITTER = 0.2  # of a pause, either way: receivers that come back are not met by all at once
 GONE = 410  # the receiver wants no more events
-THREADS = 8
+THREADS, FOR_SLOW = 32, 24  # each has a connection to the database
+SLOW = 1.0  # second for an event
 SLICE = 10  # seconds for one webhook, before the others have their turn
 KEPT = timedelta(days=30)  # for which what was delivered or skipped can be seen and sent again
 KEPT_WAITING = timedelta(days=90)
@@ -34,24 +35,48 @@ WAITING = Delivery.objects.filter(state=DeliveryState.WAITING)
 log = logging.getLogger(__name__)
 
 
-def send_all() -> None:
-    """Send what is due, for `SLICE` seconds at most from when the last webhook has its turn."""
-    ready = Webhook.objects.filter(paused_at=None, retry_at__lte=Now())
-    due = list(ready.filter(Exists(WAITING.filter(webhook=OuterRef("pk")))).values_list("pk", flat=True))
-    if due:
-        with ThreadPoolExecutor(min(THREADS, len(due))) as threads:
-            list(threads.map(_send_in_thread, due))
+class Sender:
+    """Sends for many webhooks at once, without waiting for any: slow receivers never take the last threads."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="webhooks")
+        self._busy: dict[int, Future] = {}  # by webhook
+        self._slow: set[int] = set()  # webhooks whose receiver has failed, or took long, the last time
+
+    def turn(self) -> None:
+        """Begin to send what is due."""
+        self._busy = {webhook: sending for webhook, sending in self._busy.items() if not sending.done()}
+        for webhook in due():
+            slow = webhook in self._slow and len(self._slow & self._busy.keys()) >= FOR_SLOW
+            if webhook not in self._busy and len(self._busy) < THREADS and not slow:
+                self._busy[webhook] = self._threads.submit(self._send, webhook)
+
+    def wait(self) -> None:
+        """Wait until what `turn` has begun is over."""
+        wait(self._busy.values())
+
+    def _send(self, webhook: int) -> None:
+        begun, sent = time.monotonic(), 0
+        try:
+            sent = send_waiting(webhook)
+        except Error as error:  # the database is down, and will come back
+            log.warning("Could not send the events of webhook %s: %s", webhook, error)
+        except Exception:
+            log.exception("Could not send the events of webhook %s", webhook)
+        finally:
+            connections.close_all()
+            (self._slow.discard if (time.monotonic() - begun) < SLOW * sent else self._slow.add)(webhook)
 
 
-def _send_in_thread(webhook: int) -> None:
-    try:
-        send_waiting(webhook)
-    except Error as error:  # the database is down, and will come back
-        log.warning("Could not send the events of webhook %s: %s", webhook, error)
-    except Exception:
-        log.exception("Could not send the events of webhook %s", webhook)
-    finally:
-        connection.close()
+def due() -> list[int]:
+    """Webhooks that have something to send now, the longest due first.
+
+    One that failed “later than now” is due: the clock was ahead then, and its pause would last until it catches up.
+    """
+    waits = WAITING.filter(webhook=OuterRef("pk"))
+    ready = Q(retry_at__lte=Now()) | Exists(waits.filter(tried_at__gt=Now()))
+    found = Webhook.objects.filter(ready, Exists(waits), paused_at=None)
+    return list(found.order_by("retry_at").values_list("pk", flat=True))
 
 
 def send_waiting(webhook: int) -> int:
@@ -71,8 +96,12 @@ def send_waiting(webhook: int) -> int:
 
 def next_delivery(webhook: int) -> Delivery | None:
     """The first waiting event, with its webhook; None while nothing may be sent."""
-    ready = WAITING.filter(webhook=webhook, webhook__paused_at=None, webhook__retry_at__lte=Now())
-    return ready.select_related("webhook").order_by("pk").first()
+    ready = Q(webhook__retry_at__lte=Now()) | Q(tried_at__gt=Now())  # as in `due`
+    found = WAITING.filter(webhook=webhook, webhook__paused_at=None).annotate(
+        ready=Case(When(ready, True), default=False)
+    )
+    first = found.select_related("webhook").order_by("pk").first()
+    return first if first and first.ready else None
 
 
 def body_of(delivery: Delivery) -> bytes:
@@ -91,6 +120,8 @@ def _send(delivery: Delivery, receiver: Connection) -> bool:
         _mark_failed(delivery, str(reason))
         return False
     if 200 <= status < 300:
+        if delivery.tries:  # what follows need not wait for a clock that was ahead when this failed
+            Webhook.objects.filter(pk=webhook.pk).update(retry_at=Now())
         return _mark(delivery, DeliveryState.DELIVERED) > 0
     redirect = " Redirects are not followed." if 300 <= status < 400 else ""
     _mark_failed(delivery, f"The receiver answered {status}.{redirect}", gives_up=status == GONE)
@@ -124,8 +155,12 @@ def pause_after(tries: int) -> timedelta:
 def forget_old() -> int:
     """Remove old events; returns how many."""
     over = Q(state__in=[DeliveryState.DELIVERED, DeliveryState.SKIPPED], created_at__lt=Now() - KEPT)
-    old = Delivery.objects.filter(over | Q(created_at__lt=Now() - KEPT_WAITING)).order_by("pk")
+    return remove(Delivery.objects.filter(over | Q(created_at__lt=Now() - KEPT_WAITING)))
+
+
+def remove(deliveries: QuerySet[Delivery]) -> int:
+    """Remove them, a batch at a time; returns how many."""
     removed = 0
-    while count := Delivery.objects.filter(pk__in=old.values("pk")[:_BATCH]).delete()[0]:
+    while count := Delivery.objects.filter(pk__in=deliveries.order_by("pk").values("pk")[:_BATCH]).delete()[0]:
         removed += count
     return removed

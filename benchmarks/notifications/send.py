@@ -50,7 +50,7 @@ def _send_kind(subscription: Subscription) -> int:
 def _send(user: User, kind: str, message: Message) -> bool:
     with transaction.atomic():
         row, new = Notification.objects.select_for_update().get_or_create(user=user, kind=kind, about=message.about)
-        if row.sent or row.tries >= TRIES or (not new and timezone.now() < row.tried_at + RETRY):
+        if row.sent or row.tries >= TRIES or (not new and row.tried_at <= timezone.now() < row.tried_at + RETRY):
             return False
         row.sent, row.tries, row.tried_at = True, row.tries + 1, timezone.now()
         row.save()

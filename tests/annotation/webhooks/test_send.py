@@ -10,6 +10,7 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 from standardwebhooks import Webhook as StandardWebhook
@@ -126,13 +127,48 @@ def test_two_workers_never_send_for_one_webhook_at_once(transactional_db):
     with receiver(slow) as there:
         one = hook(there.url)
         waiting(one, 2)
-        first = threading.Thread(target=send.send_all)
-        first.start()
+        (sender := send.Sender()).turn()
         begun.wait(10)
         assert send.send_waiting(one.pk) == 0
         go_on.set()
-        first.join()
+        sender.wait()
     assert there.judgments == [0, 1]
+
+
+@pytest.mark.parametrize("many, known", [(5, False), (20, True)])
+def test_slow_receivers_delay_no_other(many, known, transactional_db, raw_receiver, monkeypatch):
+    """As many as half the threads not even the first time; once they are known, however many they are."""
+    for name, value in {(connection, "SECONDS"): 1, (send, "THREADS"): 10, (send, "FOR_SLOW"): 6}.items():
+        monkeypatch.setattr(*name, value)
+    sender, silent = send.Sender(), raw_receiver(lambda there: time.sleep(2))
+    slow = [hook(silent) for _ in range(many)]
+    sender._slow.update(one.pk for one in slow if known)
+    for one in slow:
+        waiting(one, 1)
+    sender.turn()
+    with receiver() as there:
+        waiting(other := hook(there.url), 1)
+        begun = time.monotonic()
+        sender.turn()
+        while states(other) != ["delivered"] and time.monotonic() - begun < 5:
+            time.sleep(0.02)
+        assert time.monotonic() - begun < 0.8
+        sender.wait()
+    assert sender._slow <= {one.pk for one in slow}
+
+
+@pytest.mark.parametrize("clock_was_ahead", [True, False])
+def test_no_webhook_waits_until_a_clock_that_was_ahead_is_caught_up_with(clock_was_ahead):
+    with receiver(lambda number: 503 if number == 0 else 200) as there:
+        one = hook(there.url)
+        waiting(one, 2)
+        assert send.send_waiting(one.pk) == 0 and send.due() == []
+        if clock_was_ahead:
+            later = timedelta(hours=2)
+            one.deliveries.filter(tries=1).update(tried_at=F("tried_at") + later)
+            Webhook.objects.update(retry_at=F("retry_at") + later)
+        assert send.due() == [one.pk] * clock_was_ahead
+        assert send.send_waiting(one.pk) == 2 * clock_was_ahead
 
 
 def test_sent_again_goes_before_what_waits():
