@@ -95,12 +95,14 @@ JOIN annotation_webhook webhook
   ON (webhook.study_id = %(study)s::bigint OR webhook.benchmark_id = %(benchmark)s::bigint)
   AND (webhook.types = '{}' OR event.type = ANY(webhook.types))
 ORDER BY event.place, webhook.id
+FOR KEY SHARE OF webhook
 """
 
 
 def write(events: Sequence[NewEvent], *, study: int | None = None, benchmark: int | None = None) -> None:
     """Store the events in this order for each webhook of the study or benchmark (its id) that wants them: one statement
-    for all of them, which stores nothing if there is no webhook.
+    for all of them, which stores nothing if there is no webhook. It locks the webhooks: whoever deletes one waits for
+    the commit, where the foreign keys of these events are checked.
     """
     types, data = [kind for kind, _ in events], [json.dumps(dict(data)) for _, data in events]
     execute(_WRITE, types=types, data=data, study=study, benchmark=benchmark)

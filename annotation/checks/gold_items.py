@@ -76,8 +76,7 @@ def _asks_with_answers(stage: Stage, item: Item, known: Known) -> list[KnownAsk]
         raise UnsuitableItem(
             f"item {item.key} is already {WORDS[Kind(other.kind)]} here{'' if other.live else ', retired'}"
         )
-    # Claims skip locked slots, so nobody gets the item between this check and the end of the transaction.
-    list(Slot.objects.select_for_update().filter(task__in=there).values_list("pk"))
+    _lock_slots(there)
     if Lease.objects.filter(task__in=there).exists() or Outcome.objects.filter(task__in=there).exists():
         raise UnsuitableItem(
             f"an annotator of this stage has already seen item {item.key}; choose one that nobody has seen"
@@ -156,6 +155,7 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     gone = retired = 0
     for item in items:
         of_item = list(gold.filter(item=item).select_related("item"))
+        _lock_slots(of_item)
         if _is_met(stage, of_item):
             Task.objects.filter(pk__in=[task.pk for task in of_item]).update(live=False)
             Slot.objects.filter(task__in=of_item).update(live=False)
@@ -165,6 +165,11 @@ def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
             gone += 1
     audit.record(by=by, verb="removed known items", subject=stage, items=items, retired=retired)
     return gone, retired
+
+
+def _lock_slots(tasks: Sequence[Task]) -> None:
+    """Claims skip locked slots, so nobody gets one of these tasks from now to the end of the transaction."""
+    list(Slot.objects.select_for_update().filter(task__in=tasks).values_list("pk"))
 
 
 def _is_met(stage: Stage, tasks: Sequence[Task]) -> bool:

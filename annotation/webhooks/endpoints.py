@@ -6,12 +6,13 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from annotation import outbox
 from annotation.models import Delivery, DeliveryState, Study, Webhook
 from annotation.models.webhook import OVERLAP, random_nonce
-from annotation.webhooks import connection, signing
+from annotation.webhooks import connection, send, signing
 from benchmarks import audit
 from benchmarks.models import Benchmark
 
@@ -64,7 +65,7 @@ def _check(owner: Study | Benchmark, url: str, types: Collection[str]) -> None:
 def new_secret(*, webhook: Webhook, by: str) -> str:
     """A new secret, which nothing shows again. For a day, events are also signed with the one before."""
     with transaction.atomic():
-        found = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
+        found = _locked(webhook)
         fresh, until = random_nonce(), timezone.now() + OVERLAP
         _update(webhook, by, "made a new secret", nonce=fresh, old_nonce=found.nonce, old_until=until)
     return signing.secret_of(fresh)
@@ -108,19 +109,31 @@ def _queue(deliveries: QuerySet[Delivery]) -> int:
 @transaction.atomic
 def send_test(*, webhook: Webhook, by: str) -> Delivery:
     """A test event, which is sent after those that are waiting."""
+    _locked(webhook)
     audit.record(by=by, verb="sent a test", subject=webhook)
     owner = webhook.owner
     return Delivery.objects.create(webhook=webhook, type=outbox.TEST, data={str(owner._meta.model_name): owner.pk})
 
 
-@transaction.atomic
 def delete(*, webhook: Webhook, by: str) -> None:
-    """Delete the webhook with its events, sent or not."""
-    audit.record(by=by, verb="deleted", subject=webhook, owner=audit.named(webhook.owner))
-    webhook.delete()
+    """Delete the webhook with its events, sent or not.
+
+    Most events go first: from the last step's lock on, an answer that has an event for this webhook waits.
+    """
+    send.remove(webhook.deliveries.all())
+    with transaction.atomic():
+        _locked(webhook, no_key=False)  # an event that is being written is stored before, or not at all
+        audit.record(by=by, verb="deleted", subject=webhook, owner=audit.named(webhook.owner))
+        webhook.delete()
+
+
+def _locked(webhook: Webhook, *, no_key: bool = True) -> Webhook:
+    """Its present row, which nobody else can delete until the commit. Raises Http404 if another manager was faster."""
+    return get_object_or_404(Webhook.objects.select_for_update(no_key=no_key), pk=webhook.pk)
 
 
 def _update(webhook: Webhook, by: str, verb: str, **fields: object) -> None:
+    _locked(webhook)
     audit.record(by=by, verb=verb, subject=webhook, **{"types": fields["types"]} if "types" in fields else {})
     Webhook.objects.filter(pk=webhook.pk).update(**fields)
     webhook.refresh_from_db()

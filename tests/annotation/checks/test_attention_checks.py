@@ -2,9 +2,11 @@
 
 import uuid
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
 
 import pytest
+from django.db import connection, transaction
 
 from annotation.assignment import by_name, seats
 from annotation.assignment import leases as assignment_leases
@@ -134,6 +136,28 @@ def test_a_check_that_somebody_met_is_retired_and_what_was_answered_stays():
 
 
 # Where they stand
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_check_that_is_removed_while_somebody_gets_it_is_retired():
+    """Its lease refers to it, which is checked at the commit of whoever is last."""
+    stage, [task] = with_checks(items=4, known=1, check_rate=0.5, strategy=Strategy.EVERYONE)
+    who = studies.annotator(stage.study)
+    seats.sit(annotator=who, stage=stage)
+    Slot.objects.exclude(task=task).update(live=False)
+
+    def remove():
+        try:
+            return attention_checks.remove_checks(stage=stage, tasks=[task.pk], by="test")
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as manager:
+        with transaction.atomic():
+            [lease] = assignment_leases.hold(annotator=who, stage=stage, wanted=1)
+            removing = manager.submit(remove)
+            wait([removing], 0.3)
+        assert (lease.task_id, removing.result(10)) == (task.pk, (0, 1))
 
 
 @pytest.mark.parametrize(("screens", "rate", "wanted"), [(90, 0.1, 10), (75, 0.25, 25), (10, 0.1, 1), (4, 0.1, 0)])

@@ -1,6 +1,7 @@
 """What is written to the outbox, when, and at what cost."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,11 +13,12 @@ from annotation.adjudication import decisions
 from annotation.assignment import leases
 from annotation.judging import submissions
 from annotation.judging.completion import give_code
-from annotation.models import Delivery
+from annotation.models import Delivery, Judgment, Webhook
 from annotation.participants import erasure, lifecycle
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import deletion
 from annotation.studies import lifecycle as study_lifecycle
+from annotation.webhooks import endpoints
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.records import Problem
@@ -160,3 +162,37 @@ def test_a_study_is_deleted_with_its_webhooks_and_their_events():
     webhook(study), studies.judgment(studies.annotator(study), study.stages.get())
     deletion.delete_study(study=study, by="test")
     assert not Delivery.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_and_the_deletion_of_its_webhook_do_not_hurt_each_other():
+    """The foreign key of an event is checked at the commit, when its webhook may be gone."""
+    study = studies.study(items=2)
+    hook, who = webhook(study), studies.annotator(study)
+    with ThreadPoolExecutor(1) as manager:
+        with transaction.atomic():
+            studies.judgment(who, study.stages.get())
+            going = manager.submit(closing(endpoints.delete), webhook=hook, by="test")
+            assert not wait([going], 0.3).done  # it waits for the answer
+        going.result(10)
+    assert not Webhook.objects.exists()
+    hook = webhook(study)
+    with ThreadPoolExecutor(1) as annotator:
+        with transaction.atomic():
+            endpoints.delete(webhook=hook, by="test")
+            answering = annotator.submit(closing(studies.judgment), who, study.stages.get())
+            assert not wait([answering], 0.3).done
+        answering.result(10)
+    assert not Delivery.objects.exists() and Judgment.objects.count() == 2
+
+
+def closing(act):
+    """`act` for a thread, without the connection that it leaves open."""
+
+    def acting(*given, **named):
+        try:
+            return act(*given, **named)
+        finally:
+            connection.close()
+
+    return acting

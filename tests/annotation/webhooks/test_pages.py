@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from annotation import permissions
 from annotation.models import Webhook
 from annotation.webhooks import signing
 from benchmarks.models import Event
@@ -112,3 +113,18 @@ def test_changed_and_deleted(client):
     waiting(one, 1)
     assert "The webhook was deleted." in text(do(client, one, "delete"))
     assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize("what", ["secret", "pause", "resume", "test", "change", "delete"])
+def test_a_webhook_that_another_manager_has_just_deleted_is_not_found(client, what, monkeypatch):
+    one = webhook(studies.study(), URL)
+    read = permissions.webhook_for
+
+    def reads_and_loses(*given):
+        found = read(*given)
+        Webhook.objects.filter(pk=one.pk).delete()
+        return found
+
+    monkeypatch.setattr(permissions, "webhook_for", reads_and_loses)
+    answer = client.post(reverse("webhook-detail", args=[one.pk]), {"do": what, "url": f"{URL}d"})
+    assert answer.status_code == 404
