@@ -14,13 +14,14 @@ from annotation.dashboard import study_page
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
 from annotation.notifications import digest, stages
-from annotation.pipeline import dawid_skene
+from annotation.pipeline import audits, dawid_skene
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.reports import report
 from annotation.webhooks import send
 from benchmarks.jobs import jobs
 
 SEND_EVERY = 1  # second
+LOOK_EVERY = 60  # seconds
 FORGET_EVERY = 3600  # seconds
 log = logging.getLogger(__name__)
 
@@ -67,6 +68,25 @@ def run_estimate(job_id: int) -> None:
 def start_sending(**signal) -> None:
     """In a thread of the worker's main process, since receivers may be slow and tasks take hours."""
     threading.Thread(target=send_webhooks, daemon=True).start()
+
+
+@worker_ready.connect
+def start_looking_at_audits(**signal) -> None:
+    threading.Thread(target=look_at_audits, daemon=True).start()
+
+
+def look_at_audits() -> None:
+    """As long as the worker lives, stop audits that have met their target."""
+    while True:
+        time.sleep(LOOK_EVERY)
+        try:
+            audits.check_all()
+        except Error as error:  # the database is down, and will come back
+            log.warning("Could not look at audits: %s", error)
+        except Exception:
+            log.exception("Could not look at audits")
+        finally:
+            connection.close()
 
 
 def send_webhooks() -> None:

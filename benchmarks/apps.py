@@ -1,9 +1,11 @@
-"""Registers the check of the place where files are kept."""
+"""Registers the check of the place where files are kept, and that a request does not wait for it for long."""
 
 from django.apps import AppConfig
 from django.core import checks
+from django.core.signals import request_finished, request_started
 
 from benchmarks.storage.files import Unavailable, kept
+from workers import neighbours
 
 
 class Benchmarks(AppConfig):
@@ -11,6 +13,16 @@ class Benchmarks(AppConfig):
 
     def ready(self) -> None:
         checks.register(storage_works, deploy=True)
+        request_started.connect(begin_serving)
+        request_finished.connect(end_serving)  # also after what is streamed
+
+
+def begin_serving(**given) -> None:
+    neighbours.serve(True)
+
+
+def end_serving(**given) -> None:
+    neighbours.serve(False)
 
 
 def storage_works(**given) -> list[checks.CheckMessage]:

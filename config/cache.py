@@ -1,58 +1,73 @@
-"""Django's cache in Redis, which acts as empty while Redis is down: pages can recompute everything in it."""
+"""Django's cache in Redis, which acts as empty while Redis is down or hangs: pages can recompute everything in it."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.exceptions import RedisError
 
+from workers.neighbours import Neighbour, Silent
+
+REDIS = Neighbour("Redis", seconds=0.5, at_once=8)
 log = logging.getLogger(__name__)
 
 
-@contextmanager
-def _even_without_redis() -> Iterator[None]:
-    try:
-        yield
-    except RedisError as error:
-        log.warning("Redis does not answer: %s", error)
+def _even_without_redis(missing: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of the client which, while Redis does not answer, behaves as `missing` with the same arguments."""
+    usual = getattr(RedisCacheClient, missing.__name__)
+
+    def method(self: RedisCacheClient, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return REDIS.ask(lambda: usual(self, *args, **kwargs))
+        except (RedisError, Silent) as error:
+            log.warning("The cache does without Redis: %s", error)
+        return missing(self, *args, **kwargs)
+
+    return method
 
 
 class Client(RedisCacheClient):
     """While Redis is down, each method behaves as for a missing key."""
 
+    @_even_without_redis
     def get(self, key, default) -> Any:
-        with _even_without_redis():
-            return super().get(key, default)
         return default
 
+    @_even_without_redis
     def get_many(self, keys) -> dict:
-        with _even_without_redis():
-            return super().get_many(keys)
         return {}
 
-    def add(self, key, value, timeout) -> bool:
-        with _even_without_redis():
-            return super().add(key, value, timeout)
-        return True
-
-    def set(self, key, value, timeout) -> None:
-        with _even_without_redis():
-            super().set(key, value, timeout)
-
-    def delete(self, key) -> bool:
-        with _even_without_redis():
-            return super().delete(key)
+    @_even_without_redis
+    def has_key(self, key) -> bool:
         return False
 
-    def set_many(self, data, timeout) -> None:
-        with _even_without_redis():
-            super().set_many(data, timeout)
+    @_even_without_redis
+    def add(self, key, value, timeout) -> bool:
+        return True
 
+    @_even_without_redis
+    def set(self, key, value, timeout) -> None:
+        pass
+
+    @_even_without_redis
+    def set_many(self, data, timeout) -> None:
+        pass
+
+    @_even_without_redis
+    def touch(self, key, timeout) -> bool:
+        return False
+
+    @_even_without_redis
+    def delete(self, key) -> bool:
+        return False
+
+    @_even_without_redis
+    def delete_many(self, keys) -> None:
+        pass
+
+    @_even_without_redis
     def incr(self, key, delta) -> int:
-        with _even_without_redis():
-            return super().incr(key, delta)
         raise ValueError(f"{key} is missing: Redis is down.")
 
 

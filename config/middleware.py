@@ -11,6 +11,7 @@ from django.shortcuts import render
 from benchmarks.api.errors import INVALID, refusal, wrong_field
 from benchmarks.storage.files import Unavailable
 
+SOON = {"Retry-After": "2"}  # seconds
 log = logging.getLogger(__name__)
 
 
@@ -83,5 +84,7 @@ class StorageErrors:
         reason = str(error) if request.user.is_staff else ""
         if is_api(request):
             body = refusal("STORAGE_UNAVAILABLE", reason or "The file storage does not answer.")
-            return JsonResponse(body, status=503)
-        return render(request, "503.html", {"reason": reason}, status=503)
+            return JsonResponse(body, status=503, headers=SOON)
+        answer = render(request, "503.html", {"reason": reason}, status=503)
+        answer["Retry-After"] = SOON["Retry-After"]
+        return answer

@@ -152,10 +152,13 @@ if POOL_URL:
     DATABASES["default"]["OPTIONS"]["prepare_threshold"] = None
     DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-AT_ONCE = {"retry": Retry(NoBackoff(), 0)}  # do not wait for Redis when it is down
+HUNG = 5  # seconds after which a connection to a Redis that hangs is given up; nobody waits so long (config/cache.py)
+AT_ONCE = {"retry": Retry(NoBackoff(), 0), "socket_timeout": HUNG, "socket_connect_timeout": HUNG}
 CACHES = {"default": {"BACKEND": "config.cache.Cache", "LOCATION": REDIS_URL, "OPTIONS": {**AT_ONCE}}}
 
 CELERY_BROKER_URL = services.broker_url(REDIS_URL)
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 2 * HUNG, "socket_connect_timeout": HUNG}  # workers poll for 1 s
+CELERY_TASK_PUBLISH_RETRY = False  # workers look for what was not sent
 CELERY_TASK_IGNORE_RESULT = True  # progress and errors are in the Job row
 CELERY_TASK_ACKS_LATE = True  # a killed worker's task runs again; every task may run twice
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

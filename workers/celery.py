@@ -1,12 +1,19 @@
 """The Celery application for background work (imports, exports), never for judgments (law 1)."""
 
 import gc
+import logging
 import os
 
-from celery import Celery
+from celery import Celery, Task
 from celery.signals import worker_before_create_process
+from kombu.exceptions import OperationalError
+
+from workers.neighbours import Neighbour, Silent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+BROKER = Neighbour("Redis", seconds=1, at_once=4)
+log = logging.getLogger(__name__)
 
 app = Celery("winnow")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -18,3 +25,15 @@ def share_memory(**signal) -> None:
     """The collector writes to every object that it looks at, and a forked process would stop sharing it."""
     gc.collect()
     gc.freeze()
+
+
+def publish(task: Task, *given: object) -> None:
+    """Send the task to a worker, unless Redis is down or hangs: nobody waits for that, and what must not be lost stands
+    in the database, where a worker looks for it."""
+    if app.conf.task_always_eager:
+        task.delay(*given)
+        return
+    try:
+        BROKER.ask(lambda: task.delay(*given))
+    except (Silent, OSError, OperationalError) as error:
+        log.warning("A task waits until a worker looks for it: %s", error)

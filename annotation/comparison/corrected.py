@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db import transaction
 
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison import latex, table
@@ -16,6 +15,7 @@ from annotation.comparison.table import HUMANS, REPORTED, CorrectedRow, Entry
 from annotation.measures.audits.corrected import Corrected, Model, Row, corrected
 from annotation.models import Stage, Strategy
 from annotation.pipeline import audits
+from benchmarks.jobs import jobs
 from benchmarks.models import Item, Prediction
 from benchmarks.predictions import stored
 from benchmarks.predictions.evaluating import EVALUATORS
@@ -36,7 +36,7 @@ def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
     assert measure is not None
     entries, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
     if to_ask := run_figures.to_be_asked(missing):
-        transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
+        jobs.publish_after_commit(run_figures.compute_figures, to_ask)
     newest = table.only_newest(entries)[0]
     names = _names([one for one in newest if one.stands not in (HUMANS, REPORTED)])
     judged = audits.judged(stage)

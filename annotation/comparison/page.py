@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 
 from annotation.comparison import charts, latex, paired, table
 from annotation.comparison import entries as comparison_entries
 from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
@@ -56,7 +56,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
     part_columns = by_type.heads(entries, asked.measure)
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
-        transaction.on_commit(lambda: run_figures.compute_figures.delay(to_ask))
+        jobs.publish_after_commit(run_figures.compute_figures, to_ask)
     return {
         "benchmark": benchmark,
         "asked": asked,

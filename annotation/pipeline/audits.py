@@ -19,6 +19,7 @@ from annotation.models import Kind, OutcomeState, Slot, Stage, StageState, Strat
 from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
 from benchmarks import audit
+from benchmarks.jobs import jobs
 from benchmarks.transactions import anew
 
 
@@ -118,7 +119,7 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
 def after_outcome(stage: Stage) -> None:
     """After an outcome has changed: let the worker see whether the audit can stop."""
     if stage.strategy == Strategy.AUDIT and stage.state == StageState.OPEN:
-        transaction.on_commit(lambda: check_target.delay(stage.pk), robust=True)
+        jobs.publish_after_commit(check_target, stage.pk)
 
 
 @shared_task
@@ -127,6 +128,12 @@ def check_target(stage: int) -> None:
     found = Stage.objects.get(pk=stage)
     if found.state == StageState.OPEN and progress_of(found).ended:
         stop_if_over(found)
+
+
+def check_all() -> None:
+    """Look at every open audit: a message to look may be lost with Redis."""
+    for stage in Stage.objects.filter(strategy=Strategy.AUDIT, state=StageState.OPEN).values_list("pk", flat=True):
+        check_target(stage)
 
 
 @anew

@@ -9,17 +9,20 @@ import socket
 import ssl
 import time
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore
 from django.conf import settings
 
+from workers.neighbours import Neighbour, Silent
+
 SECONDS = 15  # for one delivery, from connecting to the end of the answer
 MOST_BYTES = 64 * 1024  # of an answer, which nobody reads
 AGENT = f"Winnow/{settings.VERSION}"
 PORTS = {"https": 443, "http": 80}
+NAMES = Neighbour("The name server", seconds=3, at_once=32)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
 _LATE = f"The receiver did not answer within {SECONDS} seconds."
 _NOT_ALLOWED = (
@@ -50,9 +53,11 @@ def check(url: str) -> None:
 def addresses_of(host: str, port: int, *, encrypted: bool) -> list[str]:
     """The host's addresses, all of which may be connected to. Raises Unreachable."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = NAMES.ask(partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError):
         raise Unreachable(f"The name {host} was not found.") from None
+    except Silent:
+        raise Unreachable(f"Looking up the name {host} takes too long. Try again later.") from None
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
     for address in addresses:
         ip = _embedded(ipaddress.ip_address(address.partition("%")[0]))

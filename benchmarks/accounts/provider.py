@@ -8,6 +8,7 @@ same subject. People are identified by issuer and subject, never by e-mail addre
 import hashlib
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jwt
@@ -30,17 +31,20 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
+from requests import RequestException
 
 from benchmarks import audit
 from benchmarks.accounts import roles
 from benchmarks.accounts.factors import PROVIDER as ID
 from benchmarks.accounts.login_page import login_page
+from workers.neighbours import Neighbour, Silent
 
 SIGNED_BY = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 CLOCKS = 60  # seconds by which the provider's clock may differ
 LONGEST_SUBJECT = 255  # characters, by the specification
 METHODS = "token_endpoint_auth_methods_supported"
+PROVIDER = Neighbour("The provider of logins", seconds=5, at_once=2)
 log = logging.getLogger(__name__)
 ENDPOINTS, USERINFO = ("authorization_endpoint", "token_endpoint", "jwks_uri"), "userinfo_endpoint"
 
@@ -71,6 +75,14 @@ def _checked(fetch: Callable[[], Any]) -> Any:
         raise OAuth2Error(f"{type(error).__name__}: {error}") from error
 
 
+def _ask(fetch: Callable[[], Any]) -> Any:
+    """What `fetch` gets from the provider. Raises RequestException, also if that takes long."""
+    try:
+        return PROVIDER.ask(fetch)
+    except Silent as error:
+        raise RequestException(str(error)) from error
+
+
 class Adapter(OpenIDConnectOAuth2Adapter):
     def __init__(self, request: HttpRequest):
         super().__init__(request, ID)
@@ -94,14 +106,17 @@ class Adapter(OpenIDConnectOAuth2Adapter):
         return found
 
     def _fetch(self, address: str, **options: Any) -> Any:
-        with get_adapter().get_requests_session() as session:
-            response = session.get(address, **options)
-            response.raise_for_status()
-            return response.json()
+        def fetch() -> Any:
+            with get_adapter().get_requests_session() as session:
+                response = session.get(address, **options)
+                response.raise_for_status()
+                return response.json()
+
+        return _ask(fetch)
 
     def get_access_token_data(self, request: HttpRequest, app: SocialApp, client, pkce_code_verifier=None) -> dict:
-        fetch = super().get_access_token_data
-        return _checked(lambda: fetch(request, app, client, pkce_code_verifier=pkce_code_verifier))
+        fetch = partial(super().get_access_token_data, request, app, client, pkce_code_verifier=pkce_code_verifier)
+        return _checked(lambda: _ask(fetch))
 
     def parse_token(self, data: dict) -> SocialToken:
         return SocialToken(token=str(data["access_token"]))

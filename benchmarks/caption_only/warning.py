@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.caption_only.shares import Split, in_words, splits
+from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs.answers import runs_of
@@ -36,6 +37,6 @@ def look(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
         found = run_figures.of_runs(runs)
         figures, missing = found.figures, found.missing
     if asked := run_figures.to_be_asked(missing):
-        run_figures.compute_figures.delay_on_commit(asked)
+        jobs.publish_after_commit(run_figures.compute_figures, asked)
     parts = [split for run in runs if run.pk in figures for split in splits(run, figures[run.pk])]
     return Blindness(runs, parts, len(missing))

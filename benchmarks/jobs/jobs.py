@@ -26,6 +26,7 @@ from benchmarks import audit
 from benchmarks.models import JOB_MOVES, Event, Job, JobState
 from benchmarks.records import Problem, ProblemKinds, Refused
 from benchmarks.storage.files import Unavailable
+from workers.celery import publish
 
 WRITE_EVERY = 0.5  # seconds between two progress writes
 TRIES = 3  # a job fails after its worker has died this often: the job may be the cause
@@ -71,7 +72,11 @@ def queue_job(*, kind: str, title: str, params: dict, by: str, created_by=None) 
 def dispatch(job: Job) -> None:
     """Send the job's task after the commit. If the broker is down, `revive_jobs` sends it later."""
     Job.objects.filter(pk=job.pk).update(heartbeat_at=Now())
-    transaction.on_commit(lambda: RUNNERS[job.kind].delay(job.pk), robust=True)
+    publish_after_commit(RUNNERS[job.kind], job.pk)
+
+
+def publish_after_commit(task: Task, *given: object) -> None:
+    transaction.on_commit(lambda: publish(task, *given), robust=True)
 
 
 def _move(job: Job, to: JobState, by: str, **fields) -> Job:

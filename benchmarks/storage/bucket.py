@@ -4,10 +4,13 @@ leaves no half file; parts of it that the storage keeps aside are for a rule of 
 
 Each object has its SHA-256 in its metadata, which `copy_out` checks. Objects are read in windows of bytes, so that one
 file of a large zip costs one small request, and a broken connection is only a window to ask for again.
+
+A web process waits only briefly for the storage (`_promptly`), with a part of its threads; jobs wait longer.
 """
 
 import contextlib
 import errno
+import functools
 import hashlib
 import io
 import os
@@ -26,6 +29,7 @@ from django.utils.http import content_disposition_header
 from storages.backends.s3 import S3Storage
 
 from benchmarks.storage.files import Stored, Unavailable
+from workers.neighbours import Neighbour, Silent, is_serving
 
 THREADS = 16  # requests at once where many small files move
 BATCH = 1000
@@ -37,8 +41,32 @@ SIGNED_SECONDS = 300
 SHA256 = "sha256"  # in the metadata
 REFUSED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "InvalidToken", "ExpiredToken", "403"}
 
+# Of the 8 threads of a web process, what annotators see takes 3 at most, and what managers do 2
+SHOWING = Neighbour("The object storage", seconds=1.5, at_once=3)
+MANAGING = Neighbour("The object storage", seconds=5, at_once=2)
+PACE = 2**20  # bytes a second that are waited for besides
+
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+
+
+def _promptly(neighbour: Neighbour, size: Callable[..., int] = lambda *given: 0) -> Callable[[Callable], Callable]:
+    """Decorator for methods of the bucket. While a request is answered, they raise Unavailable if the storage does not
+    answer soon. `size`: the bytes that a call with these arguments moves."""
+
+    def decorate(method: Callable[..., Made]) -> Callable[..., Made]:
+        @functools.wraps(method)
+        def promptly(self: "Bucket", *given: Any) -> Made:
+            if not is_serving():
+                return method(self, *given)
+            try:
+                return neighbour.ask(lambda: method(self, *given), neighbour.seconds + size(*given) / PACE)
+            except Silent as error:
+                raise Unavailable(f"{self.where} does not answer in time. Try again later.") from error
+
+        return promptly
+
+    return decorate
 
 
 class Bucket(S3Storage):
@@ -85,6 +113,7 @@ class Bucket(S3Storage):
             digest.update(piece)
         return super()._get_write_parameters(name, content) | {"Metadata": {SHA256: digest.hexdigest()}}
 
+    @_promptly(MANAGING, lambda name, content: content.size)
     def _save(self, name: str, content: File) -> str:
         with self.plain_errors(name):
             return super()._save(name, content)
@@ -93,10 +122,12 @@ class Bucket(S3Storage):
         reader = _Reader(self, name, self.size(name))
         return File(io.BufferedReader(reader, 2**16), name)
 
+    @_promptly(MANAGING)
     def exists(self, name: str) -> bool:
         with self.plain_errors(name):
             return super().exists(name)
 
+    @_promptly(MANAGING)
     def delete(self, name: str) -> None:
         with self.plain_errors(name):
             super().delete(name)
@@ -106,6 +137,7 @@ class Bucket(S3Storage):
     def size(self, name: str) -> int:
         return self._head(name)["ContentLength"]
 
+    @_promptly(MANAGING)
     def _head(self, name: str) -> dict:
         with self.plain_errors(name):
             return self.client.head_object(Bucket=self.bucket_name, Key=name)
@@ -114,11 +146,16 @@ class Bucket(S3Storage):
         """From its metadata; empty if another program has put the object there."""
         return self._head(name)["Metadata"].get(SHA256, "")
 
+    @_promptly(SHOWING)
     def read(self, name: str) -> bytes:
-        return self.bytes_of(name)
+        return self._bytes_of(name)
 
-    def bytes_of(self, name: str, **given: str) -> bytes:
-        """The object or, with `Range`, a part of it; read again if the connection breaks."""
+    @_promptly(MANAGING, lambda name, start, last: last - start)
+    def part_of(self, name: str, start: int, last: int) -> bytes:
+        return self._bytes_of(name, Range=f"bytes={start}-{last}")
+
+    def _bytes_of(self, name: str, **given: str) -> bytes:
+        """Read again if the connection breaks."""
         for tries_left in reversed(range(TRIES)):
             try:
                 with self.plain_errors(name):
@@ -131,11 +168,13 @@ class Bucket(S3Storage):
     def contents(self, name: str) -> "_Contents":
         return _Contents(self, name)
 
+    @_promptly(MANAGING, lambda name, content: len(content))
     def write(self, name: str, content: bytes) -> None:
         facts = {SHA256: hashlib.sha256(content).hexdigest()}
         with self.plain_errors(name):
             self.client.put_object(Bucket=self.bucket_name, Key=name, Body=content, Metadata=facts)
 
+    @_promptly(MANAGING, lambda local, name: local.stat().st_size)
     def copy_in(self, local: Path, name: str) -> None:
         if local.stat().st_size <= SMALL:
             self.write(name, local.read_bytes())
@@ -162,12 +201,14 @@ class Bucket(S3Storage):
                 f"{name} is damaged in the object storage: its SHA-256 is not the one it was stored with."
             )
 
+    @_promptly(MANAGING)
     def move(self, name: str, to: str) -> None:
         with self.plain_errors(name):
             source = {"Bucket": self.bucket_name, "Key": name}
             self.client.copy(source, self.bucket_name, to)
             self.client.delete_object(Bucket=self.bucket_name, Key=name)
 
+    @_promptly(MANAGING)
     def remove(self, names: Iterable[str]) -> None:
         for _ in all_at_once(self.delete, names):
             pass
@@ -188,8 +229,14 @@ class Bucket(S3Storage):
                 yield Stored(one["Key"], one["Size"], one["LastModified"].timestamp())
 
     def _pages(self, **given: str) -> Iterator[dict]:
+        pages = iter(self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket_name, **given))
+        while page := self._next_of(pages):
+            yield page
+
+    @_promptly(MANAGING)
+    def _next_of(self, pages: Iterator[dict]) -> dict | None:
         with self.plain_errors():
-            yield from self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket_name, **given)
+            return next(pages, None)
 
     def lookup(self, *folders: str) -> Callable[[str], bool]:
         return {found.name for folder in folders for found in self.below(folder)}.__contains__
@@ -321,7 +368,7 @@ class _Reader(io.RawIOBase):
         on = self.position == self.start + len(self.window)
         width = self.next_width if on else WINDOW
         last = min(self.position + width, self.length) - 1
-        window = self.bucket.bytes_of(self.path, Range=f"bytes={self.position}-{last}")
+        window = self.bucket.part_of(self.path, self.position, last)
         if len(window) != last - self.position + 1:
             raise Unavailable(f"{self.bucket.where} returned fewer bytes of {self.path} than it said.")
         self.start, self.window, self.next_width = self.position, window, min(2 * width, WIDEST)

@@ -330,6 +330,7 @@ def test_a_picture_that_does_not_load_says_so_and_can_be_loaded_again(sit):
     expect(desk.page.get_by_text("Picture 2 did not load.")).to_be_visible()
     desk.page.locator(".broken button").nth(1).click()
     expect(desk.page.get_by_text("Picture 2 did not load.")).to_be_hidden()
+    expect(desk.page.locator(".broken")).to_have_count(0)  # the others are asked for again after 2 seconds
 
 
 def test_a_page_left_open_renews_its_leases(sit):

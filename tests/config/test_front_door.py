@@ -35,7 +35,7 @@ def test_the_front_door_leads_staff_to_the_studies(client):
 def test_health_says_which_server_does_not_answer(client, settings):
     settings.REDIS_URL = "unix:///nowhere.sock"
     answer = client.get("/healthz")
-    assert answer.status_code == 503
+    assert answer.status_code == 200  # people can judge without it
     assert answer.content.decode() == "database: ok\nredis: does not answer\n"
 
 

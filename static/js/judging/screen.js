@@ -42,10 +42,19 @@ export function nameOf(radio) {
 
 export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });
 
+const RETRIES = [2, 4, 8, 16, 32]; // seconds: the server sends no picture while its storage hangs
+
 function watch(img) {
-  img.addEventListener("error", () => mark(img));
+  const waits = RETRIES.values();
+  const isBroken = () => img.complete && img.src && !img.naturalWidth;
+  const failed = () => {
+    mark(img);
+    const { value, done } = waits.next();
+    done || setTimeout(() => isBroken() && loadAgain(img), value * 1000);
+  };
+  img.addEventListener("error", failed);
   img.addEventListener("load", () => img.closest(".card-place")?.querySelector(".broken")?.remove());
-  if (img.complete && img.src && !img.naturalWidth) mark(img);
+  if (isBroken()) failed();
 }
 
 // Says on the card that its picture did not load, and offers to load it again.
@@ -57,11 +66,13 @@ function mark(img) {
   note.innerHTML = "<p></p><button type=button></button>";
   note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: img.alt });
   note.lastChild.textContent = gettext("Load it again");
-  note.lastChild.addEventListener("click", () => {
-    img.removeAttribute("srcset");
-    img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
-  });
+  note.lastChild.addEventListener("click", () => loadAgain(img));
   place.append(note);
+}
+
+function loadAgain(img) {
+  img.removeAttribute("srcset");
+  img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
 }
 
 // What stands in for a screen that is still on its way.

@@ -160,6 +160,15 @@ def test_the_worker_is_asked_after_each_outcome(monkeypatch, django_capture_on_c
     assert asked == [stage.pk, stage.pk]
 
 
+def test_an_audit_whose_message_was_lost_is_found_by_the_worker():
+    stage, other = audit_stage(target_half_width=0.3), studies.stage()
+    judge(stage, 10)
+    audits.check_all()
+    stage.refresh_from_db()
+    other.refresh_from_db()
+    assert (stage.state, other.state) == (StageState.CLOSED, StageState.OPEN)
+
+
 def test_disagreements_hold_the_audit_up_until_they_are_adjudicated():
     stage = audit_stage(overlap=2, tie_rule="adjudicate")
     people = [studies.annotator(stage.study) for _ in range(2)]

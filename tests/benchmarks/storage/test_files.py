@@ -68,9 +68,9 @@ class TestWindows:
 
     @pytest.fixture
     def asked(self, bucket, monkeypatch) -> list[str]:
-        asked, read = [], bucket_module.Bucket.bytes_of
+        asked, read = [], bucket_module.Bucket._bytes_of
         monkeypatch.setattr(
-            bucket_module.Bucket, "bytes_of",
+            bucket_module.Bucket, "_bytes_of",
             lambda self, name, **given: asked.append(given.get("Range", "")) or read(self, name, **given),
         )  # fmt: skip
         return asked
