@@ -16,6 +16,7 @@ import io
 import math
 import os
 import sys
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -82,9 +83,9 @@ def check_and_render(data: bytes) -> Rendered:
     """
     image = opened(data)
     notes = noted(image)
-    turn = orientation(image)
-    size = image.size[::-1] if turn in SIDEWAYS else image.size
-    pixels = turned(as_srgb(shrunk(decoded(image)), image.info.get("icc_profile"), notes), turn)
+    whole, turn = decoded(image)
+    size = whole.size[::-1] if turn in SIDEWAYS else whole.size
+    pixels = turned(as_srgb(shrunk(whole), whole.info.get("icc_profile"), notes), turn)
     return rendered(data, FORMATS[str(image.format)], size, pixels, notes)
 
 
@@ -109,8 +110,9 @@ def upright(data: bytes) -> Upright:
     CMYK, and pixels with an oversized colour profile, become sRGB here; anything else stays as it is.
     """
     image = opened(data)
-    notes, turn = noted(image), orientation(image)
-    pixels, info = decoded(image), image.info
+    notes = noted(image)
+    pixels, turn = decoded(image)
+    info = pixels.info
     if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= MAX_PROFILE:
         names = ["transparency", "icc_profile"]
     else:
@@ -138,7 +140,7 @@ def noted(image: Image.Image) -> list[str]:
 
 
 def opened(data: bytes) -> Image.Image:
-    """Read only the header. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    """Read only the header, and a PNG's checksums. Whatever Pillow raises on hostile bytes becomes one of our codes."""
     if not data:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     try:
@@ -153,24 +155,38 @@ def opened(data: bytes) -> Image.Image:
         raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE)
     if FORMATS[str(image.format)] == "JPEG" and data.count(START_OF_SCAN) > limits.MAX_SCANS:
         raise ImageRefused("TOO_MANY_SCANS", TOO_MANY_SCANS)  # a small file of 60,000 scans decodes for minutes
+    if image.format == "PNG" and not _is_whole_png(data):
+        raise ImageRefused("IMAGE_CORRUPT", CORRUPT)
     return image
 
 
-def decoded(image: Image.Image) -> Image.Image:
-    """Decode every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG)."""
+def _is_whole_png(data: bytes) -> bool:
+    """Compare the checksum of every chunk, up to the last: Pillow leaves out those of the pixels."""
+    view, start = memoryview(data), 8
+    while start + 12 <= len(data):
+        end = start + 8 + int.from_bytes(view[start : start + 4])
+        if zlib.crc32(view[start + 4 : end]) != int.from_bytes(view[end : end + 4]):
+            return False
+        if view[start + 4 : start + 8] == b"IEND":
+            return True
+        start = end + 4
+    return False
+
+
+def decoded(image: Image.Image) -> tuple[Image.Image, int]:
+    """Every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG), and EXIF's
+    orientation: 1 to 8, or 1 if there is none or it cannot be read.
+
+    In this order: `getexif` decodes a PNG to look for EXIF behind its pixels, and hides that they are damaged.
+    """
     try:
         image.load()
     except Exception as error:
         raise ImageRefused("IMAGE_CORRUPT", CORRUPT) from error
-    return image
-
-
-def orientation(image: Image.Image) -> int:
-    """EXIF's 1 to 8; 1 where there is none or it cannot be read."""
     try:
-        return int(image.getexif().get(0x0112, 1))
+        return image, int(image.getexif().get(0x0112, 1))
     except Exception:  # EXIF may contain anything
-        return 1
+        return image, 1
 
 
 def pixels_of(data: bytes) -> Image.Image:
@@ -179,9 +195,8 @@ def pixels_of(data: bytes) -> Image.Image:
     A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
     ordinary photograph these are the numbers in the file.
     """
-    image = opened(data)
-    turn = orientation(image)
-    return turned(on_white(resolved(decoded(image))).convert("RGB"), turn)
+    whole, turn = decoded(opened(data))
+    return turned(on_white(resolved(whole)).convert("RGB"), turn)
 
 
 def shrunk(image: Image.Image) -> Image.Image:

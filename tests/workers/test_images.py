@@ -1,8 +1,10 @@
 """What becomes of an image: only its pixels are left, and they are right."""
 
 import io
+import itertools
 import subprocess
 import sys
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,9 +12,9 @@ from PIL import Image as Drawing
 from PIL import ImageCms
 
 from tests.benchmarks.bad_inputs.case import picture
-from tests.benchmarks.bad_inputs.images import IMAGES, exif, gifar, one, saved, scans
+from tests.benchmarks.bad_inputs.images import IMAGES, chunk, exif, gifar, one, saved, scans
 from workers import limits
-from workers.images import ImageRefused, check_and_render, frame_size, framed
+from workers.images import ImageRefused, check_and_render, frame_size, framed, pixels_of, upright
 
 RED, WHITE = (200, 10, 20), (255, 255, 255)
 
@@ -150,6 +152,67 @@ def test_any_cut_of_a_jpeg_is_refused_with_a_code(cut):
     with pytest.raises(ImageRefused) as caught:
         check_and_render(whole[:cut])
     assert caught.value.code in {"EMPTY_FILE", "IMAGE_CORRUPT", "FORMAT_NOT_ALLOWED"}
+
+
+def reference(data: bytes) -> tuple[int, int, bytes]:
+    """Width, height and the RGB bytes of a PNG of 8 bits, not interlaced. Raises ValueError or zlib.error."""
+    kinds, packed, at = [], b"", 8
+    while b"IEND" not in kinds:
+        size, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+        content = data[at + 8 : at + 8 + size]
+        if chunk(kind, content) != data[at : at + 12 + size]:
+            raise ValueError(f"checksum of {kind!r}")
+        kinds.append(kind)
+        packed, at = packed + content * (kind == b"IDAT"), at + 12 + size
+    width, height = int.from_bytes(data[16:20]), int.from_bytes(data[20:24])  # of the first chunk
+    flat, above, rows = zlib.decompress(packed), bytearray(3 * width), []
+    for start in range(0, height * (3 * width + 1), 3 * width + 1):
+        row = bytearray(flat[start + 1 : start + 1 + 3 * width])
+        for x in range(3 * width):
+            left, up, corner = row[x - 3] if x > 2 else 0, above[x], above[x - 3] if x > 2 else 0
+            guess = left + up - corner
+            nearest = min((left, up, corner), key=lambda value: abs(guess - value))
+            row[x] = (row[x] + (0, left, up, (left + up) // 2, nearest)[flat[start]]) % 256
+        rows.append(bytes(row))
+        above = row
+    return width, height, b"".join(rows)
+
+
+def pngs() -> dict[str, bytes]:
+    """As encoders write them: EXIF missing, before or behind the pixels, and these in one chunk or several."""
+    plain = saved(Drawing.effect_noise((16, 12), 90).convert("RGB"), "PNG")
+    start, end = plain.index(b"IDAT") - 4, plain.index(b"IEND") - 4
+    packed, turn = plain[start + 8 : end - 4], chunk(b"eXIf", exif().removeprefix(b"Exif\0\0"))
+    parts = b"".join(chunk(b"IDAT", packed[at : at + 100]) for at in range(0, len(packed), 100))
+    return {
+        "plain": plain, "exif": plain[:start] + turn + plain[start:], "exif behind": plain[:end] + turn + plain[end:],
+        "in parts": plain[:start] + parts + plain[end:], "more behind": plain + b"more",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", pngs())
+@pytest.mark.parametrize("take", [pixels_of, check_and_render, upright])
+def test_a_damaged_png_is_refused_or_has_the_right_pixels(name, take):
+    whole = pngs()[name]
+    flips = (whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :] for at in range(len(whole)))
+    cuts = (whole[:at] for at in range(len(whole)))
+    for data in itertools.chain([whole], flips, cuts):
+        try:
+            found = take(data)
+        except ImageRefused:
+            assert data != whole
+            continue
+        width, height, pixels = reference(data)
+        if take is pixels_of and "exif" not in name:
+            assert (*found.size, found.tobytes()) == (width, height, pixels)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["rot_png", "png_bad_crc", "rot_png_exif"])
+def test_pngs_with_rotten_bits_are_refused(real, name):
+    data = (real / "cases/field/png-bit-rot" / name / "images/x.png").read_bytes()
+    with pytest.raises(ImageRefused, match="IMAGE_CORRUPT"):
+        check_and_render(data)
 
 
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.nightly)])

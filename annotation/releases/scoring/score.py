@@ -17,6 +17,7 @@ A tied score is never right. How each item is decided is in manifest.json, under
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib
 import importlib.util
 import io
@@ -265,6 +266,8 @@ def compute_scores(release, model, size):
             content = read(sha256)
         except KeyError:
             raise Unusable(f"The release has no image {sha256}.") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise Unusable(f"The image {sha256} is damaged. Copy the release again.")
         return content if model.bytes else decode(content)
 
     texts, images = {}, {}

@@ -58,10 +58,10 @@ def _decode(data: bytes) -> tuple[str, int, int] | None:
     """Its format, width and height, upright; None if it is not a whole image that an import would take."""
     try:
         image = images.opened(data)
-        width, height = images.decoded(image).size
+        whole, turn = images.decoded(image)
     except images.ImageRefused:
         return None
-    size = (height, width) if images.orientation(image) in images.SIDEWAYS else (width, height)
+    size = whole.size[::-1] if turn in images.SIDEWAYS else whole.size
     return images.FORMATS[str(image.format)], *size
 
 

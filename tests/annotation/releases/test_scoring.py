@@ -279,6 +279,17 @@ def test_the_script_scores_a_release_with_functions_of_the_users_own(released, t
         assert one["low"] * 100 == pytest.approx(inside[name]["low"], abs=1e-9)
 
 
+def test_the_script_shows_a_model_no_damaged_image(released, tmp_path):
+    folder, model = released("stages"), tmp_path / "model.py"
+    model.write_text(HERE)
+    for path in (folder / "imagefolder/test/images").iterdir():
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    with pytest.raises(SystemExit, match=r"is damaged\. Copy the release again\."):
+        scored(folder, "--functions", model)
+
+
 def test_the_script_scores_pairs_or_texts_alone(released, tmp_path):
     folder = released("written")
     for name, text in {"pairs": PAIRS, "texts": HERE.replace("embed_images", "_vectors")}.items():
