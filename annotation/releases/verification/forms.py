@@ -129,10 +129,12 @@ def _webdataset(place: Place, split: str) -> Iterator[tuple[str, Row]]:
 
 
 def _check_end(path: Path, end: int) -> None:
-    """After the last entry there is only padding, up to a whole record."""
+    """After the last entry there are two blocks of zeros, filled up with more to a whole record: 2 to 21 blocks."""
+    whole = -(-(end + 2 * tarfile.BLOCKSIZE) // tarfile.RECORDSIZE) * tarfile.RECORDSIZE
     with path.open("rb") as file:
         file.seek(end)
-        if file.read(tarfile.RECORDSIZE + 1).strip(b"\0") or path.stat().st_size - end > tarfile.RECORDSIZE:
+        rest = file.read(whole - end + 1)
+        if len(rest) > whole - end or rest.strip(b"\0"):
             raise Wrong("it has more after its last entry")
 
 

@@ -3,13 +3,17 @@
 import io
 import json
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from annotation.releases.verification.forms import READERS
+from annotation.releases.verification.place import Place, Wrong
 from tests.annotation.releases.kept import contents, picture, row, written
 from tests.lazy import LazyModule
 
+_, webdataset_rows = READERS["webdataset"]
 datasets, webdataset = LazyModule("datasets"), LazyModule("webdataset")
 
 
@@ -47,6 +51,18 @@ def test_shards_end_by_their_images(tmp_path):
     files = written("webdataset", tmp_path, rows, shard_bytes=2 * size)
     assert files == {"webdataset/test-000000.tar": 2, "webdataset/test-000001.tar": 1}
     assert set(contents(tmp_path)) == set(files)
+
+
+@pytest.mark.parametrize("blocks", range(20))
+def test_a_shard_is_verified_wherever_in_a_record_its_last_entry_ends(tmp_path, blocks):
+    image = {"bytes": b"x" * (blocks * tarfile.BLOCKSIZE), "path": f"{sha256(b'x' * blocks * 512).hexdigest()}.png"}
+    written("webdataset", tmp_path, [row(0, image=image, negative_image=None)])
+    release = Place(tmp_path / "release")
+    assert len(list(webdataset_rows(release, "test"))) == 1
+    (shard,) = map(Path, shards(tmp_path))
+    shard.write_bytes(shard.read_bytes() + bytes(tarfile.BLOCKSIZE))
+    with pytest.raises(Wrong, match="more after its last entry"):
+        list(webdataset_rows(release, "test"))
 
 
 def test_the_library_reads_every_item_with_its_images(tmp_path):
