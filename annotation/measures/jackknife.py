@@ -19,6 +19,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z, wilson
 
 Span = tuple[float, float]
+INTERVAL_METHOD = "Wilson’s, with the jackknife’s variance"  # as pages, reports and cards name it
 ROUNDING = 1e-24  # what may be left of a variance that is 0
 _NORMAL = 200  # items, from which on t is 1.96 but for 0.6 %
 
