@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import aim, dropped_how
+from annotation.measures.jackknife import INTERVAL_METHOD
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.wording import exact
 
@@ -40,7 +41,7 @@ ALWAYS = (
      "are numbers", ("krippendorff",)),
     ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks, of all labels that annotators could choose; "
      "stable when one label is rare or frequent", ("gwet",)),
-    ("95 % interval of agreement", "over tasks, each with all its judgments: Wilson’s, with the jackknife’s variance, "
+    ("95 % interval of agreement", f"over tasks, each with all its judgments: {INTERVAL_METHOD}, "
      "for which each task is left out in turn", ("tukey", "wilson")),
     ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
     ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "

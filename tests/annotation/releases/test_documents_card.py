@@ -4,6 +4,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from annotation.exports import markdown
+from annotation.measures.jackknife import INTERVAL_METHOD
 from annotation.releases.documents import hub_metadata
 from tests.builders.documented_release import JUDGMENT, release
 from tests.lazy import LazyModule
@@ -116,6 +117,7 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
     )
     assert "| choose | 5 | 3 | 1 | 1 |" in card and "| choose | no image fits | 1 | 20.0 % |" in card
     assert "| choose | answer | 75.0 % | 4 | 0.40 | 1 | 0.50 | 0.25 to 0.75 | 3 |" in card
+    assert f"the interval is for α, over tasks: {INTERVAL_METHOD}." in card
     assert "| CC0 | 2 |\n" in card and "| not stated | 2 |\n" in card
     assert "a tie drops the item. These outcomes drop an item: none (no image fits)." in card
 
