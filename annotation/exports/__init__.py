@@ -2,7 +2,8 @@
 
 `export` writes the folder in one snapshot of the database, `job` stores it, or a release made of it, as a .zip, which
 `downloads` sends.
-`items` has what became of each item, `item_table` the kept ones with their images, `rows` and `texts` the lines of
+`items` has what became of each item, `item_table` the kept ones with their images, whose columns `item_parts` (pure)
+lists, `rows` and `texts` the lines of
 the other tables, `readme` and `setup_wording` its words, which `markdown` escapes; `files` lays the files out,
 `atomic_folder` has them appear all at once. Releases are built from exports; rooms above figures may import this one.
 Start reading at `export`.

@@ -6,6 +6,7 @@ bytes. The folder appears complete or not at all.
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -98,18 +99,22 @@ def _check_target(out: Path) -> None:
 
 def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embed_images: bool) -> dict:
     edits = edits_of(stages)
-    items = ExportedItems(study, stages, edits)
+    rows = _write_rows(study, stages, edits, folder)
+    items = ExportedItems(study, stages, edits, export_files.read_lines(folder / "texts.jsonl"))
     whole = items.funnel
     last = _write_figures(study, stages, whole, folder)
-    data = item_table.DataFile(folder / "data.parquet", study.benchmark, embed_images)
     records: list[ItemRecord] | None = [] if item_table.source_format(study.benchmark) else None
-    rows = _write_items(items, data, records, folder, step)
-    rows |= _write_rows(study, stages, edits, folder)
+    rows |= _write_items(items, records, folder, step)
+    kept = rows["items.jsonl"]
+    data, rows["data.parquet"] = item_table.write_data(
+        folder / "data.parquet", study.benchmark, partial(export_files.read_lines, folder / "items.jsonl"),
+        embed_images, lambda done: step(done, kept),
+    )  # fmt: skip
     notes = {
         "no_source": item_table.write_source(study.benchmark, records or (), folder),
         "warnings": list(warning.look(study.benchmark, whole=True).warnings),
     }
-    columns = {column.name: column.part for column in data.columns}
+    columns = {column.name: column.part for column in data}
     sha256 = export_files.digest(folder / "data.parquet")["sha256"]
     written = {stage.name: items.written(stage) for stage in stages}
     card = readme.card(study, whole, stages, written, sha256, columns, notes)
@@ -140,9 +145,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     return manifest
 
 
-def _write_items(
-    items: ExportedItems, data: item_table.DataFile, records: list[ItemRecord] | None, folder: Path, step: Step
-) -> dict[str, int]:
+def _write_items(items: ExportedItems, records: list[ItemRecord] | None, folder: Path, step: Step) -> dict[str, int]:
     """Returns the rows of each file. `records`, if there are any, receive the kept items with their final captions."""
     files = {
         KEPT: export_files.LinesFile(folder / "items.jsonl"),
@@ -153,15 +156,12 @@ def _write_items(
         fate = items.fates[item.pk]
         if fate.state in files:
             files[fate.state].add(items.line(item))
-        if fate.state == KEPT:
-            data.add_item(item)
-            if records is not None:
-                records.append(item.record())
+        if fate.state == KEPT and records is not None:
+            records.append(item.record())
         step(done, total)
-    data.close()
     for file in files.values():
         file.close()
-    return {"data.parquet": data.count, "items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
+    return {"items.jsonl": files[KEPT].count, "dropped.jsonl": files[DROPPED].count}
 
 
 def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Path) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -119,6 +119,12 @@ def write_lines(path: Path, rows: Iterable[dict]) -> int:
         file.add(row)
     file.close()
     return file.count
+
+
+def read_lines(path: Path) -> Iterator[dict]:
+    """The objects of a file written by `write_lines`."""
+    with path.open("rb") as file:
+        yield from map(json.loads, file)
 
 
 def write_judgments(path: Path, parts: Iterable[pa.Table], with_answers: bool = False) -> int:

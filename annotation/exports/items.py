@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import F
 
+from annotation.exports.item_parts import texts_beside, written_texts
 from annotation.figures import funnel
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.measures.funnel import fates
@@ -121,8 +122,9 @@ class ExportedItems:
     time.
     """
 
-    def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits):
-        self.stages, self.edits = stages, edits
+    def __init__(self, study: Study, stages: Sequence[Stage], edits: Edits, texts: Iterable[Mapping]):
+        """`texts` are the lines of texts.jsonl."""
+        self.stages, self.edits, self.texts = stages, edits, written_texts(texts)
         self.items, self.benchmark = study.benchmark.items.order_by("position"), study.benchmark_id
         self.selecting: dict[object, Stage] = {stage.pk: stage for stage in stages if not funnel.measures(stage)}
         walk = funnel.walk_of(study, list(self.selecting.values()))
@@ -216,6 +218,8 @@ class ExportedItems:
         fate, negative = self.fates[item.pk], item.negative
         uses = item.images
         there = negative if negative in {use.key for use in uses} else None
+        captions = self.captions(item)
+        beside = texts_beside(captions, self.texts.get(item.key, {}))
         how = {"negative_image": there} if fate.state == KEPT else {"reason": fate.reason}
         return {
             "id": item.key,
@@ -225,7 +229,8 @@ class ExportedItems:
             "stage": fate.stage.name if fate.stage else None,
             **how,
             "decisions": item.decisions,
-            "captions": self.captions(item),
+            "captions": captions,
+            **({"texts": beside} if beside else {}),
             "images": [_image(use, negative) for use in uses],
             "meta": item.meta,
         }

@@ -137,10 +137,14 @@ SIXTH = Version(  # intervals of the human baseline over annotators
     keys={}, figures={"figures.json": OF_BASELINES}
 )
 SEVENTH = Version(keys={})  # intervals of agreement by the jackknife: other values, no other keys
-VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)
+EIGHTH = Version(  # columns for every text and image of the items; what annotators wrote beside the captions
+    keys={}, optional={file: {"texts": "object"} for file in ("items.jsonl", "dropped.jsonl")}
+)
+VERSIONS: tuple[Version, ...] = (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)
 OWN = 3  # from this version on: roles of the user's own
 OVER_ANNOTATORS = 6  # from this version on; before it, intervals of the human baseline were over items
 JACKKNIFED = 7  # from this version on; before it, intervals of agreement were of resamples
+WHOLE = 8  # from this version on, the split has all texts and images of its items
 
 ARROW = {str(kind): kind for kind in (
     pa.string(), pa.int32(), pa.int64(), pa.float64(), pa.bool_(), pa.timestamp("us", tz="UTC"),

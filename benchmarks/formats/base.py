@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused
+from benchmarks.records import ItemRecord, Problem, ProblemKinds, Refused, is_own, role_order
 from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
@@ -123,23 +123,39 @@ SPLIT = {
 }
 
 
-OWN_COLUMN = re.compile(r"[a-z][a-z0-9_]*_(caption|image)(_[1-9]\d*)?_*")
+FURTHER_COLUMN = re.compile(r"(?P<role>[a-z][a-z0-9_]*)_(?P<kind>caption|image|text)(?:_(?P<number>[1-9]\d*))?_*")
 
 
-def own_columns(most: Mapping[str, int], taken: Collection[str]) -> dict[str, str]:
-    """Columns for roles of the user's own, each with its part: `prompt_caption`, `picture_image`, `picture_image_2` …
+def further_columns(most: Mapping[str, int], split: Mapping[str, str]) -> dict[str, str]:
+    """Columns for what a split has none for, each with its part: `prompt_caption`, `negative_caption_2` …
 
-    `most` has how many members an item has at most in each: {"caption:prompt": 1, "image:picture": 4}.
+    `most` has how many members an item has at most of each kind and role: {"caption:negative": 2, "image:picture": 4}.
     """
-    found = {}
-    for part, count in sorted(most.items()):
-        kind, _, role = part.partition(":")
-        for place in range(count):
-            name = f"{role}_{kind}" + (f"_{place + 1}" if place else "")
-            while name in taken or name in found:
-                name += "_"
-            found[name] = f"{part}-{place}" if place else part
+    found: dict[str, str] = {}
+    for of in sorted(most, key=_column_order):
+        kind, _, role = of.partition(":")
+        for place in range(most[of]):
+            part = f"{of}-{place}" if place else of
+            if part not in split.values():
+                name = f"{role}_{kind}" + (f"_{place + 1}" if place else "")
+                while name in split or name in found:
+                    name += "_"
+                found[name] = part
     return found
+
+
+def _column_order(of: str) -> tuple[str, tuple[int, str]]:
+    kind, _, role = of.partition(":")
+    return kind, role_order(role)
+
+
+def further_part(column: str, split: Mapping[str, str]) -> str:
+    """The part of a further column for a role with a meaning, as `further_columns` names it; "" of any other."""
+    found = FURTHER_COLUMN.fullmatch(column)
+    if found is None or column in split or is_own(found["role"]) or found["kind"] == "text":
+        return ""
+    part = f"{found['kind']}:{found['role']}" + (f"-{int(found['number']) - 1}" if found["number"] else "")
+    return "" if part in split.values() else part
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ library embeds it; all else of an item is text. Nothing is converted: no number 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
 from benchmarks.formats.base import PARQUET as CARRIER
-from benchmarks.formats.base import SPLIT, Format, ProblemLog, Shape
+from benchmarks.formats.base import SPLIT, Format, ProblemLog, Shape, further_part
 from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, files, refuse_large
 from benchmarks.formats.parquet_schema import TEXT, check_schema, expected
 from benchmarks.formats.table import too_many_rows
@@ -34,6 +34,10 @@ class Layout:
     split: Mapping[str, str]  # with optional columns in addition to the format's
     optional: frozenset[str]
 
+    def parts(self, names: Iterable[str]) -> dict[str, str]:
+        """Column → part: of the format, and those that a split has for further texts and images."""
+        return {**self.split, **{name: part for name in names if (part := further_part(name, self.split))}}
+
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         """The rows of a file, or of a folder's shards in the order of their names."""
         found = files(path)
@@ -47,7 +51,9 @@ class Layout:
             log.error("NO_ROWS", path.name, None, "", "The file has columns but no rows. Export it again.")
 
     def fits(self, file: Path, log: ProblemLog) -> bool:
-        return check_schema(parquet.schema(file), self.split, self.optional, file.name, log)
+        schema = parquet.schema(file)
+        parts = self.parts(schema.names)
+        return check_schema(schema, parts, self.optional | {*parts} - {*self.split}, file.name, log)
 
 
 def is_safe(file: Path, log: ProblemLog) -> bool:
@@ -100,14 +106,15 @@ class Rows:
         )
 
     def required(self, batch: pa.RecordBatch) -> list[str]:
-        """The columns in which no cell may be null: all but images and further information."""
+        """The columns in which no cell may be null: all but images, further texts and further information."""
         parts = ((name, self.layout.split.get(name, "meta:")) for name in batch.schema.names)
         return [name for name, part in parts if not part.startswith(("meta:", "image:"))]
 
     def part(self, batch: pa.RecordBatch, name: str, place: int, origin: Origin) -> tuple[str, object]:
         """(which part of an item stands in the cell, what it is)."""
-        part = self.layout.split.get(name, f"meta:{name}")
+        part = self.layout.split.get(name) or further_part(name, self.layout.split) or f"meta:{name}"
         of, _, role = part.partition(":")
+        role = role.partition("-")[0]
         if of == "image":
             return part, self.image(batch, name, place, role, origin)
         value = self.plain(batch.column(name)[place], name, origin)
@@ -115,7 +122,7 @@ class Rows:
             value = jsontext.parse(value, f"{origin.file}, {name}", origin.row, self.log)
         if of == "meta":
             return part, value
-        return part, CaptionRecord(role.partition("-")[0], cast(str, value)) if of == "caption" else value
+        return part, CaptionRecord(role, cast(str, value)) if of == "caption" and value is not None else value
 
     def image(self, batch: pa.RecordBatch, name: str, place: int, role: str, origin: Origin) -> ImageRecord | None:
         data, path = cell(batch, name, place)
@@ -164,7 +171,7 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
         reader=layout.read,
         several=True,
         split=split,
-        images=lambda path: Embedded(path, layout.split),
+        images=lambda path: Embedded(path, layout.parts(parquet.schema(files(path)[0]).names)),
         keeps_same=name in ("visla", "hard-positives"),
         shape=Shape(CARRIER, ([name for name in split if name not in optional],)),
         example="".join(f"{name}: {expected(part)}\n" for name, part in split.items() if name not in optional),

@@ -26,6 +26,7 @@ FIELDS: dict[str, jsonl.Kind] = {
     "id": str, "type": str, "subtype": str, "split": str, "captions": list, "images": list, "meta": dict,
 }  # fmt: skip
 NOT_TAKEN: dict[str, jsonl.Kind] = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
+MAY_ITEM: dict[str, jsonl.Kind] = {"texts": dict}
 CAPTION: dict[str, jsonl.Kind] = {"role": str, "text": str}
 OF_CAPTION: dict[str, jsonl.Kind] = {
     **dict.fromkeys(("imported", "changed_by", "made_of"), object), "attributes": dict,
@@ -88,31 +89,34 @@ class Lines:
                 self.log.error("SIDES_DIFFER", file, None, "split", advice)
 
     def record(self, value: Mapping[str, Any], origin: Origin) -> ItemRecord:
-        images = (self.image(image, origin) for image in value["images"])
+        images = (self.image(*use, origin) for use in uses_of(value["images"]))
         return ItemRecord(
             key=value["id"],
             type=value["type"],
             subtype=value["subtype"],
-            captions=tuple(
-                CaptionRecord(caption["role"], caption["text"], caption.get("attributes", {}))
-                for caption in value["captions"]
+            captions=(
+                *(
+                    CaptionRecord(caption["role"], caption["text"], caption.get("attributes", {}))
+                    for caption in value["captions"]
+                ),
+                *(
+                    CaptionRecord(role, text)
+                    for role, texts in value.get("texts", {}).items()
+                    for text in texts
+                    if is_own(role)
+                ),
             ),
             images=tuple(image for image in images if image),
             meta=value["meta"],
             origin=origin,
         )
 
-    def image(self, image: Mapping[str, Any], origin: Origin) -> ImageRecord | None:
-        """The image as in the data, where the chosen candidate is the negative image; None if it is not there.
-
-        All images in roles of the user's own are there.
-        """
-        own = image["key"].rpartition("-")[0]
-        if not (image["chosen"] or image["key"] == POSITIVE or is_own(own)):
-            self.absent += 1
-            return None
-        role = "negative" if image["chosen"] else own
+    def image(self, image: Mapping[str, Any], role: str, origin: Origin) -> ImageRecord | None:
+        """The image in that role; None if the data lacks it, as those of older releases lack candidates."""
         if self.shards.sound and image["sha256"] not in self.shards.names:
+            if not (image["chosen"] or image["key"] == POSITIVE or is_own(role)):
+                self.absent += 1
+                return None
             advice = f"No shard has the image {image['sha256'][:64]}. Give all files of the release."
             self.log.error("MISSING_IMAGE", origin.file, origin.row, f"{role} image", advice)
         crop = tuple(image["crop"]) if "crop" in image else None
@@ -121,16 +125,26 @@ class Lines:
         return ImageRecord(role, *facts, crop=crop, file=file, attributes=image.get("attributes", {}))
 
 
+def uses_of(images: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """(image, role): the chosen one is the first negative one, and keeps a role of the user's own too."""
+    yield from ((image, "negative") for image in images if image["chosen"])
+    for image in images:
+        role = image["key"].rpartition("-")[0]
+        if not image["chosen"] or is_own(role):
+            yield image, role
+
+
 def well_formed(value: dict[str, Any], origin: Origin, log: ProblemLog) -> bool:
     before = log.count
     if not jsontext.storable_throughout(value, origin.file, origin.row, "", log):
         return False
-    jsonl.check_object(value, FIELDS | NOT_TAKEN, "", origin, log, NOT_TAKEN)
+    jsonl.check_object(value, FIELDS | NOT_TAKEN | MAY_ITEM, "", origin, log, NOT_TAKEN | MAY_ITEM)
     jsonl.check_entries(value.get("captions"), "captions", CAPTION | OF_CAPTION, OF_CAPTION, origin, log)
     of_image = MAY_IMAGE | OF_IMAGE
     jsonl.check_entries(value.get("images"), "images", IMAGE | of_image, of_image, origin, log)
     if log.count == before:
         check_images(value["images"], origin, log)
+        check_texts(value.get("texts", {}), origin, log)
     return log.count == before
 
 
@@ -147,6 +161,13 @@ def check_images(images: Sequence[Mapping[str, Any]], origin: Origin, log: Probl
     if chosen[1:] or any(images[place]["key"] == POSITIVE for place in chosen):
         advice = "At most one image may be chosen, and not the positive one."
         log.error("WRONG_VALUE", origin.file, origin.row, "images", advice)
+
+
+def check_texts(texts: Mapping[str, Any], origin: Origin, log: ProblemLog) -> None:
+    """Check that there are lists of texts by role."""
+    for role, found in texts.items():
+        if not NAME.fullmatch(role) or not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            log.error("WRONG_VALUE", origin.file, origin.row, f"texts.{role[:20]}", "Write a list of texts by role.")
 
 
 def source_format(folder: Path, log: ProblemLog) -> tuple[str, str]:
@@ -173,7 +194,7 @@ def first_format(path: Path, records: Sequence[ItemRecord], kind_of: KindOf) -> 
     it names one, and with these columns.
     """
     folder = folder_of(path)
-    (source, kind), columns = source_format(folder, ProblemLog()), release_shards.columns(folder, own=False)
+    (source, kind), columns = source_format(folder, ProblemLog()), release_shards.columns(folder)
     for one in parquet.WRITTEN:
         if one.name == source and {*one.split} in (columns, columns - {NEGATIVE}) and can_write(one, records):
             return one.name

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks.formats.base import OWN_COLUMN, SPLIT, ProblemLog
+from benchmarks.formats.base import FURTHER_COLUMN, SPLIT, ProblemLog
 from benchmarks.formats.parquet import FORMATS, is_safe
 from benchmarks.formats.parquet_images import Embedded, cell, refuse_large
 from benchmarks.formats.parquet_schema import check_schema
@@ -67,13 +67,13 @@ def _check_all_there(names: Sequence[str], log: ProblemLog) -> None:
 def _fits(path: Path, log: ProblemLog) -> bool:
     """Whether it has the columns of the most similar split. Further columns are ignored.
 
-    With columns for roles of the user's own, it needs no others.
+    With further columns, such as those for roles of the user's own, it needs no others.
     """
     names = parquet.schema(path).names
     split = max((SPLIT, *(one.split for one in FORMATS)), key=lambda split: len({*split} & {*names}))
     images = dict.fromkeys(_image_columns(path), "image:")
-    own = any(_is_own(name) for name in names)
-    fitting = check_schema(parquet.schema(path), {**split, **images}, {*split} if own else OPTIONAL, path.name, log)
+    further = any(map(_is_further, names))
+    fitting = check_schema(parquet.schema(path), {**split, **images}, {*split} if further else OPTIONAL, path.name, log)
     log.drop_notes("EXTRA_COLUMN")
     return fitting
 
@@ -104,21 +104,21 @@ def _read_image(
         log.error("IMAGE_CORRUPT", origin.file, origin.row, column, advice)
 
 
-def _is_own(column: str) -> bool:
-    """Whether it is of a role of the user's own."""
-    return column not in KNOWN and OWN_COLUMN.fullmatch(column) is not None
+def _is_further(column: str) -> bool:
+    """Whether it has a text or an image for which the formats have no column."""
+    return column not in KNOWN and FURTHER_COLUMN.fullmatch(column) is not None
 
 
 def _image_columns(path: Path) -> list[str]:
-    """The columns with images, those of roles of the user's own too."""
+    """The columns with images, the further ones too."""
     schema = parquet.schema(path)
-    own = (name for name in schema.names if _is_own(name) and pa.types.is_struct(schema.field(name).type))
-    return [*(name for name in IMAGES if name in schema.names), *own]
+    further = (name for name in schema.names if _is_further(name) and pa.types.is_struct(schema.field(name).type))
+    return [*(name for name in IMAGES if name in schema.names), *further]
 
 
-def columns(folder: Path, own: bool = True) -> set[str]:
-    """Only for shards without problems. `own`: with those of roles of the user's own."""
-    return {name for name in parquet.schema(shards(folder)[0]).names if own or not _is_own(name)}
+def columns(folder: Path) -> set[str]:
+    """Without the further ones. Only for shards without problems."""
+    return {name for name in parquet.schema(shards(folder)[0]).names if not _is_further(name)}
 
 
 def images(folder: Path) -> Embedded:

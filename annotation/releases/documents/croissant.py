@@ -18,6 +18,7 @@ from annotation.releases.documents.facts import (
     annotators_in_words,
     judgments_per_item,
     limits_in_words,
+    part_in_words,
     results_in_words,
     stage_in_words,
 )
@@ -66,16 +67,6 @@ TYPES = {
     "image": "sc:ImageObject", "text": "sc:Text", "texts": "sc:Text", "integer": "sc:Integer",
     "integers": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean", "time": "sc:DateTime",
 }  # fmt: skip
-PARTS = {
-    "image:positive": "The image that the positive caption describes, with its original bytes.",
-    "image:negative": "The image that the negative caption describes, with its original bytes.",
-    "caption:positive": "A caption that is true of the image.",
-    "caption:negative": "A similar caption that is not true of the image.",
-    "caption:second_positive": "Another caption that is true of the image, in other words.",
-    "key": "The item's id.",
-    "type": "How the negative differs.",
-    "subtype": "What differs.",
-}
 
 
 def croissant(
@@ -242,9 +233,7 @@ def _data(facts: Facts, schema: pa.Schema) -> dict:
 
 
 def _cell(column: pa.Field, part: str) -> dict:
-    kind, _, role = part.partition(":")
-    says = PARTS.get(part, f"The {kind} in the role {role}." if kind in ("caption", "image") else "As imported.")
-    field = _field(f"{DATA}/{column.name}", column.name, says, _type(column.type))
+    field = _field(f"{DATA}/{column.name}", column.name, part_in_words(part), _type(column.type))
     field["source"] = {"fileSet": {"@id": SHARDS}, "extract": {"column": column.name}}
     if column.type == IMAGE:
         field["source"]["transform"] = {"jsonPath": "bytes"}

@@ -42,6 +42,16 @@ MEASURES = {
     "t_pos2i": "given the positive caption",
     "t_neg2i": "given the negative caption",
 }
+PARTS = {
+    "image:positive": "The image that the positive caption describes, with its original bytes.",
+    "image:negative": "The image that the negative caption describes, with its original bytes.",
+    "caption:positive": "A caption that is true of the image.",
+    "caption:negative": "A similar caption that is not true of the image.",
+    "caption:second_positive": "Another caption that is true of the image, in other words.",
+    "key": "The item's id.",
+    "type": "How the negative differs.",
+    "subtype": "What differs.",
+}
 FATES = {
     "accepted": "taken as they were",
     "confirmed": "edited and confirmed",
@@ -177,6 +187,18 @@ class Facts:
 
 def reason_in_words(code: str) -> str:
     return REASONS.get(code, code.replace("_", " "))
+
+
+def part_in_words(part: str) -> str:
+    """The content of a column of the split, by its part."""
+    kind, _, role = part.partition(":")
+    role, _, place = role.partition("-")
+    number = int(place or 0) + 1
+    if part in PARTS:
+        return PARTS[part]
+    if kind == "text":
+        return f"Text {number} that annotators wrote as {role}, not among the captions."
+    return f"{kind.capitalize()} {number} in the role {role}." if kind in ("caption", "image") else "As imported."
 
 
 def stage_in_words(facts: Facts, stage: Mapping) -> str:

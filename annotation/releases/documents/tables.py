@@ -89,6 +89,7 @@ DROPPED = """
 MATERIAL = """
     decisions       objects  Each stage's outcome for the item.
     captions        objects  Its captions.
+    texts           object   What annotators wrote about it that is not among its captions, by role.
     images          objects  All of its images, including those that were not chosen.
     meta            object   Other fields of the import.
 """

@@ -6,20 +6,22 @@ items.jsonl says which items there are; the parquet files have them in its order
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS
 from annotation.releases.formats.csv import harmless
-from annotation.releases.schema_versions import OWN, Schema
+from annotation.releases.schema_versions import OWN, WHOLE, Schema
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import fits
 from benchmarks.records import NAME, is_own
 
-ITEMS, DROPPED, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "images.jsonl", "data"
+ITEMS, DROPPED, TEXTS, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "texts.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
 SAID = ("source_name", "licence", "attribution")
 CAPTION = ("role", "text", "imported", "changed_by", "made_of")
@@ -35,6 +37,9 @@ def check_items(place: Place, report: Report) -> None:
         _check_split(place, report, split, columns, chosen, seen)
     with report.reading(ITEMS):
         _check_apart(place, report)
+    if place.schema.version >= WHOLE:
+        with report.reading(TEXTS):
+            _check_texts(place, report)
     with report.reading(IMAGES):
         _check_images(place, report, seen)
 
@@ -56,6 +61,8 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
             with report.reading(file):
                 if name == DATA and item is not None:
                     _against_item(report, file, row, item[1], columns)
+                    if place.schema.version >= WHOLE:
+                        _check_whole(report, file, row, item[1], columns)
                 elif name != DATA and data is not None:
                     _against_data(report, name, file, row, data, item)
         for column, part in columns.items() if data is not None else ():
@@ -74,8 +81,9 @@ def safely(report: Report, file: str, rows: Iterator) -> Iterator:
 
 
 def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
+    parts = item_parts.parts_of(line)
     for column, part in columns.items():
-        wanted = _part_of(line, part)
+        wanted = _part_of(line, parts, part)
         value = row[column]
         report.count("cells of parquet files")
         if is_image(part):
@@ -87,6 +95,36 @@ def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict
             report.problem(
                 file, f"item {line['id']!r} has {column} {_brief(row[column])}, but {_brief(wanted)} in {ITEMS}"
             )
+
+
+def _check_whole(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
+    """Every text and image of an item is in some column of its row, whatever the columns are called."""
+    cells: Counter[object] = Counter()
+    for column, part in columns.items():
+        if part.startswith(item_parts.KINDS) and row[column] is not None:
+            cells[content(row[column]) if is_image(part) else row[column]] += 1
+    wanted = [(f"{caption['role']} caption", caption["text"]) for caption in line["captions"]]
+    wanted += [(f"text {role}", text) for role, texts in line.get("texts", {}).items() for text in texts]
+    wanted += [(f"image {image['key']}", image["sha256"]) for image in line["images"]]
+    report.count("texts and images of items in their rows", len(wanted))
+    for what, one in wanted:
+        if not cells[one]:
+            report.problem(file, f"item {line['id']!r} has the {what} {_brief(one)} in {ITEMS}, but in no column")
+        cells[one] -= 1
+
+
+def _check_texts(place: Place, report: Report) -> None:
+    """What annotators wrote stands in the items, too."""
+    written = item_parts.written_texts(place.lines(TEXTS))
+    for name in (ITEMS, DROPPED):
+        for line in place.lines(name):
+            wanted = item_parts.texts_beside(line["captions"], written.get(line["id"], {}))
+            found = line.get("texts", {})
+            report.count("items against texts.jsonl")
+            for role in sorted(wanted.keys() | found.keys()):
+                if wanted.get(role, []) != found.get(role, []):
+                    words = f"the texts {role} {_brief(found.get(role, []))}, but {_brief(wanted.get(role, []))}"
+                    report.problem(name, f"item {line['id']!r} has {words} in {TEXTS}")
 
 
 def _against_data(report: Report, name: str, file: str, row: Row, data: Row, item: tuple[int, Mapping] | None) -> None:
@@ -120,17 +158,12 @@ def _brief(value: object) -> str:
     return words if len(words) <= 80 else f"{words[:77]}…"
 
 
-def _part_of(line: dict, part: str) -> object:
+def _part_of(line: dict, parts: dict[str, list], part: str) -> object:
     """What an item has where a column has it (columns of the manifest); an image by its hash."""
     of, _, name = part.partition(":")
-    if of == "image":
-        key = name if "-" in name else f"{name}-0"
-        key = line["negative_image"] if name == "negative" else key  # the negative one is the chosen one
-        return next((image["sha256"] for image in line["images"] if image["key"] == key), None)
-    if of == "caption":
-        role, _, place = name.partition("-")
-        found = [caption["text"] for caption in line["captions"] if caption["role"] == role]
-        return found[int(place or 0)] if len(found) > int(place or 0) else None
+    if part.startswith(item_parts.KINDS):
+        found = item_parts.part_of(parts, part)
+        return found["sha256"] if isinstance(found, dict) else found
     return line["meta"].get(name) if of == "meta" else line["id" if of == "key" else of]
 
 

@@ -78,7 +78,7 @@ def test_the_split_loads_offline_with_images(exports, tmp_path, monkeypatch, by_
         data = load_dataset(str(out), cache_dir=cache)["test"]
     else:
         data = load_dataset("parquet", data_files=str(out / "data.parquet"), cache_dir=cache)["train"]
-    assert data.column_names == FIELDS
+    assert data.column_names == [*FIELDS, *(f"candidate_image{number}" for number in ("", "_2", "_3"))]
     assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
 
 

@@ -1,13 +1,14 @@
 """A released split is imported again and gives the same items, and these the same file."""
 
+from collections import defaultdict
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from annotation.exports.item_table import DataFile
-from annotation.exports.items import in_batches
+from annotation.exports.item_table import write_data
+from annotation.exports.items import ExportedItem, in_batches
 from benchmarks import queries
 from benchmarks.models import Benchmark, JobState
 from benchmarks.records import ItemRecord
@@ -41,6 +42,18 @@ def manifest(folder: Path) -> Benchmark:
 
 def swapped(path: Path, images: Path) -> tuple:
     return path, "jsonl", images
+
+
+def several(folder: Path) -> Benchmark:
+    """Items with several members of the known roles."""
+    captions = {"positive": ["A.", "B."], "second_positive": "C.", "negative": ["D.", "E.", "F."]}
+    lines = [
+        {"id": "1", "captions": captions, "images": {"positive": ["1.jpg", "2.jpg"], "negative": ["3.jpg", "4.jpg"]}},
+        {"id": "2", "captions": captions | {"negative": "G."}, "images": {"positive": "5.jpg", "candidate": ["6.jpg"]}},
+    ]
+    (folder / "given").mkdir()
+    path = imports.manifest(folder / "given", lines)
+    return text_annotators.imported(path, "jsonl", imports.archive(folder, [f"{one}.jpg" for one in range(1, 7)]))
 
 
 def text_alone(folder: Path) -> Benchmark:
@@ -79,32 +92,42 @@ def aro(folder: Path) -> Benchmark:
 
 
 def released(benchmark: Benchmark, path: Path) -> Path:
-    """All items of a benchmark as a study that keeps them exports them, their first candidate or negative chosen."""
-    file = DataFile(path, benchmark)
-    for item in chain.from_iterable(in_batches(benchmark.pk)):
-        keys = {image.key for image in item.images} & {"candidate-0", "negative-0"}
-        item.carried = {"negative": min(keys, default="")}
-        file.add_item(item)
-    file.close()
+    """All items of a benchmark as a study that keeps them exports them, the first candidate chosen if need be."""
+    lines = [line(item) for item in chain.from_iterable(in_batches(benchmark.pk))]
+    write_data(path, benchmark, lambda: lines)
     return path
+
+
+def line(item: ExportedItem) -> dict:
+    keys = {image.key for image in item.images} & {"candidate-0", "negative-0"}
+    return {
+        "id": item.key, "type": item.type, "subtype": item.subtype, "meta": item.meta,
+        "captions": [{"role": caption.role, "text": caption.text} for caption in item.captions],
+        "images": [{"key": image.key, "sha256": image.sha256, "format": image.format} for image in item.images],
+        "negative_image": max(keys, default=None),
+    }  # fmt: skip
 
 
 def content(benchmark: Benchmark) -> list[tuple[ItemRecord, list]]:
     """What a released split holds of the items: their words, and the hashes of their images by role."""
     found = []
     for item in queries.with_material(benchmark.items.order_by("position")):
-        uses = [use for use in item.item_images.all() if use.position == 0]
-        images = {"negative" if use.role == "candidate" else use.role: use.image.sha256 for use in uses}
+        images = defaultdict(list)
+        for use in sorted(item.item_images.all(), key=queries.in_record_order):
+            images[use.role].append(use.image.sha256)
+        if "negative" not in images and "candidate" in images:
+            images["negative"] = [images["candidate"].pop(0)]
         record = queries.record_of(item)
         captions = tuple(sorted(record.captions, key=lambda caption: caption.role))
-        found.append((replace(record, captions=captions, images=(), meta={}, truth={}), images))
+        shown = {role: hashes for role, hashes in images.items() if hashes}
+        found.append((replace(record, captions=captions, images=(), meta={}, truth={}), shown))
     return found
 
 
 @pytest.mark.parametrize(
     ("made", "format"),
     [
-        (manifest, "bivlc"), (text_alone, "bivlc"), (crepe, "sugarcrepe"), (visla, "visla"),
+        (manifest, "bivlc"), (several, "bivlc"), (text_alone, "bivlc"), (crepe, "sugarcrepe"), (visla, "visla"),
         (compare, "sugarcrepe-compare"), (hard, "hard-positives"), (aro, "aro"),
     ],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """A release imported again is the same items, and a release of these has the same data and the same source's files."""
 
 import json
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from benchmarks import queries
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, ItemImage, Job
-from benchmarks.records import ItemRecord
+from benchmarks.records import ItemRecord, is_own
 from benchmarks.runs import material as scoring_material
 from tests.annotation.exports import test_imported_again as formats
 from tests.builders import crowds, imports, own_roles, studies, text_annotators
@@ -65,11 +66,11 @@ def lines(release: Path) -> list[dict]:
 def told(line: dict) -> tuple:
     """What a line says of an item that must come back."""
     captions = [(caption["role"], caption["text"]) for caption in line["captions"]]
-    images = {
-        "negative" if image["chosen"] else "positive": (image["sha256"], *map(image.get, OF_IMAGE))
-        for image in line["images"]
-        if image["chosen"] or image["key"] == "positive-0"
-    }
+    captions += [(role, text) for role, texts in line.get("texts", {}).items() if is_own(role) for text in texts]
+    images: dict[str, list] = defaultdict(list)
+    for image in sorted(line["images"], key=lambda image: not image["chosen"]):
+        role = "negative" if image["chosen"] else image["key"].rpartition("-")[0]
+        images[role].append((image["sha256"], *map(image.get, OF_IMAGE)))
     return line["id"], line["type"], line["subtype"], captions, images, line["meta"]
 
 
@@ -85,8 +86,11 @@ def words(item) -> list[tuple[str, str]]:
     return [(caption.role, caption.text) for caption in queries.record_of(item).captions]
 
 
-def images(item) -> dict[str, tuple]:
-    return {use.role: (use.image.sha256, *(getattr(use, name) for name in OF_IMAGE)) for use in item.item_images.all()}
+def images(item) -> dict[str, list]:
+    found: dict[str, list] = defaultdict(list)
+    for use in sorted(item.item_images.all(), key=queries.in_record_order):
+        found[use.role].append((use.image.sha256, *(getattr(use, name) for name in OF_IMAGE)))
+    return found
 
 
 def below(folder: Path) -> dict[str, bytes]:
@@ -147,8 +151,8 @@ def test_both_sides_of_hard_positives(tmp_path):
 @pytest.mark.parametrize(
     ("made", "source"),
     [
-        (formats.table, "release"), (formats.crepe, "sugarcrepe"), (formats.compare, "sugarcrepe-compare"),
-        (formats.aro, "aro"),
+        (formats.table, "release"), (formats.several, "release"), (formats.crepe, "sugarcrepe"),
+        (formats.compare, "sugarcrepe-compare"), (formats.aro, "aro"),
     ],
 )  # fmt: skip
 def test_a_release_of_each_source(tmp_path, made, source):
@@ -176,7 +180,7 @@ def test_roles_of_the_users_own(tmp_path, monkeypatch):
     columns, readable = manifest["columns"], (release / "croissant.json").read_text()
     assert {"type", "subtype", "id", "first_image"} <= set(columns) and not {"image", "caption"} & set(columns)
     assert columns["picture_image_4"] == "image:picture-3" and columns["question_caption_2"] == "caption:question-1"
-    assert "The image in the role picture-3." in readable and "captions.attributes" in readable
+    assert "Image 4 in the role picture." in readable and "captions.attributes" in readable
     assert manifest["schema_version"] == newest()
     assert [line["split"] for line in lines(release)] == ["test"] * 3
 

@@ -44,6 +44,8 @@ CONTENT = {  # of each release, which is never made again
     "6/protocols-1.0": "31f97396396a7da7443c0433b8e5571cc78eaaf2fd5059b2633e9a84cbde879e",
     "7/images-1.0": "0d7fdec274a2b50b9e31f98bc79228f55ec9cfcc93d90b1875a7dbee0a73c6c0",
     "7/protocols-1.0": "97538a9d79b209577e8e42e47475d768993375a3660e6bd8ecd15ab1b48ddd92",
+    "8/images-1.0": "f258d07a0a285f2faa72e20c23c138831e3a30a757daefe823034fb37400890d",
+    "8/protocols-1.0": "7c323f8bad34f7c0775720688b6c119049335417c83dbf41332648dbb8fcfc05",
 }
 LAST_OF_VERSION = {name.partition("/")[0]: name for name in CONTENT}
 NEWEST = schema_versions.newest()

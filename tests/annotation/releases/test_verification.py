@@ -6,14 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 
-from annotation.releases.plan import PUBLIC
+from annotation.exports.files import split_schema
+from annotation.releases.plan import FORMS, PUBLIC
 from annotation.releases.verification.differences import Either, differences
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import STUDIES
+from tests.annotation.releases.released import STUDIES, change_json, change_lines, copied, mend, release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 ROOT = Path(__file__).resolve().parents[3]
@@ -105,3 +107,52 @@ def test_it_runs_by_itself_without_database_settings_django_and_second_implement
 )
 def test_what_differs(ours, theirs, found):
     assert len(differences(ours, theirs)) == found
+
+
+@pytest.mark.parametrize(
+    ("study", "column", "what"),
+    [
+        ("protocol_files", "why_text", "text why"),
+        ("written", "candidate_caption_2", "candidate caption"),
+        ("stages", "candidate_image_2", "image candidate-"),
+    ],
+)
+def test_a_text_or_image_of_an_item_that_no_column_has_is_named(exports, tmp_path, study, column, what):
+    """Whoever makes the release: its forms agree with each other, and with the columns in the manifest."""
+    export = copied(exports(study), tmp_path / "export")
+    data = pq.read_table(export / "data.parquet").drop_columns([column])
+    schema = split_schema([(field.name, field.type) for field in data.schema])
+    pq.write_table(data.cast(schema), export / "data.parquet")
+    change_json(export / "manifest.json", lambda manifest: manifest["columns"].pop(column))
+    problems = verify(release(export, tmp_path / "release", forms=FORMS)).problems
+    assert problems and all(one.startswith("data/") for one in problems), problems
+    assert all("in items.jsonl, but in no column" in one for one in problems), problems
+    assert any(f"has the {what}" in one for one in problems), problems
+
+
+def test_texts_that_an_item_lacks_are_named(released):
+    folder = released("protocol_files")
+    change_lines(folder / "items.jsonl", lambda rows: [row.pop("texts", None) for row in rows])
+    mend(folder)
+    found = [one for one in verify(folder).problems if one.startswith("items.jsonl: item")]
+    assert found and all("in texts.jsonl" in one for one in found)
+
+
+@pytest.mark.parametrize("study", ["protocol_files", "written"])
+def test_every_text_is_in_every_form(whole, study):
+    folder = whole(study)
+    wanted = set()
+    for line in map(json.loads, (folder / "items.jsonl").read_text().splitlines()):
+        wanted |= {caption["text"] for caption in line["captions"]}
+        wanted |= {text for texts in line.get("texts", {}).values() for text in texts}
+    assert wanted
+    for form in ("data", *FORMS):
+        paths = [path for path in folder.glob(f"{form}/**/*") if path.suffix in (".jsonl", ".csv", ".tar", ".parquet")]
+        found = "".join(
+            json.dumps(pq.read_table(path).to_pylist(), default=repr, ensure_ascii=False)
+            if path.suffix == ".parquet"
+            else path.read_text(errors="replace")
+            for path in paths
+        )
+        spelled = {json.dumps(text, ensure_ascii=False)[1:-1] if form != "csv" else text for text in wanted}
+        assert form == "source" or {text for text in spelled if text not in found} == set(), form

@@ -1,0 +1,75 @@
+"""The texts and images of a kept item, by where a split has them. Pure: items are lines of items.jsonl.
+
+A part is `caption:negative` for the first caption of that role, `caption:negative-1` for the second; `image:` and
+`text:` likewise. `image:negative` is the negative image that was chosen, `text:` has what annotators wrote beside the
+captions. The writer of a split takes its columns from here, and verification compares them with the items.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from benchmarks.formats.base import further_columns
+from benchmarks.records import is_own
+
+KINDS = CAPTION, IMAGE, TEXT = ("caption:", "image:", "text:")
+NEGATIVE = f"{IMAGE}negative"
+Written = Mapping[str, Mapping[str, list[str]]]  # by item and role
+
+
+def written_texts(lines: Iterable[Mapping]) -> Written:
+    """Of lines of texts.jsonl, the texts that count, in their order."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if line["kind"] == "judge" and line["live"] and line["counted"]:
+            found[line["item"]][line["role"]].append(line["text"])
+    return found
+
+
+def texts_beside(captions: Iterable[Mapping], written: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """By role, what annotators wrote about an item, without texts that are among its captions of that role."""
+    kept = {(caption["role"], caption["text"]) for caption in captions}
+    found = {role: [text for text in texts if (role, text) not in kept] for role, texts in sorted(written.items())}
+    return {role: texts for role, texts in found.items() if texts}
+
+
+def parts_of(line: Mapping[str, Any]) -> dict[str, list]:
+    """Kind and role → the item's texts or images (as the line has them) in order: `{"caption:negative": ["…", "…"]}`.
+
+    A chosen candidate is the first negative image, and no longer among the candidates.
+    """
+    found: dict[str, list] = defaultdict(list)
+    for caption in line["captions"]:
+        found[f"{CAPTION}{caption['role']}"].append(caption["text"])
+    for role, texts in line.get("texts", {}).items():
+        found[f"{TEXT}{role}"] += texts
+    chosen = [image for image in line["images"] if image["key"] == line["negative_image"]]
+    found[NEGATIVE] += chosen or [None]
+    for image in line["images"]:
+        role = image["key"].rpartition("-")[0]
+        if image not in chosen or is_own(role):
+            found[f"{IMAGE}{role}"].append(image)
+    return found
+
+
+def part_of(parts: Mapping[str, list], part: str) -> Any:
+    """One of `parts_of`; None if the item lacks it."""
+    of, _, place = part.partition("-")
+    members = parts.get(of, ())
+    return members[int(place or 0)] if len(members) > int(place or 0) else None
+
+
+def columns_of(split: Mapping[str, str], lines: Iterable[Mapping]) -> dict[str, str]:
+    """Column → part: the columns of a format, and one for every further text and image of any of the items.
+
+    If items have roles of the user's own, no column stays for another role that no item has.
+    """
+    most: Counter[str] = Counter()
+    for line in lines:
+        parts = parts_of(line)
+        most |= Counter({of: len(members) for of, members in parts.items() if members != [None]})
+    if any(is_own(of.partition(":")[2]) for of in most):
+        split = {
+            name: part for name, part in split.items() if not part.startswith(KINDS) or part.partition("-")[0] in most
+        }
+    return {**split, **further_columns(most, split)}
