@@ -5,6 +5,7 @@ Options are known by their place, also where one brings a further question: no r
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext
@@ -13,7 +14,7 @@ from annotation.models import Lease
 from annotation.protocols.base import SubmittedFields
 from annotation.protocols.declared import answers, schema, values
 from annotation.protocols.declared.compile import is_plain
-from annotation.protocols.declared.keys import given_keys, point_keys
+from annotation.protocols.declared.keys import given_keys, keys_on_screen
 from annotation.protocols.declared.layout import Layout, layout_of
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.screens.material import Part
@@ -103,26 +104,33 @@ def _question(
         return {**shown, "field": field, "value": sent, "keys": " ".join(keys), "key": keys[0].upper() if keys else "",
                 "checked": given.get(field) == sent}  # fmt: skip
 
-    fixed = given_keys(file)[answer.name]
+    points = values.points(answer) if isinstance(answer, schema.Scale) else []
+    given_here = given_keys(file)[answer.name]
+    scale, fixed = given_here[: len(points)], given_here[len(points) :]
     texts = [parts[identity] for identity in layout.asked.get(answer.name, ())]
     match answer:
         case schema.Pick() | schema.Pair():
             there = _named(file, answer, lease, options)
-            found["options"] = [choice(str(n), [str(n)], part=part, called=_called(part, n)) for n, part in there]
+            keys, own = keys_on_screen([part.get("text", "") for _, part in there], [one.keys for one in fixed])
+            fixed = [replace(one, keys=of) for one, of in zip(fixed, own, strict=True)]
+            found["options"] = [
+                choice(str(n), [key], part=part, called=_called(part, key.upper()))
+                for (n, part), key in zip(there, keys, strict=True)
+            ]
             found |= {"many": many, "cards": any("url" in part for _, part in there)}
         case schema.Rank():
             rows = [(answers.LETTERS[n - 1], f"{name}-{n}", part) for n, part in _named(file, answer, lease, options)]
             found["rows"] = [_row(letter, field, part, given) for letter, field, part in rows]
             found |= {"ties": answer.ties, "ranks": [str(n) for n in range(1, len(rows) + 1)], "last": str(len(rows))}
         case schema.Scale():
-            keys = point_keys(answer)
             found["points"] = [
-                choice(point, [key], point=point, label=answer.anchors.get(point, ""), shows_key=key != point)
-                for point, key in zip(values.points(answer), keys, strict=True)
-            ]
+                choice(one.value, one.keys, point=one.value, label=answer.anchors.get(one.value, ""),
+                       shows_key=one.keys[0] != one.value)
+                for one in scale
+            ]  # fmt: skip
             longest = max(len(one["label"]) for one in found["points"])
             word = max((len(word) for one in found["points"] for word in one["label"].split()), default=0)
-            narrow = len(keys) > _NARROW or word * len(keys) > _LETTERS
+            narrow = len(points) > _NARROW or word * len(points) > _LETTERS
             found |= {"listed": longest > _LONG_ANCHOR, "narrow": narrow and 0 < longest <= _LONG_ANCHOR}
         case schema.Check():
             found["lines"] = _lines(answer, name, texts, given)
@@ -232,7 +240,7 @@ def _shared(asked: Sequence[Context]) -> list[list[Context]]:
     for parts, questions in groups.items():
         if parts and len(questions) > 1:
             first = questions[0]["options"]
-            found.append([{**one["part"], "badge": one["value"], "called": one["called"]} for one in first])
+            found.append([{**one["part"], "badge": one["key"], "called": one["called"]} for one in first])
             for one in questions:
                 one |= {"names": one["options"], "options": [], "cards": False}
     return found

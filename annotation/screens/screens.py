@@ -1,7 +1,7 @@
 """What a screen shows: the material of a lease in the order drawn for it, without any identity of its parts (law 4)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, caption_role
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.protocols.declared.compile import GENERIC
+from annotation.protocols.declared.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
 from annotation.screens import declared, material
 from annotation.screens.material import Part
@@ -85,9 +86,12 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
     picked = previous.get("answer", "")
     about = [parts[identity] for identity in lease.task.shows]
     language = get_language()
+    there = [parts[identity] for identity in lease.shown]
+    keys, own = keys_on_screen([part.get("text", "") for part in there], [one.keys for one in protocol.fixed])
+    fixed = tuple(replace(one, keys=of) for one, of in zip(protocol.fixed, own, strict=True))
     options = [
-        {"place": SafeString(place), "called": _called(place, language), **parts[identity]}
-        for place, identity in enumerate(lease.shown, 1)
+        {"place": SafeString(place), "key": key, "called": _called(place, language), **part}
+        for place, (key, part) in enumerate(zip(keys, there, strict=True), 1)
     ]
     captions = [part for part in about if "text" in part]
     shown = {
@@ -98,9 +102,7 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
         "pictures": [part for part in about if "url" in part],
         "options": options,
         "option_size": text_size(options),
-        "choices": _choices(
-            protocol.fixed, picked if picked in {one.identity for one in protocol.fixed} else "", language
-        ),
+        "choices": _choices(fixed, picked if picked in {one.identity for one in protocol.fixed} else "", language),
     }
     if protocol.file and protocol.template == GENERIC:
         shown |= declared.context(protocol.file, lease, options, parts, previous)

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotator, Judgment
 from annotation.protocols.declared import library
+from annotation.screens.material import texts_of
+from benchmarks.models import Caption
 from tests.browser.looking import PHONE, fits, in_windows
 from tests.builders import declared, pictures, studies
 
@@ -69,6 +71,21 @@ def test_a_file_is_judged_by_keyboard_at_both_sizes(sit, axe_violations, name):
     desk.press("u").told("Undone")
     assert desk.page.evaluate(FIELDS) == given
     assert Judgment.objects.filter(withdrawn=False).exists() and desk.page.errors == []
+
+
+def test_a_key_stores_what_is_called_by_it(sit):
+    desk = sit(annotator=somebody("two-scores"))
+    desk.press("1", "a", "Enter").counts(1).says("saved")
+    assert Judgment.objects.get().answer == "1/0.5"
+    study = pictures.paint(declared.asked("one-of-four"))
+    texts = Caption.objects.filter(item__benchmark=study.benchmark).order_by("item", "role", "position")
+    for place, caption in enumerate(texts):
+        Caption.objects.filter(pk=caption.pk).update(text=str(9 - place % 4))
+    for key in "96":
+        desk = sit(annotator=studies.annotator(study))
+        desk.press(key, "Enter").counts(1).says("saved")
+        judgment = Judgment.objects.latest("pk")
+        assert texts_of(judgment.lease.task)[judgment.answer] == key
 
 
 def test_words_are_marked_by_clicks_and_stay_over_a_reload(sit):

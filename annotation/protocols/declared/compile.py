@@ -7,12 +7,11 @@ theirs: as the identity of the option. All others are forms, whose labels `answe
 import dataclasses
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, simulated, tasks, values
-from annotation.protocols.declared.keys import given_keys, point_keys
-from annotation.protocols.declared.measuring import seen, seen_through
+from annotation.protocols.declared.keys import given_keys
+from annotation.protocols.declared.measuring import seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
@@ -93,17 +92,11 @@ def fixed_values(file: ProtocolFile) -> list[str]:
 
 def _fixed(file: ProtocolFile) -> tuple[base.Choice, ...]:
     answer = file.answers[0]
-    given = [base.Choice(one.value, one.label, one.keys) for one in given_keys(file)[answer.name]]
-    if not isinstance(answer, schema.Scale):
-        return tuple(given)
-    return (*map(partial(_point, answer), range(len(values.points(answer)))), *given)
-
-
-def _point(answer: schema.Scale, place: int) -> base.Choice:
-    """A point with its words."""
-    point = values.points(answer)[place]
-    words = answer.anchors.get(point)
-    return base.Choice(point, f"{point}: {words}" if words else point, (point_keys(answer)[place],))
+    anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
+    return tuple(
+        base.Choice(one.value, f"{one.value}: {one.label}" if one.value in anchors else one.label, one.keys)
+        for one in given_keys(file)[answer.name]
+    )
 
 
 def _picks(file: ProtocolFile) -> tuple[str, str]:
@@ -247,7 +240,6 @@ def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
     return dataclasses.replace(form, script=own.script, style=own.style, keys=own.keys, zooms=own.zooms)
 
 
-_NUMBERED = schema.Pick | schema.Pair | schema.Scale | schema.Rank
 _HELP = {
     schema.Check: [("Y N", gettext_noop("answer yes or no to the marked statement"))],
     schema.Words: [("← →", gettext_noop("go from word to word"))],
@@ -260,9 +252,13 @@ def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
     """What keys do on the screen, for its help."""
     several = len(file.answers) > 1 or isinstance(file.answers[0], schema.Check | schema.Rank)
     found = [("↑ ↓", gettext_noop("mark what is above or below"))] if several else []
+    given = given_keys(file)
     for one in file.answers:
-        if isinstance(one, _NUMBERED) and (isinstance(one, schema.Scale) or _options(one, file)):
+        if points := values.points(one) if isinstance(one, schema.Scale) else []:
+            press = " ".join(of.keys[0].upper() for of in given[one.name] if of.value in points)
+            found.append((press, gettext_noop("answer what is marked")))
+        elif _options(one, file):
             found.append(("1 – 9", gettext_noop("answer what is marked")))
         found += _HELP.get(type(one), [])
-    found += [(one.keys[0].upper(), one.label) for one in chain.from_iterable(given_keys(file).values())]
+        found += [(of.keys[0].upper(), of.label) for of in given[one.name] if of.value not in points]
     return tuple(dict.fromkeys(found))

@@ -1,5 +1,9 @@
-"""The keys of a declared protocol's answers: every one is shown, and none does two things."""
+"""The keys of a declared protocol's answers: every one is shown, none does two things, and none looks like another
+answer: what is called by a digit has that key or none, and everything else that is not numbered has letters.
+"""
 
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.protocols.declared import schema, values
@@ -7,6 +11,8 @@ from annotation.protocols.declared.schema import ProtocolFile
 
 # Of the judging page, on every screen (static/js/judging/keys.js).
 RESERVED = frozenset("ufhzs?c")
+_LETTERS = "abdegijklmnopqrtvwxy"
+_PLACES = "123456789"  # of options
 
 
 class KeysTaken(ValueError):
@@ -18,51 +24,85 @@ class KeysTaken(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class FixedKeys:
+class ChoiceKeys:
+    """A point of a scale, a fixed answer, or a mark of words."""
+
     value: str
     label: str
     keys: tuple[str, ...]
 
 
-def given_keys(protocol: ProtocolFile) -> dict[str, list[FixedKeys]]:
-    """Answer → its fixed answers with their keys. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
+def given_keys(protocol: ProtocolFile) -> dict[str, list[ChoiceKeys]]:
+    """Answer → its points and then its fixed answers with their keys. Options have the keys 1 to 9 in the order shown.
+    Raises KeysTaken.
 
     With several answers on a screen, keys are those of the answer that is marked; so they must differ within each.
     """
     return {one.name: _keys_of(one, place) for place, one in enumerate(protocol.answers)}
 
 
-def point_keys(scale: schema.Scale) -> list[str]:
-    """The key of each point, from low to high: its own digit if all have one, else those of their places."""
-    points = values.points(scale)
-    return points if all(len(one) == 1 for one in points) else [str(place % 10) for place in range(1, len(points) + 1)]
+def keys_on_screen(options: Sequence[str], fixed: Iterable[Sequence[str]]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The keys of options with these texts, and of the fixed answers that have those keys: the options' places, unless
+    the text of one is a digit. Then that is its key if no other has this text, and the others have letters.
+    """
+    given = [tuple(keys) for keys in fixed]
+    looks = [look if (look := _look(text)).isdecimal() else "" for text in options]
+    if not any(looks):
+        return [str(place) for place in range(1, len(options) + 1)], given
+    taken = {*RESERVED, *looks}
+    kept = [tuple(key for key in keys if key not in looks) for keys in given]
+    taken |= {key for keys in kept for key in keys}
+    own = [look if looks.count(look) == 1 else "" for look in looks]
+    letters = (letter for letter in _LETTERS if letter not in taken)
+    return [key or next(letters) for key in own], [keys or (next(letters),) for keys in kept]
 
 
-def _keys_of(answer: schema.Answer, place: int) -> list[FixedKeys]:
-    fixed = values.fixed_of(answer)
-    if isinstance(answer, schema.Words):
-        fixed = dict(answer.marks)
-    taken = set(RESERVED)
-    if isinstance(answer, schema.Pick | schema.Rank | schema.Pair | schema.Words) and getattr(answer, "of", None):
-        taken |= set("123456789")
-    if isinstance(answer, schema.Scale):
-        taken |= set("0123456789")
+def _look(label: str) -> str:
+    """The key that a label looks like, if any: that of its only character."""
+    label = label.strip()
+    if len(label) != 1:
+        return ""
+    digit = unicodedata.digit(label, None)
+    return label.casefold() if digit is None else str(digit)
+
+
+def _keys_of(answer: schema.Answer, place: int) -> list[ChoiceKeys]:
+    fixed = dict(answer.marks) if isinstance(answer, schema.Words) else values.fixed_of(answer)
+    points, anchors = (values.points(answer), answer.anchors) if isinstance(answer, schema.Scale) else ([], {})
+    labels = {point: point for point in points} | {value: one.label for value, one in fixed.items()}
+    looks: dict[str, str] = {}
+    for value, label in labels.items():
+        if (look := _look(label)) and (other := looks.setdefault(look, value)) != value:
+            raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
+    numbered = isinstance(answer, schema.Pick | schema.Rank | schema.Pair) and answer.of
+    taken = {*RESERVED, *(_PLACES if numbered else "")}
+    for look, value in looks.items():
+        if look.isdecimal() and look in taken:
+            raise KeysTaken(place, f"{value} looks like the key {look}, which does something else. Label it in words.")
+    found: dict[str, tuple[str, ...]] = {}
     for value, one in fixed.items():
+        own = _look(one.label)
         for key in one.keys:
             if key in taken:
                 raise KeysTaken(place, f"The key {key} of {value} does something else on this screen. Choose another.")
+            if (other := looks.get(key, value)) != value:
+                raise KeysTaken(place, f"The key {key} of {value} looks like the answer {other}. Choose another.")
+            if own.isdecimal() and key.isdecimal() and key != own:
+                raise KeysTaken(place, f"{value} is called {own}, so {key} cannot be its key. Leave keys out.")
             taken.add(key)
-    found = []
-    for value, one in fixed.items():
-        keys = tuple(one.keys) or _free(one.label, taken)
-        if not keys:
-            raise KeysTaken(place, f"No key is left for {value}. Give it one with keys.")
-        taken.update(keys)
-        found.append(FixedKeys(value, one.label, keys))
-    return found
+        if one.keys:
+            found[value] = tuple(one.keys)
+    found |= {value: (look,) for look, value in looks.items() if value not in found and look not in taken}
+    taken |= looks.keys()
+    for value, label in [*((value, one.label) for value, one in fixed.items()), *((point, "") for point in points)]:
+        if value not in found:
+            if not (key := _free(label, taken)):
+                raise KeysTaken(place, f"No key is left for {value}. Give it one with keys.")
+            found[value] = (key,)
+            taken.add(key)
+    return [ChoiceKeys(value, anchors.get(value) or label, found[value]) for value, label in labels.items()]
 
 
-def _free(label: str, taken: set[str]) -> tuple[str, ...]:
-    """The first letter of the label that is free, else the first free key of all."""
-    ours = [one for one in label.casefold() if one.isascii() and one.isalnum()]
-    return next(((one,) for one in [*ours, *"0abdegijklmnopqrtvwxy"] if one not in taken), ())
+def _free(label: str, taken: set[str]) -> str:
+    """The first letter of the label that is free, else the first free letter of all."""
+    return next((one for one in (*label.casefold(), *_LETTERS) if one in _LETTERS and one not in taken), "")

@@ -19,8 +19,7 @@ function answerFor(event, screen) {
   const number = digit(event);
   const key = number ?? event.key.toLowerCase();
   const radios = [...screen.node.querySelectorAll("input[name=answer]")];
-  const fixed = radios.find((radio) => radio.dataset.keys?.split(" ").includes(key));
-  return (fixed ?? radios.find((radio) => radio.value === number))?.value ?? null;
+  return radios.find(({ dataset, value }) => (dataset.keys ?? value).split(" ").includes(key))?.value ?? null;
 }
 
 export function onKey(event, actions, screen) {

@@ -21,7 +21,7 @@ from annotation.screens.screens import build_screens
 from benchmarks import queries
 from benchmarks.models import Caption, ItemImage
 from tests.annotation.screens.test_screens import JSON, WORDS, found_words, held, home
-from tests.builders import declared, studies
+from tests.builders import declared, every_protocol, studies
 
 pytestmark = pytest.mark.django_db
 BOTH = [name for name in PROTOCOLS if name in library.names()]
@@ -128,3 +128,100 @@ def test_a_file_shows_the_bytes_that_the_protocol_in_python_shows(name):
             one, other = [build_screens([lease], stage)[0].html() for stage in stages]
             assert one == other and ("checked" in one) == bool(previous)
     assert len(leases) >= 2
+
+
+class Choices(HTMLParser):
+    """What can be picked on a screen by key: for each field, value → keys, the key that is shown, and the words."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.found: dict[str, dict[str, tuple[list[str], str, str]]] = {}
+        self.at: tuple[str, str] | None = None
+        self.in_kbd = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.in_kbd = tag == "kbd"
+        if tag == "input" and given["type"] in ("radio", "checkbox") and "name" in given:
+            many = given["type"] == "checkbox"
+            self.at = (given["name"].partition("-")[0], given["name"]) if many else (given["name"], given["value"])
+            keys = (given.get("data-keys") or given["value"]).split()
+            self.found.setdefault(self.at[0], {})[self.at[1]] = keys, "", ""
+
+    def handle_endtag(self, tag):
+        self.in_kbd = False
+        self.at = None if tag == "label" else self.at
+
+    def handle_data(self, data):
+        if self.at:
+            field, value = self.at
+            keys, key, words = self.found[field][value]
+            self.found[field][value] = (keys, key + data.strip(), words) if self.in_kbd else (keys, key, words + data)
+
+
+def looking_alike(html: str) -> list[str]:
+    """Keys that are not shown, that do two things, or that look like another answer."""
+    wrong: list[str] = []
+    if "data-form" in html and 'data-form="declared"' not in html:
+        return wrong  # of a protocol in Python whose script has its own keys, with none for words of the material
+    for field, choices in Choices(html).found.items():
+        pressed = [key for keys, _, _ in choices.values() for key in keys]
+        wrong += [f"{field}: {key} twice" for key in set(pressed) if pressed.count(key) > 1]
+        for value, (keys, shown, words) in choices.items():
+            first = (words.split() or [""])[0]  # of a point, which may have an anchor; else words stand for a key alone
+            look = first.casefold() if value == first or words.strip() == first else ""
+            others = [key for other, (own, _, _) in choices.items() if other != value for key in own]
+            if look in others or (len(look) == 1 and look.isdecimal() and keys != [look]):
+                wrong.append(f"{field}: {value} looks like {look}, but has {keys}")
+            if (shown or look).lower() not in keys:
+                wrong.append(f"{field}: {value} shows {shown!r} and has {keys}")
+    return wrong
+
+
+def screens_of(stage: Stage) -> list[str]:
+    return [one.html() for one in build_screens(trial.trial_leases(stage, 1, 3), stage)]
+
+
+@pytest.mark.parametrize("name", [*library.names(), "unusual"])
+def test_no_key_of_a_file_looks_like_another_answer(name):
+    screens = screens_of(declared.asked(name).stages.get())
+    assert screens and [looking_alike(html) for html in screens] == [[]] * len(screens)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_no_key_of_a_protocol_in_python_looks_like_another_answer(name):
+    study = studies.study(benchmark=every_protocol.benchmark(items=2), protocol=name)
+    screens = screens_of(study.stages.get())
+    assert screens and [looking_alike(html) for html in screens] == [[]] * len(screens)
+
+
+OF_NUMBERS = {
+    "winnow": "protocol/1", "name": "counts", "title": "Counts", "ask": "How many?", "instructions": "Count.",
+    "item": {"images": {"picture": 1}, "captions": {"option": 4}}, "screen": [{"picture": "picture"}],
+    "answers": [{"name": "count", "kind": "pick", "of": ["captions.option"],
+                 "fixed": {"none": {"label": "None of them", "keys": ["n", "0"]}}}],
+}  # fmt: skip
+LONG = {**OF_NUMBERS, "screen": [{"picture": "picture", "label": "The picture"}]}  # of the generic template
+POINTS = {**OF_NUMBERS, "screen": [{"sentence": "text"}], "item": {"captions": {"text": 1}}}
+
+
+@pytest.mark.parametrize("data", [OF_NUMBERS, LONG])
+def test_a_caption_that_is_a_digit_is_picked_with_it(data):
+    stage = declared.of_file(data, 1)
+    for place, text in enumerate(["0", "3", "2", "many"]):
+        Caption.objects.filter(position=place).update(text=text)
+    [html] = screens_of(stage)
+    assert looking_alike(html) == []
+    [choices] = Choices(html).found.values()
+    keys = {words.split()[0]: "".join(of) for of, _, words in choices.values()}
+    assert keys == {"0": "0", "3": "3", "2": "2", "many": "a", "None": "n"}
+
+
+@pytest.mark.parametrize("points", [[1000000, 1000001], [-2, -1, 0, 1, 2], [0.1, 0.12345678]])
+def test_points_stay_apart_on_the_screen(points):
+    stage = declared.of_file({**POINTS, "answers": [{"name": "count", "kind": "scale", "points": points}]}, 1)
+    [html] = screens_of(stage)
+    [choices] = Choices(html).found.values()
+    assert [*choices] == [words.strip() for _, _, words in choices.values()] == [*map(str, points)]
+    assert looking_alike(html) == []
