@@ -7,7 +7,7 @@ in it, from 1. If an answer is more than a choice of option, the adjudicator cho
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from django.contrib.auth.models import User
@@ -23,6 +23,7 @@ from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
+from annotation.protocols.declared.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import readable_label
@@ -171,6 +172,11 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in protocols_answers.fixed_choices(protocol)
     ]
+    if protocol.form is None:
+        texts = [one.part.text if one.part else "" for one in options]
+        keys, of_fixed = keys_on_screen(texts, [one.keys.split() for one in fixed])
+        options = [replace(one, keys=key) for one, key in zip(options, keys, strict=True)]
+        fixed = [replace(one, keys=" ".join(own)) for one, own in zip(fixed, of_fixed, strict=True)]
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,

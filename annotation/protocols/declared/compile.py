@@ -11,7 +11,7 @@ from functools import partial
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, simulated, tasks, values
 from annotation.protocols.declared.keys import given_keys
-from annotation.protocols.declared.measuring import seen_through
+from annotation.protocols.declared.measuring import seen, seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from annotation.adjudication import cases
 from annotation.models import Judgment, Lease, Stage, Study
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.declared import library
@@ -216,6 +217,9 @@ def test_a_caption_that_is_a_digit_is_picked_with_it(data):
     [choices] = Choices(html).found.values()
     keys = {words.split()[0]: "".join(of) for of, _, words in choices.values()}
     assert keys == {"0": "0", "3": "3", "2": "2", "many": "a", "None": "n"}
+    case = cases.case(stage.tasks.get(), stage)
+    assert {one.part.text: one.keys for one in case.options if one.part} == {"0": "0", "3": "3", "2": "2", "many": "a"}
+    assert [one.keys for one in case.fixed] == ["n", "c"]
 
 
 @pytest.mark.parametrize("points", [[1000000, 1000001], [-2, -1, 0, 1, 2], [0.1, 0.12345678]])
