@@ -225,8 +225,9 @@ def main() -> None:
             ASKED[:] = [tiny_clip(var / "models" / "tiny"), ""]
         else:
             torch.manual_seed(0)
-            torch.save(open_clip.create_model(asked.model).state_dict(), var / "weights.pt")
-            ASKED[:] = [asked.model, str(var / "weights.pt")]
+            (var / "models").mkdir()
+            torch.save(open_clip.create_model(asked.model).state_dict(), var / "models" / "weights.pt")
+            ASKED[:] = [asked.model, str(var / "models" / "weights.pt")]
         told = {
             "device": "cuda" if torch.cuda.is_available() else "cpu",
             "cores": len(encoders.os.sched_getaffinity(0)),
@@ -237,9 +238,9 @@ def main() -> None:
             benchmark = imported(folder, count, SMALL if small else PHOTO)
             found = {"peak before, MiB": round(peak()), **twice(benchmark), "peak after, MiB": round(peak())}
             if pairs:
-                found |= pairs_speed(benchmark, encoders.load(parse_model(*ASKED)), asked.rounds)
+                found |= pairs_speed(benchmark, encoders.load(parse_model(*ASKED, var / "models")), asked.rounds)
             elif not small and not asked.only_memory:
-                encoder = encoders.load(parse_model(*ASKED))
+                encoder = encoders.load(parse_model(*ASKED, var / "models"))
                 _, prepare = open_clip.create_model_from_pretrained(*ASKED)
                 found |= speed(benchmark, encoder, prepare, asked.rounds)
             told[f"{count} images"] = found

@@ -22,6 +22,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _servers = Servers(_var, durable=False)
     _servers.start()
     os.environ.update(WINNOW_VAR=str(_var), DATABASE_URL=database_url(_var), REDIS_URL=redis_url(_var))
+    os.environ["WINNOW_MODELS"] = tempfile.gettempdir()  # whatever small model a test makes can be named by its path
     # Threads of one small computation, torch's or numpy's, mostly wait for each other while others are at work.
     os.environ.update(OMP_THREAD_LIMIT="1", OPENBLAS_NUM_THREADS="1")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop in the test's thread

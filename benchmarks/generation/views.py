@@ -18,7 +18,6 @@ from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Refused
-from benchmarks.scoring.views import refuse_paths
 from workers.models.model_name import LONGEST
 
 USUAL = captions.CaptionOrder("", (), "")
@@ -60,9 +59,6 @@ class CaptionForm(DescribedForm):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
         for name in ("temperature", "percent", "input_price", "output_price"):
             self.fields[name].widget.attrs["step"] = "any"
-
-    def clean(self) -> None:
-        refuse_paths(self, "model", "plausibility", "grammar")
 
     @property
     def order(self) -> captions.CaptionOrder:

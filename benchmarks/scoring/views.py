@@ -35,16 +35,6 @@ class ScoreForm(DescribedForm):
 
     def clean(self) -> None:
         self.cleaned_data["measure"] = self.cleaned_data.get("measure") or score.KIND
-        refuse_paths(self, "model", "pretrained")
-
-
-def refuse_paths(form: forms.Form, *names: str) -> None:
-    """Allow only files in the server's model folder."""
-    for name in names:
-        given = form.cleaned_data.get(name, "")
-        paths = [one.strip() for one in (given, given.partition(":")[2])]  # whole, or behind `local-dir:`
-        if any(path.startswith(("/", "~", "./", "../", "\\")) or ".." in path.split("/") for path in paths):
-            form.add_error(name, "Give the name of a file or folder in the server's model folder, not a path.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

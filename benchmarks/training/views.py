@@ -10,7 +10,6 @@ from benchmarks.jobs.forms import DescribedForm
 from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Benchmark, Job, TrainedModel
 from benchmarks.permissions import StaffRequest
-from benchmarks.scoring.views import refuse_paths
 from benchmarks.training import train
 from benchmarks.training.released import to_train_on
 from workers.models.model_name import LONGEST
@@ -44,9 +43,6 @@ class TrainForm(DescribedForm):
         for name in ("model", "pretrained", "name", "device"):
             self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
         self.fields["rate"].widget.attrs["step"] = "any"
-
-    def clean(self) -> None:
-        refuse_paths(self, "model", "pretrained")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

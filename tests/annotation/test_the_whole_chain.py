@@ -118,7 +118,7 @@ def test_from_positive_captions_to_the_figures_of_a_trained_model(
     size, site, own_files, settings, tmp_path, models, monkeypatch, client, capsys
 ):
     monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
-    settings.MODELS = tmp_path / "models"
+    settings.MODELS = models
     import_positives(tmp_path, size.scenes)
 
     faults = (["busy", 500], ["nonsense"], ["half"])

@@ -140,7 +140,7 @@ def task(model: str, folder: Path, preset: str, count: int = 16, style: bool = F
     examples, files = scenes(count, style or preset == "detector")
     settings = settings_of(preset, **changes)
     known = lambda content: Bytes(files[content])  # noqa: E731
-    return Task(parse_model(model), "cpu", settings, examples, examples, known, folder)
+    return Task(parse_model(model, models=Path("/")), "cpu", settings, examples, examples, known, folder)
 
 
 def trained(task: Task) -> tuple[Trainer, Trained]:

@@ -4,9 +4,7 @@ import difflib
 import json
 import pickle
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from workers.contents import Contents
 from workers.models import device as devices
+from workers.models import torchscript
 from workers.models.halving import Halving
 from workers.models.model_name import ModelName
 from workers.models.pictures import picture
@@ -39,15 +38,19 @@ def load(model_name: ModelName, device: str, kind: "type[Clip] | None" = None) -
         warnings.simplefilter("ignore")
         if model_name.pretrained:
             _check_weights(model_name.name, model_name.pretrained)
-        safe = not _is_torchscript(Path(model_name.pretrained))  # torch cannot read such an archive in any other way
-        model, prepare = _create(model_name, safe)
+        model, prepare = _create(model_name)
         return (kind or Clip)(model.eval(), prepare, open_clip.get_tokenizer(model_name.name), where)
 
 
-def _create(model_name: ModelName, safe: bool) -> tuple[open_clip.CLIP, Compose]:
+def _create(model_name: ModelName) -> tuple[open_clip.CLIP, Compose]:
+    name, file = model_name.name, Path(model_name.pretrained)
     try:
+        if torchscript.is_archive(file):
+            model, _, prepare = open_clip.create_model_and_transforms(name, precision="fp32", device="cpu")
+            model.load_state_dict(torchscript.weights(file))
+            return model, prepare
         return open_clip.create_model_from_pretrained(
-            model_name.name, model_name.pretrained or None, precision="fp32", device="cpu", weights_only=safe
+            name, model_name.pretrained or None, precision="fp32", device="cpu", weights_only=True
         )
     except (RuntimeError, ValueError, IndexError, pickle.UnpicklingError) as error:
         if not any(words in str(error) for words in WRONG):
@@ -65,7 +68,7 @@ def _check_weights(name: str, pretrained: str) -> None:
         raise CannotScore("MODEL_UNKNOWN", f"open_clip has no model “{name}”.{hint}")
     quick = bool(config.get("quick_gelu"))
     if Path(pretrained).is_file():
-        if _is_torchscript(Path(pretrained)) and not quick:
+        if torchscript.is_archive(Path(pretrained)) and not quick:
             raise _mismatch(name, "This file is an archive as OpenAI publishes them; such weights are", True)
         return
     tag = open_clip.get_pretrained_cfg(name.replace("/", "-"), pretrained)
@@ -83,16 +86,6 @@ def _mismatch(name: str, weights: str, quick: bool) -> CannotScore:
     trained, right = ("QuickGELU", base + QUICK) if quick else ("GELU", base)
     advice = f"{weights} trained with {trained}, and {name} computes another activation. Use {right}."
     return CannotScore("QUICKGELU_MISMATCH", advice)
-
-
-def _is_torchscript(path: Path) -> bool:
-    """By the names that torch goes by: it would read any other archive as a pickle, and run code inside it."""
-    with suppress(OSError, zipfile.BadZipFile):
-        if path.is_file() and zipfile.is_zipfile(path):
-            names = zipfile.ZipFile(path).namelist()
-            root = names[0].partition("/")[0] if names else ""
-            return f"{root}/constants.pkl" in names and any(name.startswith(f"{root}/code/") for name in names)
-    return False
 
 
 class Clip(Halving):

@@ -18,6 +18,7 @@ PREFIXES = {
 }  # fmt: skip
 PAIRS = {"vqa", "itm"}
 DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?(@[\w.-]+)?", re.ASCII)  # or a tag of open_clip
 LONGEST = 300
 PACKAGES = ("torch", "torchvision", "open_clip_torch", "sentence-transformers", "transformers", "Pillow")
 
@@ -55,7 +56,7 @@ class ModelName:
 
 def parse_model(model: str, pretrained: str = "", models: Path | None = None) -> ModelName:
     """Parse `--model` and `--pretrained`. A file or folder in `models` takes precedence over a tag or hub id of the
-    same name. CannotScore: MODEL_UNCLEAR.
+    same name, and no other file or folder can be named. CannotScore: MODEL_UNCLEAR.
     """
     model, pretrained = model.strip(), pretrained.strip()
     prefixed = model.partition(":")[0] in PREFIXES and ":" in model
@@ -76,6 +77,8 @@ def parse_model(model: str, pretrained: str = "", models: Path | None = None) ->
         return ModelName(kind, f"{FOLDER}:{found}")
     if not pretrained and not colon:
         raise unclear(f"Give the weights of {model}: a tag such as openai, or a file.")
+    if prefix == HUB:
+        return ModelName(kind, f"{HUB}:{local(rest.strip(), None)}")
     return ModelName(kind, model, local(pretrained, models))
 
 
@@ -123,16 +126,16 @@ def unclear(advice: str) -> CannotScore:
 
 
 def local(given: str, models: Path | None) -> str:
-    """The path of an existing file or folder with this name, in `models` or as given; otherwise the name itself."""
-    places = [models / given] if models and given and inside(given, models) else []
-    places += [Path(given)] if given.startswith(("/", "./", "../", "~/")) else []
-    found = next((place for place in map(Path.expanduser, places) if place.exists()), None)
-    return str(found.resolve()) if found else given
+    """The path of the file or folder in `models` that has this name; otherwise the name itself, a tag or a hub id.
 
-
-def inside(given: str, models: Path) -> bool:
-    """Whether the name stays inside the folder."""
-    return (models / given).resolve().is_relative_to(models.resolve()) and not Path(given).is_absolute()
+    CannotScore: MODEL_UNCLEAR for whatever else could be a path. Libraries look for a name in the folder that the
+    process works in, where people's uploads may lie, before they ask a hub.
+    """
+    if models and (found := (models / given).resolve()).exists() and models.resolve() in found.parents:
+        return str(found)
+    if not HUB_ID.fullmatch(given) or any((place / given).exists() for place in (models or Path(), Path())):
+        raise unclear("Give the name of a file or folder in the server's model folder, or a hub id, not a path.")
+    return given
 
 
 def check_device(device: str) -> None:

@@ -1,6 +1,7 @@
 """What is asked for and which scores follow: without torch."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,11 +22,42 @@ def test_a_name_of_the_models_folder_comes_before_a_tag(tmp_path):
     assert model_name.parse_model("ViT-B-32", "laion2b", tmp_path).pretrained == "laion2b"
 
 
-def test_no_name_leads_out_of_the_models_folder(tmp_path):
-    (tmp_path / "secret").write_bytes(b"weights")
-    folder = tmp_path / "models"
-    folder.mkdir()
-    assert model_name.parse_model("ViT-B-32", "x/../../secret", folder).pretrained == "x/../../secret"
+@pytest.fixture
+def server(tmp_path, monkeypatch) -> Path:
+    """Where a worker works: with a folder of models, an upload, and a link from the first to what is beside it."""
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    (tmp_path / "var" / "uploads").mkdir(parents=True)
+    for name in ("content", "var/content", "var/uploads/content", "models/mine/weights.pt"):
+        (tmp_path / name).write_bytes(b"weights")
+    (tmp_path / "models" / "link").symlink_to(tmp_path / "content")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+OUTSIDE = [
+    "content", "./content", "var/content", "var/uploads/content", "../content", "mine/../../content", "link", "var",
+    "{}/content", "{}/models/../content", "~/content", "file:content", "a/b/c", "a b", ".", "..", "C:\\content",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", OUTSIDE)
+def test_only_files_of_the_models_folder_can_be_named(server, given):
+    given, models = given.format(server), server / "models"
+    prefixes = [name for name in model_name.PREFIXES if (name, given) != (model_name.HUB, "link")]  # which is an id
+    asked = [lambda name=name: model_name.parse_model(f"{name}:{given}", "", models) for name in prefixes]
+    asked += [
+        lambda: model_name.parse_model("ViT-B-32", given, models), lambda: model_name.classifier_name(given, models),
+        lambda: model_name.parse_pipeline(given, "", models), lambda: model_name.parse_pipeline("a/b", given, models),
+    ]  # fmt: skip
+    for ask in asked:
+        with pytest.raises(CannotScore, match=r"MODEL_UNCLEAR .* not a path"):
+            ask()
+
+
+@pytest.mark.parametrize("given", ["mine/weights.pt", "./mine/../mine/weights.pt", "{}/models/mine/weights.pt"])
+def test_a_file_of_the_models_folder_has_several_names(server, given):
+    found = model_name.parse_model("ViT-B-32", given.format(server), server / "models")
+    assert found.pretrained == str(server / "models/mine/weights.pt")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +98,7 @@ def test_an_unknown_device_is_refused(device):
 def test_a_recipe_changes_with_the_file_and_hubs_have_none(tmp_path):
     file = tmp_path / "weights.pt"
     file.write_bytes(b"one")
-    model = model_name.parse_model("ViT-B-32", str(file))
+    model = model_name.parse_model("ViT-B-32", "weights.pt", tmp_path)
     first = model_name.recipe(model, "cpu")
     assert first == model_name.recipe(model, "cpu") != model_name.recipe(model, "auto")
     file.write_bytes(b"other")

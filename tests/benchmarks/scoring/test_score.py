@@ -432,7 +432,7 @@ def test_a_model_that_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch, mo
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     pretrained = str(pretrained(tmp_path)) if callable(pretrained) else pretrained
     with pytest.raises(CannotScore) as refused:
-        encoder.load(parse_model(model, pretrained), "cpu")
+        encoder.load(parse_model(model, pretrained, tmp_path), "cpu")
     assert refused.value.code == code
     assert words in refused.value.advice
     assert "\n" not in refused.value.advice
@@ -448,7 +448,7 @@ def test_too_little_memory_and_a_missing_gpu_are_sentences(media, tmp_path, tiny
 
 
 def test_half_the_batch_is_tried_where_memory_runs_out(tiny):
-    loaded = clip.load(parse_model(tiny), "cpu")
+    loaded = clip.load(parse_model(tiny, models=Path("/")), "cpu")
     whole, part = np.concatenate(list(loaded.texts(map(str, range(6))))), loaded.part
 
     def small(batch, encode):

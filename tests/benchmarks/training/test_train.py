@@ -1,6 +1,8 @@
 """Training as a job: from a benchmark or a release to a stored model that scores, and what is refused."""
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,8 +25,16 @@ QUICK = {"batch": 8, "epochs": 2, "rate": 1e-3}
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory) -> str:
-    return trainings.tiny_base(tmp_path_factory.mktemp("models") / "base")
+def saved_base(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    trainings.tiny_base(folder)
+    return folder
+
+
+@pytest.fixture
+def base(saved_base, tmp_path) -> str:
+    shutil.copytree(saved_base, tmp_path / "models" / "base", copy_function=os.link)
+    return "local-dir:base"
 
 
 @pytest.fixture(autouse=True)

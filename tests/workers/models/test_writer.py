@@ -80,7 +80,7 @@ def test_a_sequence_classifier_gives_the_probability_of_its_last_label(tmp_path,
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     folder = tiny_classifier(tmp_path / "judge", labels)
-    found = np.concatenate(list(load(classifier_name(str(folder)), "cpu").texts(TEXTS)))[:, 0]
+    found = np.concatenate(list(load(classifier_name(str(folder), folder.parent), "cpu").texts(TEXTS)))[:, 0]
     model, tokenizer = AutoModelForSequenceClassification.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     for text, score in zip(TEXTS, found, strict=True):
         logits = model(**tokenizer(text, return_tensors="pt")).logits[0].double()
@@ -93,7 +93,7 @@ def test_vera_is_read_as_it_is_published(tmp_path):
     from transformers import AutoTokenizer, T5EncoderModel
 
     folder = tiny_vera(tmp_path / "vera")
-    found = np.concatenate(list(load(classifier_name(str(folder)), "cpu").texts(TEXTS)))[:, 0]
+    found = np.concatenate(list(load(classifier_name(str(folder), folder.parent), "cpu").texts(TEXTS)))[:, 0]
     model, tokenizer = T5EncoderModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
     head = model.shared.weight
     for text, score in zip(TEXTS, found, strict=True):
