@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import SuspiciousFileOperation
 from django.core.files import File
 from django.core.files.base import ContentFile
 
@@ -53,6 +54,33 @@ def test_files_come_back_as_they_were_stored(place, tmp_path):
     kept.remove_folder("nothing")
     assert names() == ["exports/1/long.zip", "exports/3/moved.zip", "served/ab/2.jpg"]
     assert kept.signed("exports/3/moved.zip", "moved.zip") == "" and storage_works() == []
+
+
+OUTSIDE = [
+    kept.read, kept.open, kept.exists, kept.contents, kept.sha256, kept.folders, kept.delete, kept.remove_folder,
+    lambda name: kept.write(name, b"new"), lambda name: kept.save(name, ContentFile(b"new")),
+    lambda name: kept.copy_in(Path(__file__), name), lambda name: kept.copy_out(name, Path("never")),
+    lambda name: kept.move_in([(Path(__file__), name)]), lambda name: kept.move("served/ab/1.jpg", name),
+    lambda name: kept.move(name, "served/ab/1.jpg"), lambda name: kept.remove([name]), lambda name: [*kept.below(name)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["{}/secret", "../secret", "served/../../secret", ".."])
+@pytest.mark.parametrize("act", OUTSIDE)
+def test_no_name_leads_out_of_the_folder(media, act, name):
+    media.with_name("secret").write_text("secret")
+    with pytest.raises(SuspiciousFileOperation):
+        act(name.format(media.parent))
+    assert media.with_name("secret").read_text() == "secret"
+
+
+@pytest.mark.parametrize("act", [kept.read, kept.sha256])
+def test_a_link_among_the_files_is_no_file(media, act):
+    (media.parent / "secret").write_text("secret")
+    (media / "served").mkdir()
+    (media / "served" / "1.jpg").symlink_to(media.parent / "secret")
+    with pytest.raises(FileNotFoundError):
+        act("served/1.jpg")
 
 
 @pytest.mark.parametrize("act", [kept.read, kept.open, kept.sha256, lambda name: kept.copy_out(name, Path("never"))])
