@@ -1,9 +1,9 @@
 # Winnow's image: the web server and the worker are the same image with different commands (docker-compose.yml).
-# --build-arg REQUIREMENTS=requirements/models.txt makes the image of a worker that scores with models, several GB.
+# --build-arg REQUIREMENTS=requirements/models.lock makes the image of a worker that scores with models, several GB.
 FROM python:3.12-slim AS build
-ARG REQUIREMENTS=requirements/remote.txt
+ARG REQUIREMENTS=requirements/remote.lock
 COPY requirements /build/requirements
-RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/$REQUIREMENTS && \
+RUN python -m venv /venv && /venv/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r /build/$REQUIREMENTS && \
     cd /venv/lib/python3.*/site-packages && rm -rf $(grep -o '^[A-Za-z][^ ]*' /build/requirements/unused.txt)
 
 FROM python:3.12-slim

@@ -8,7 +8,7 @@ WORKERS ?= 3
 ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE  # or each process compiles every module again
 
-.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint models clean
+.PHONY: run dev test nightly load nemesis faults pictures messages coverage lint lock models clean
 
 run: $(VENV)/web.stamp
 	@echo "Loading Winnow …"
@@ -63,6 +63,16 @@ models: $(VENV)/models.stamp
 messages: $(VENV)/dev.stamp
 	@$(BIN)/python -m tests.catalogues
 
+# Pins every package and its hashes (requirements/*.lock), after a change to requirements/*.txt. What is pinned stays, unless
+# ARGS="--upgrade" or ARGS="--upgrade-package NAME" asks for newer ones.
+lock: $(BIN)/python
+	@$(get_uv)
+	@for set in installer dev web remote models; do echo "Locking $$set …"; \
+	  case $$set in installer|dev) within=;; *) within="-c requirements/dev.lock";; esac; \
+	  $(UV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate $(ARGS) $$within \
+	    --custom-compile-command "make lock" requirements/$$set.txt -o requirements/$$set.lock >/dev/null || exit 1; done
+	@rm -rf $(UV)
+
 lint: $(VENV)/dev.stamp
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -87,27 +97,29 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "Python cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 
+get_uv = $(PIP) --target $(UV) --require-hashes -r requirements/installer.lock
+
 # $(call install,FILE): uv takes a quarter of pip's CPU time and is gone afterwards. It reads none of pip's settings, so pip
 # installs whatever uv does not find.
 define install
-@{ $(PIP) --target $(UV) uv==0.13.9 && $(UV)/bin/uv pip install --quiet --python $(BIN)/python -r $(1); } 2>/dev/null || \
-  $(PIP) -r $(1)
+@{ $(get_uv) && $(UV)/bin/uv pip install --quiet --require-hashes --python $(BIN)/python -r $(1); } 2>/dev/null || \
+  $(PIP) --require-hashes -r $(1)
 @rm -rf $(UV)
 @cd $(VENV)/lib/python3.*/site-packages && rm -rf $$(grep -o '^[A-Za-z][^ ]*' $(CURDIR)/requirements/unused.txt)
 endef
 
 # Installed again only when a file changed. An interrupted installation leaves no stamp and is simply repeated.
-$(VENV)/web.stamp: requirements/web.txt requirements/unused.txt | $(BIN)/python
+$(VENV)/web.stamp: requirements/web.lock requirements/installer.lock requirements/unused.txt | $(BIN)/python
 	@echo "Installing what Winnow needs into $(VENV) …"
-	$(call install,requirements/web.txt)
+	$(call install,requirements/web.lock)
 	@touch $@
 
-$(VENV)/models.stamp: requirements/models.txt requirements/remote.txt requirements/web.txt | $(BIN)/python
+$(VENV)/models.stamp: requirements/models.lock requirements/installer.lock requirements/unused.txt | $(BIN)/python
 	@echo "Installing the models' libraries into $(VENV), several GB …"
-	$(call install,requirements/models.txt)
+	$(call install,requirements/models.lock)
 	@touch $@ $(VENV)/web.stamp
 
-$(VENV)/dev.stamp: requirements/dev.txt requirements/models.txt requirements/remote.txt requirements/web.txt | $(BIN)/python
+$(VENV)/dev.stamp: requirements/dev.lock requirements/installer.lock requirements/unused.txt | $(BIN)/python
 	@echo "Installing what the tests need into $(VENV), several GB …"
-	$(call install,requirements/dev.txt)
+	$(call install,requirements/dev.lock)
 	@touch $@ $(VENV)/models.stamp $(VENV)/web.stamp

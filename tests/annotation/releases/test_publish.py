@@ -170,7 +170,7 @@ def test_what_the_hub_refuses_is_a_sentence_without_the_token(there, tmp_path, s
 
 def test_without_the_package_that_uploads_a_sentence_names_it(there, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(CannotPush, match=r"requirements/remote\.txt\.$"):
+    with pytest.raises(CannotPush, match=r"requirements/remote\.lock\.$"):
         pushed(release(tmp_path / "a"))
     assert there.asked == []
 
