@@ -127,9 +127,8 @@ def _status(work: Callable[[], object]) -> int:
     return status if isinstance(status, int) else int(status is not None)
 
 
-def run_module(command: list, *, var: Path, shown: str, cwd: Path, env: dict, nice: int = 0) -> None:
+def run_module(command: list, *, var: Path, shown: str, cwd: Path, env: dict) -> None:
     """In a fork: run `python -m …` as its main program, as a process of that command would. `ps` shows `shown`."""
-    os.nice(nice)
     os.chdir(cwd)
     os.environ |= {MARK: str(var), **env}
     sys.argv = [str(part) for part in command[2:]]

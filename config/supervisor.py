@@ -5,6 +5,7 @@ import glob
 import http.client
 import importlib.util
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -23,6 +24,7 @@ WITHIN = 60  # seconds
 QUIET = ["--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
 CELERY = [sys.executable, "-m", "celery", "-A", "config", "worker", *QUIET]
 PACKAGES = ("annotation", "benchmarks", "config", "workers")
+NOT_FOR_MODELS = ("EMAIL_", "WINNOW_OIDC_", "WINNOW_LOCAL_LOGIN")  # beginnings of variables
 LOOK_EVERY = 1  # second: one look at all modules takes a few milliseconds
 
 
@@ -112,24 +114,29 @@ class Supervisor:
 
     def _start_worker(self) -> None:
         """Killed at once: without Valkey a graceful stop may never finish. Celery ties its own children to it."""
-        self._start_celery("worker", "celery", ["--concurrency", max(1, min(processes.cores(), 4) // 2)])
+        command = [*CELERY, "--queues", "celery", "--concurrency", max(1, min(processes.cores(), 4) // 2)]
+        self._start("worker", command, signal.SIGKILL, shown="celery --queues celery")
 
     def _start_models(self) -> None:
         """Jobs of models run one after the other, each in a process that then ends and frees its memory, at lower
-        priority than judging. This is a separate worker, so that an hour of scoring does not delay an import."""
+        priority than judging. This is a separate worker, so that an hour of scoring does not delay an import.
+
+        It runs what strangers have published, so it is no fork of this process, which knows every secret, and gets
+        none of them: it signs nothing, logs nobody in and sends no mail.
+        """
+        env = {name: "" for name in os.environ if name.startswith(NOT_FOR_MODELS)}
+        env |= {"WINNOW_VAR": str(self.var), "SECRET_KEY": secrets.token_urlsafe(50)}
         shape = ["--hostname", "models@%h", "--concurrency", 1, "--max-tasks-per-child", 1]
-        self._start_celery("models", "models", shape, nice=10)
+        command = ["nice", "-n", 10, *CELERY, "--queues", "models", *shape]
+        self.children["models"] = processes.spawn(
+            "models", command, var=self.var, dies_by=signal.SIGKILL, cwd=BASE_DIR, env=env
+        )
 
-    def _start_celery(self, name: str, queue: str, shape: list, nice: int = 0) -> None:
-        command = [*CELERY, "--queues", queue, *shape]
-        self._start(name, command, signal.SIGKILL, shown=f"celery --queues {queue}", nice=nice)
-
-    def _start(self, name: str, command: list, dies_by: signal.Signals, *, shown: str, nice: int = 0) -> None:
+    def _start(self, name: str, command: list, dies_by: signal.Signals, *, shown: str) -> None:
         """As a fork of this process, which has imported everything, or with `reload` as a new process."""
         env, serves = {"WINNOW_VAR": str(self.var)}, name == "web"
         if self.reload:
             pass_fds = [self.listener.fileno()] if serves else []
-            command = ["nice", "-n", nice, *command] if nice else command
             self.children[name] = processes.spawn(
                 name, command, var=self.var, dies_by=dies_by, cwd=BASE_DIR, env=env, pass_fds=pass_fds
             )
@@ -138,7 +145,7 @@ class Supervisor:
         def work() -> None:
             if not serves:
                 self.listener.close()
-            processes.run_module(command, var=self.var, shown=shown, cwd=BASE_DIR, env=env, nice=nice)
+            processes.run_module(command, var=self.var, shown=shown, cwd=BASE_DIR, env=env)
 
         with processes.open_log(name, self.var) as log:
             self.children[name] = processes.fork(work, dies_by=dies_by, log=log)

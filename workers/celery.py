@@ -20,6 +20,11 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
+def serves_everything() -> bool:
+    """Whether this worker is not one for models alone, which lacks the secrets of all others."""
+    return "celery" in app.amqp.queues.consume_from
+
+
 @worker_before_create_process.connect
 def share_memory(**signal) -> None:
     """The collector writes to every object that it looks at, and a forked process would stop sharing it."""

@@ -52,7 +52,16 @@ def test_the_models_service_serves_its_own_queue_alone_and_only_when_asked_for()
     models = SERVICES["models"]
     assert models["profiles"] == ["models"]
     assert models["command"][models["command"].index("--queues") + 1] == "models"
-    assert models["build"]["args"] == {"REQUIREMENTS": "requirements/models.txt"}
+    assert models["build"]["args"] == {"REQUIREMENTS": "requirements/models.lock"}
+
+
+def test_the_models_service_has_none_of_the_others_secrets_and_few_rights():
+    models, worker = SERVICES["models"], SERVICES["worker"]
+    shared = models["environment"].items() & worker["environment"].items()
+    secret = {name for name, _ in shared if re.search("KEY|SECRET|PASSWORD|DATABASE|EMAIL|OIDC", name)}
+    assert secret == {"DATABASE_URL", "WINNOW_S3_ACCESS_KEY", "WINNOW_S3_SECRET_KEY"}
+    assert models["read_only"] and models["cap_drop"] == ["ALL"]
+    assert models["security_opt"] == ["no-new-privileges:true"] and models["volumes"] == ["data:/data"]
 
 
 def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_uses_it():
@@ -60,6 +69,13 @@ def test_the_storage_runs_only_when_asked_for_and_has_a_bucket_before_anything_u
     assert SERVICES["bucket"]["depends_on"]["storage"]["condition"] == "service_healthy"
     waits = SERVICES["settings"]["depends_on"]["bucket"]
     assert waits == {"condition": "service_completed_successfully", "required": False}
+
+
+def test_the_guide_pins_every_image_by_its_digest():
+    recipes = "".join((ROOT / name).read_text() for name in ("Dockerfile", "docker-compose.yml"))
+    named = {*re.findall(r"(?:FROM|image:) (\S+:\S+)", recipes)}
+    [loop] = re.findall(r"for image in (.+); do", (ROOT / "docs/guide/deployment.md").read_text())
+    assert {name.partition("@")[0] for name in named} == {*loop.split()}
 
 
 def test_the_image_runs_as_a_user_of_its_own():

@@ -34,7 +34,8 @@ FAULTS = [
 def winnow(django_db_setup):
     """In a place of its own: PostgreSQL's user passes the folders above, and another pytest closes its own to it."""
     with tempfile.TemporaryDirectory(prefix="winnow-up-", ignore_cleanup_errors=True) as folder:
-        winnow = Winnow(Path(folder).resolve() / "var", WINNOW_DEMO_ITEMS="3")
+        more = {"WINNOW_DEMO_ITEMS": "3", "EMAIL_HOST_PASSWORD": "of the mail server"}
+        winnow = Winnow(Path(folder).resolve() / "var", **more)
         make_tables(winnow.var)
         winnow.up()
         yield winnow
@@ -73,6 +74,14 @@ def test_the_first_start_prints_links_that_answer(running):
     assert "<title>" in running.get("/login/")
     assert "<title>" in running.get(invite)
     assert str(running.var) in running.first_said
+
+
+def test_the_models_worker_knows_no_secret_of_the_others(running):
+    [models] = running.children("--queues models")
+    environment = models.environ()
+    assert len(environment["SECRET_KEY"]) > 50 and environment["SECRET_KEY"] != services.secret_key(running.var)
+    assert (environment["EMAIL_HOST_PASSWORD"], models.nice()) == ("", 10)
+    assert not any(str(running.var / "secret_key") == file.path for file in models.open_files())
 
 
 def test_a_start_migrates_what_is_lacking(running):

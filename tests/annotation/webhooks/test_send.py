@@ -16,10 +16,12 @@ from django.utils import timezone
 from standardwebhooks import Webhook as StandardWebhook
 from standardwebhooks import WebhookVerificationError
 
+from annotation import tasks
 from annotation.models import Delivery, Webhook
 from annotation.webhooks import connection, endpoints, send, signing
 from tests.builders import studies
 from tests.builders.webhooks import receiver, waiting, webhook
+from workers.celery import app
 
 pytestmark = pytest.mark.django_db
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
@@ -169,6 +171,17 @@ def test_no_webhook_waits_until_a_clock_that_was_ahead_is_caught_up_with(clock_w
             Webhook.objects.update(retry_at=F("retry_at") + later)
         assert send.due() == [one.pk] * clock_was_ahead
         assert send.send_waiting(one.pk) == 2 * clock_was_ahead
+
+
+@pytest.mark.parametrize(("queue", "sends"), [("celery", True), ("models", False)])
+def test_a_worker_for_models_alone_sends_nothing(monkeypatch, queue, sends):
+    """It has no key to sign with."""
+    began = threading.Event()
+    monkeypatch.setattr(tasks, "send_webhooks", began.set)
+    monkeypatch.setattr(app.amqp.queues, "_consume_from", None)
+    app.amqp.queues.select(queue)
+    tasks.start_sending()
+    assert began.wait(10 if sends else 0.05) == sends
 
 
 def test_sent_again_goes_before_what_waits():
