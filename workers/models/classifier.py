@@ -30,9 +30,9 @@ def load(model_name: ModelName, device: str) -> "Classifier":
     where = devices.chosen(device)
     with devices.explained(model_name.title), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        config = AutoConfig.from_pretrained(model_name.name)
+        config = AutoConfig.from_pretrained(model_name.name, trust_remote_code=False)
         made_for = " ".join(config.architectures or ())
-        tokenizer = AutoTokenizer.from_pretrained(model_name.name)
+        tokenizer = AutoTokenizer.from_pretrained(model_name.name, trust_remote_code=False)
         if made_for == "T5EncoderModel" and config.vocab_size > WEIGHT:
             return Classifier(checked(T5EncoderModel, model_name.name, model_name.title), tokenizer, where)
         if "SequenceClassification" not in made_for or config.num_labels > 2:

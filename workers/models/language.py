@@ -30,12 +30,12 @@ def load(model_name: ModelName, device: str) -> "Language":
         warnings.simplefilter("ignore")
         check_predicts(model_name.name, model_name.title)
         model = checked(AutoModelForCausalLM, model_name.name, model_name.title)
-        return Language(model, AutoTokenizer.from_pretrained(model_name.name), where)
+        return Language(model, AutoTokenizer.from_pretrained(model_name.name, trust_remote_code=False), where)
 
 
 def check_predicts(name: str, title: str) -> None:
     """CannotScore: WEIGHTS_WRONG, if the model of that id or folder does not predict the next token."""
-    made_for = " ".join(AutoConfig.from_pretrained(name).architectures or ())
+    made_for = " ".join(AutoConfig.from_pretrained(name, trust_remote_code=False).architectures or ())
     if "CausalLM" not in made_for and "LMHead" not in made_for:
         advice = f"it is {made_for or 'of no stated kind'}. Choose one whose config names a …ForCausalLM."
         raise CannotScore("WEIGHTS_WRONG", f"“{title}” does not predict the next token: {advice}")

@@ -50,7 +50,7 @@ def _unet(name: str, kind: torch.dtype) -> UNet2DConditionModel:
     folder = Path(name)
     below = {} if folder.is_dir() and not (folder / "unet").is_dir() else {"subfolder": "unet"}
     model, found = UNet2DConditionModel.from_pretrained(
-        name, torch_dtype=kind, use_safetensors=True, output_loading_info=True, **below
+        name, torch_dtype=kind, output_loading_info=True, **SAFE, **below
     )
     if lacking := sorted(found["missing_keys"]):
         advice = f"the checkpoint lacks {len(lacking):,} of the network's weights, such as {lacking[0]}."

@@ -26,7 +26,7 @@ def load(model_name: ModelName, device: str) -> "Sentences":
         if Path(model_name.name).is_dir() and not (Path(model_name.name) / "modules.json").exists():
             advice = "the folder has no modules.json. Give one written by sentence-transformers."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is not a sentence encoder: {advice}")
-        return Sentences(SentenceTransformer(model_name.name, device="cpu").eval(), where)
+        return Sentences(SentenceTransformer(model_name.name, device="cpu", trust_remote_code=False).eval(), where)
 
 
 class Sentences:

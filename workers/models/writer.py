@@ -35,7 +35,7 @@ def load(name: ChatName) -> "Writer":
         warnings.simplefilter("ignore")
         check_predicts(name.model, title)
         model = checked(AutoModelForCausalLM, name.model, title, dtype="auto")
-        return Writer(title, model, AutoTokenizer.from_pretrained(name.model), where)
+        return Writer(title, model, AutoTokenizer.from_pretrained(name.model, trust_remote_code=False), where)
 
 
 class Writer:

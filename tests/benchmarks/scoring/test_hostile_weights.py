@@ -1,5 +1,6 @@
 """Weights that contain code: refused in a sentence, and the code does not run."""
 
+import ast
 import zipfile
 from pathlib import Path
 
@@ -84,6 +85,23 @@ def test_code_in_weights_is_not_run(tmp_path, disguised):
     with pytest.raises(CannotScore, match="WEIGHTS_WRONG"):
         encoder.load(named, "cpu")
     assert not mark.exists()
+
+
+def test_nothing_is_loaded_with_its_code():
+    """Said at every call: without it, the libraries ask at a terminal, and what they do elsewhere changes."""
+    modules = [ast.parse(path.read_text()) for path in Path(encoder.__file__).parent.glob("*.py")]
+    loads = {"from_pretrained": "trust_remote_code", "SentenceTransformer": "trust_remote_code"}
+    loads |= {"load": "weights_only", "create_model_from_pretrained": "weights_only"}  # of torch, of open_clip
+    found = 0
+    for call in (node for module in modules for node in ast.walk(module) if isinstance(node, ast.Call)):
+        name, module = ast.unparse(call.func).rpartition(".")[::-2]
+        if name not in loads or (name == "load" and module != "torch"):
+            continue
+        given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+        safe = "**SAFE" in ast.unparse(call) or given.get(loads[name]) == str(loads[name] == "weights_only")
+        assert safe, ast.unparse(call)
+        found += 1
+    assert found > 12
 
 
 def test_weights_of_a_torchscript_archive_are_those_that_torch_reads(tmp_path):
