@@ -7,7 +7,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation import outbox
+        from annotation import outbox, permissions  # noqa: F401  # the latter guards benchmarks and jobs
         from annotation.models.protocol_files import text_of_version
         from annotation.pipeline import promotion
         from annotation.protocols import registry

@@ -14,8 +14,8 @@ from django.shortcuts import get_object_or_404
 from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stage, Study, Webhook
 from annotation.models.study import May
 from annotation.sql import columns, fetch, instances
-from benchmarks.models import Job
-from benchmarks.permissions import benchmark_for, check_staff, guards
+from benchmarks.models import Benchmark, Job
+from benchmarks.permissions import benchmark_for, check_staff, guards, guards_benchmarks
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,27 @@ def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
 
 
 def webhook_for(user, pk: int) -> Webhook:
-    """A webhook with its study or benchmark: of a study for its managers, of a benchmark for all staff."""
+    """A webhook with its study or benchmark, for the study's managers or those who may change the benchmark."""
     check_staff(user)
     webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
     if webhook.study_id is not None:
         webhook.study = study_for(user, webhook.study_id, Role.MANAGER)
     else:
-        benchmark_for(user, webhook.benchmark_id or 0)
+        benchmark_for(user, webhook.benchmark_id or 0, change=True)
     return webhook
+
+
+@guards_benchmarks
+def guard_benchmark(user, benchmark: Benchmark) -> bool:
+    """Only who manages every study on a benchmark changes it. Returns whether there is one."""
+    roles = _mine(benchmark.studies.all(), user).values_list("role", flat=True)
+    managed = sum(reaches(role, Role.MANAGER) for role in roles)
+    if managed < benchmark.studies.count():
+        raise PermissionDenied(
+            f"A study that you do not manage uses “{benchmark}”, and would change with it. Ask its owner to make you a "
+            "manager, or ask an admin. You can also import under another name."
+        )
+    return managed > 0
 
 
 @guards("estimate")

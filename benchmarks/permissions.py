@@ -1,6 +1,7 @@
 """Fetch and permission in one step. Managing is for staff; an image's opaque name is its own permission.
 
-Benchmarks are open to all staff. A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
+All staff may read benchmarks and add models' answers to them. Changing one, or deleting somebody's run, takes more
+(`check_change`). A job belongs to its creator, unless a guard for its kind says otherwise (`guards`).
 """
 
 from collections.abc import Callable
@@ -18,9 +19,10 @@ from django.utils import timezone
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
-from benchmarks.models import Benchmark, Job
+from benchmarks.models import Benchmark, Job, Run
 
 Guard = Callable[..., None]
+BenchmarkGuard = Callable[[User, Benchmark], bool]
 ZONE = "zone"  # the cookie with the name of the browser's time zone
 LONGEST_ZONE = 64  # characters
 
@@ -37,6 +39,7 @@ class StaffRequest(HtmxRequest):
     user: User
 
 
+BENCHMARK_GUARDS: list[BenchmarkGuard] = []
 GUARDS: dict[str, Guard] = {}  # kind of job -> who may look at it, and who may change it
 
 
@@ -80,9 +83,54 @@ def check_staff(user) -> None:
         raise PermissionDenied("Your account may not manage Winnow. Ask an admin for access.")
 
 
-def benchmark_for(user, pk: int) -> Benchmark:
+def benchmark_for(user, pk: int, change: bool = False) -> Benchmark:
     check_staff(user)
-    return get_object_or_404(Benchmark.objects.select_related("created_by"), pk=pk)
+    benchmark = get_object_or_404(Benchmark.objects.select_related("created_by"), pk=pk)
+    if change:
+        check_change(user, benchmark)
+    return benchmark
+
+
+def run_for(user, benchmark: int, pk: int) -> Run:
+    """A run to be deleted: by whoever added it, or may change the benchmark."""
+    run = get_object_or_404(Run.objects.select_related("benchmark__created_by"), benchmark=benchmark, pk=pk)
+    check_staff(user)
+    if run.created_by_id != user.pk:
+        check_change(user, run.benchmark)
+    return run
+
+
+def guards_benchmarks(guard: BenchmarkGuard) -> BenchmarkGuard:
+    """Decorator for `guard(user, benchmark)`, which raises PermissionDenied if something that uses the benchmark
+    forbids the user to change it, and otherwise returns whether the user runs something that uses it.
+    """
+    BENCHMARK_GUARDS.append(guard)
+    return guard
+
+
+def check_change(user, benchmark: Benchmark) -> None:
+    """Raise PermissionDenied unless the user may change the benchmark: import into it, manage its webhooks.
+
+    They made it, and run every study on it: new items enter studies, and others run those. Admins may. If nobody made
+    it (an import by command), running its studies is enough.
+    """
+    check_staff(user)
+    if user.is_superuser:
+        return
+    runs = [guard(user, benchmark) for guard in BENCHMARK_GUARDS]
+    if benchmark.created_by_id != user.pk and (benchmark.created_by_id or not any(runs)):
+        raise PermissionDenied(
+            f"“{benchmark}” is {benchmark.created_by or 'nobody'}’s benchmark. Import under another name, or ask "
+            f"{f'{benchmark.created_by} or an admin' if benchmark.created_by else 'an admin'}."
+        )
+
+
+def may_change_benchmark(user, benchmark: Benchmark) -> bool:
+    try:
+        check_change(user, benchmark)
+    except PermissionDenied:
+        return False
+    return True
 
 
 def guards(kind: str) -> Callable[[Guard], Guard]:

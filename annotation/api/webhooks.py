@@ -128,7 +128,7 @@ class BenchmarkWebhooks(_WebhookList):
 
     @cached_property
     def owner(self) -> Benchmark:  # type: ignore[override]
-        return benchmark_for(self.user, self.kwargs["pk"])
+        return benchmark_for(self.user, self.kwargs["pk"], change=True)
 
     def permit(self) -> None:
         self.owner  # noqa: B018  # raises what permissions raise

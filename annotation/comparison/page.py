@@ -12,6 +12,7 @@ from annotation.comparison.table import ByType, Entry
 from annotation.measures.rank_correlation import spearman
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
+from benchmarks.permissions import may_change_benchmark
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
@@ -54,6 +55,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
     entries = table.ordered([*people, *runs], asked.order, asked.measure)
     by_type = ByType(asked.kind, asked.measure.name)
     part_columns = by_type.heads(entries, asked.measure)
+    may_change = may_change_benchmark(user, benchmark)
     subject = charts.OfBenchmark(benchmark.pk, benchmark.name, timezone.now().isoformat())
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)
@@ -66,6 +68,7 @@ def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict
         "measures": [(one.name, one.short) for one in NAMES[asked.kind]],
         "others": [(one.pk, one.name) for one in others],
         "items": benchmark.items.count(),
+        "deletable": {run.pk for run in every_run if may_change or run.created_by_id == user.pk},
         "missing": len(missing),
         "entries": entries,
         "older": older,

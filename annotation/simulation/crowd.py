@@ -127,9 +127,10 @@ class Simulated:
         self.visitor = Visitor(plan.url)
         if not self.visitor.open(reverse("join", args=[study.invite])).forms:
             raise Unreachable(f"{plan.url} does not let anyone join “{study.name}”. Is it open, and on that server?")
-        who = {"name": f"Simulated {number}", "simulated": True}
         consented_at = timezone.now() if study.consent else None
-        annotator = seats.join(study=study, by="command", consented_at=consented_at, **who)
+        annotator = seats.join(
+            study=study, by="command", name=f"Simulated {number}", simulated=True, consented_at=consented_at
+        )
         self.tally = Tally(annotator.pseudonym)
         self.page = self.visitor.open(reverse("judge", args=[annotator.token]))
 

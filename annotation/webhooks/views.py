@@ -1,4 +1,4 @@
-"""The pages of webhooks: those of a study, for its managers; those of a benchmark, for all staff; and one webhook."""
+"""The pages of webhooks: of a study, for its managers; of a benchmark, for those who may change it; and of one."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ def study_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def benchmark_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
-    return _list(request, benchmark_for(request.user, pk))
+    return _list(request, benchmark_for(request.user, pk, change=True))
 
 
 def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:

@@ -122,6 +122,7 @@ def _refused(code: str, advice: str) -> Refused:
 def queue_captions(*, benchmark: Benchmark, order: CaptionOrder, by: str, created_by=None, foreground=False) -> Job:
     """Create a job that makes captions. Raises Refused for invalid orders; the worker reports further problems."""
     order = check_order(benchmark, order)
+    imports.refuse_others(order.name, created_by)
     params = {"benchmark": benchmark.pk, "order": asdict(order), "foreground": foreground, "by": by}
     title = f"Generate captions from {benchmark.name}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)

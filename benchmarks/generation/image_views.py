@@ -38,7 +38,7 @@ class ImagesForm(DescribedForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def images_new(request: StaffRequest, pk: int) -> HttpResponse:
-    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    benchmark, user = permissions.benchmark_for(request.user, pk, change=True), request.user
     asked = asked_before(request, images.KIND)
     form = ImagesForm(request.POST or None, initial=asked | {"keys": "\n".join(asked.get("keys", ()))})
 

@@ -7,10 +7,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 
-from benchmarks import audit
+from benchmarks import audit, permissions
 from benchmarks.construction.captions import format_records
 from benchmarks.formats import recognition
 from benchmarks.formats.base import Format, ProblemLog
@@ -76,6 +78,16 @@ def benchmark_name(given: str) -> str:
     raise Refused([Problem("WRONG_VALUE", "", None, "name", f"Give the benchmark another name: {what}.")])
 
 
+def refuse_others(name: str, user: User | None) -> None:
+    """Raise Refused if there is a benchmark of that name that the user may not change. None: the server's operator."""
+    benchmark = Benchmark.objects.select_related("created_by").filter(name=name).first()
+    try:
+        if user is not None and benchmark is not None:
+            permissions.check_change(user, benchmark)
+    except PermissionDenied as why:
+        raise Refused([Problem("NOT_YOURS", "", None, "name", str(why))]) from None
+
+
 def queue_import(
     *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
     upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
@@ -84,9 +96,10 @@ def queue_import(
     """Create a job that imports files. `upload`: a folder to delete afterwards; `kept`: ids of the linked uploads, by
     field; `second`, `origins`: see Format.read; `check_only`: see Order.
 
-    Raises Refused for an invalid benchmark name.
+    Raises Refused for an invalid benchmark name, or that of a benchmark which `created_by` may not change.
     """
     name = benchmark_name(name)
+    refuse_others(name, created_by)
     params: dict[str, object] = {
         "name": name, "format": format, "path": str(path), "images": str(images) if images else None,
         "options": asdict(options), "by": by, "upload": upload, "foreground": foreground,
@@ -184,6 +197,7 @@ def import_records(
     `stored_images`: of records whose images are all stored already, instead of a source.
     """
     started = time.monotonic()
+    refuse_others(order.benchmark_name, job.created_by)  # a study may have been created since it was queued
     if order.options.new_candidates:
         candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
         records = candidate_rounds.candidates_only(records)

@@ -6,7 +6,7 @@ from functools import partial
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import permissions
@@ -93,8 +93,7 @@ def uploaded(file, kind: str) -> list[reported.ReportedRow]:
 @require_POST
 @permissions.staff_only
 def run_delete(request: StaffRequest, pk: int, run: int) -> HttpResponse:
-    benchmark = permissions.benchmark_for(request.user, pk)
-    found = get_object_or_404(benchmark.runs, pk=run)
+    found = permissions.run_for(request.user, pk, run)
     reported.delete_run(run=found, by=named(request.user))
     messages.success(request, f"Deleted {found.title} from this benchmark.")
-    return redirect("benchmark-models", benchmark.pk)
+    return redirect("benchmark-models", pk)

@@ -39,6 +39,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     kept = chosen | ({"q": search} if search else {})
     context = {
         "section": "benchmarks",
+        "may_change": permissions.may_change_benchmark(request.user, benchmark),
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
         "rounds": queries.rounds(benchmark),

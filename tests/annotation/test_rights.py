@@ -6,6 +6,7 @@ world, each in a savepoint.
 
 from contextlib import nullcontext
 from dataclasses import dataclass
+from html import unescape
 from http.cookies import SimpleCookie
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.template.backends.django import Template
 from django.test import Client
@@ -22,12 +24,16 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotation.assignment import leases
 from annotation.judging import submissions
-from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study, Webhook
+from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study, Task, Webhook
 from annotation.protocol_files import drafts
 from annotation.studies import members
+from benchmarks.generation import captions
+from benchmarks.imports import run
 from benchmarks.jobs import jobs
-from benchmarks.models import Event, Image, Job, JobState, Run
-from tests.builders import declared, releases, studies, webhooks
+from benchmarks.models import Benchmark, Event, Image, Job, JobState, Run
+from benchmarks.permissions import may_change_benchmark
+from benchmarks.records import Refused
+from tests.builders import declared, imports, releases, studies, webhooks
 
 pytestmark = pytest.mark.usefixtures("savepoint")
 
@@ -83,13 +89,13 @@ import-new              +++-+L  +++-+L
 score-new               +++-+L  +++-+L
 captions-new            +++-+L  +++-+L
 ask-new                 +++-+L  +++-+L
-images-new              +++-+L  +++-+L
+images-new              ++---L  ++---L
 train-new               +++-+L  +++-+L
 benchmark-models        +++-+L  xxxxxx
 benchmark-paired-csv    +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L
 reported-new            +++-+L  +++-+L
-run-delete              xxxxxx  +++-+L
+run-delete              xxxxxx  ++---L
 upload-begin            xxxxxx  +++-+L
 upload-detail           000-0L  xxxxxx
 job-detail              +++-0L  xxxxxx
@@ -171,12 +177,13 @@ study-member            xxxxxx  +---0L
 study-delete            +---0L  +---0L
 study-webhooks          ++--0L  ++--0L
 webhook-detail          ++--0L  ++--0L
-benchmark-webhooks      +++-+L  +++-+L
+benchmark-webhooks      ++---L  ++---L
 """
 SENT = {"act": "exclude"}  # with every POST: where the act stands in the form, an unknown one is 404 to managers too
 # What the API reads below a study or a job of it is for the study's members, the rest for all staff.
 OF_A_STUDY, OF_ALL_STAFF, NO_SUCH_METHOD = "+++-0L", "+++-+L", "xxx-xL"
 OF_MANAGERS = "++--0L"
+OF_ITS_MANAGERS = "++---L"  # of a benchmark, which all staff see: who manages every study on it
 # Of what does not only read: who may GET and POST.
 API_COMMANDS = {
     "api-job-cancel": (NO_SUCH_METHOD, OF_MANAGERS),
@@ -200,7 +207,7 @@ API_COMMANDS = {
     "api-release-again": (NO_SUCH_METHOD, OF_MANAGERS),
     "api-release-discard": (NO_SUCH_METHOD, OF_MANAGERS),
     "api-study-webhooks": (OF_MANAGERS, OF_MANAGERS),
-    "api-benchmark-webhooks": (OF_ALL_STAFF, OF_ALL_STAFF),
+    "api-benchmark-webhooks": (OF_ITS_MANAGERS, OF_ITS_MANAGERS),
     "api-webhook-detail": (OF_MANAGERS, NO_SUCH_METHOD),
     "api-webhook-events": (OF_MANAGERS, NO_SUCH_METHOD),
     **dict.fromkeys(
@@ -476,3 +483,85 @@ def test_names_and_prolific_ids_are_for_managers(world, clients):
         answer = clients["viewer"].get(address(name, world))
         told = b"".join(answer.streaming_content) if answer.streaming else answer.content
         assert b"Grace Hopper" not in told and b"5f1e000" not in told, name
+
+
+# Who changes a benchmark
+
+CREATORS = {"own": "other", "another's": "owner", "nobody's": None}
+
+
+@pytest.mark.parametrize(
+    ("whose", "managed", "foreign", "may"),
+    [
+        ("own", 0, 0, True),
+        ("own", 1, 0, True),
+        ("own", 0, 1, False),  # a study on it that they have no role in
+        ("own", 1, 1, False),
+        ("another's", 0, 0, False),
+        ("another's", 1, 0, False),  # else a study on it would be enough to take it over
+        ("nobody's", 0, 0, False),
+        ("nobody's", 1, 0, True),
+        ("nobody's", 1, 1, False),
+    ],
+)
+def test_who_may_change_a_benchmark(world, whose, managed, foreign, may):
+    user, creator = world.people["other"], CREATORS[whose]
+    benchmark = studies.benchmark()
+    Benchmark.objects.filter(pk=benchmark.pk).update(created_by=creator and world.people[creator])
+    benchmark.refresh_from_db()
+    for number in range(managed + foreign):
+        study = studies.study(benchmark=benchmark)
+        members.add(study=study, user=user, role=Role.MANAGER if number < managed else Role.VIEWER, by="test")
+    assert may_change_benchmark(user, benchmark) == may
+    assert may_change_benchmark(world.people["superuser"], benchmark)
+    added = Run.objects.create(benchmark=benchmark, origin="reported", kind="bivlc", title="CLIP")
+    client = Client()
+    client.force_login(user)
+    shown = client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
+    hook = webhooks.webhook(benchmark=benchmark)
+    changes = [reverse("benchmark-webhooks", args=[benchmark.pk]), reverse("images-new", args=[benchmark.pk])]
+    assert [url in shown for url in changes] == [may, may]
+    gets = [client.get(url).status_code for url in (*changes, reverse("webhook-detail", args=[hook.pk]))]
+    assert gets == [200 if may else 403] * 3
+    delete = reverse("run-delete", args=[benchmark.pk, added.pk])
+    assert (delete in client.get(reverse("benchmark-models", args=[benchmark.pk])).text) == may
+    assert client.post(delete).status_code == (302 if may else 403)
+    mine = Run.objects.create(benchmark=benchmark, origin="reported", kind="bivlc", title="Mine", created_by=user)
+    assert client.post(reverse("run-delete", args=[benchmark.pk, mine.pk])).status_code == 302
+
+
+@pytest.mark.parametrize("when", ["page", "api", "captions", "run"])
+def test_nobody_imports_into_a_study_that_others_run(world, tmp_path, when):
+    """Refused at once, or by the worker if the study came later."""
+    user, items = world.people["other"], [imports.item(7)]
+    benchmark = studies.benchmark()
+    Benchmark.objects.filter(pk=benchmark.pk).update(created_by=user)
+    path, images = imports.manifest(tmp_path, items), imports.archive(tmp_path, ["7.jpg", "7-0.jpg"])
+    client = Client()
+    client.force_login(user)
+    given = {"path": path, "images": images, "options": run.Options(), "format": "jsonl", "by": "test"}
+    early = run.queue_import(name=benchmark.name, created_by=user, **given)
+    study, before = studies.study(benchmark=benchmark), Task.objects.count()
+    if when == "run":
+        refused = imports.run(early).problems[0]["advice"]
+    elif when == "page":
+        data = SimpleUploadedFile("items.jsonl", path.read_bytes())
+        sent = {"name": benchmark.name, "format": "jsonl", "data": data, "text_only": "on"}
+        answer = client.post(reverse("import-new"), sent)
+        assert answer.status_code == 422
+        refused = unescape(answer.text)
+    elif when == "api":
+        body = {"name": benchmark.name, "items": [imports.item(7, images=[])]}
+        answer = client.post(
+            reverse("api-import-new"), body, content_type="application/json", headers={"Idempotency-Key": "a"}
+        )
+        assert answer.status_code == 400
+        refused = str(answer.json())
+    else:
+        order = captions.CaptionOrder(benchmark.name, ["swap-object"], "m", "http://127.0.0.1:9/v1")
+        with patch.object(captions, "check_order", lambda benchmark, order: order), pytest.raises(Refused) as why:
+            captions.queue_captions(benchmark=benchmark, order=order, by="test", created_by=user)
+        refused = why.value.problems[0].advice
+    assert f"A study that you do not manage uses “{benchmark}”" in refused
+    assert (study.stages.get().tasks.count(), Task.objects.count()) == (1, before)
+    assert benchmark.items.count() == 1
