@@ -24,6 +24,19 @@ COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
+# In a pool, a check of the annotator's own: never one that as many others hold as may hold an ordinary task.
+CHECK = f"""{OWN} AND (
+      SELECT count(*) FROM annotation_slot held
+      WHERE held.task_id = slot.task_id AND held.held_until > now()) < %(overlap)s"""
+SEEN_BY_FEWEST = "(SELECT count(*) FROM annotation_lease seen WHERE seen.task_id = slot.task_id), slot.rank"
+
+# From then on it is a slot of the pool, at the place of the ordinary one that the annotator would have got. Skipped,
+# lapsed or left behind, it goes to the next annotator like any other, so that nobody with two desks tells them apart.
+INTO_POOL = f""", reserved_id = NULL, rank = coalesce((
+    SELECT next.rank FROM annotation_slot next
+    WHERE next.stage_id = slot.stage_id AND next.live AND next.annotator_id IS NULL AND next.reserved_id IS NULL
+      AND NOT {exposure.had("next.task_id")} ORDER BY next.rank LIMIT 1) - 1, slot.rank)"""
+
 # With named annotators: a judgment requested beyond the overlap may go to any annotator with items in the stage.
 ADDED = """slot.reserved_id IS NULL AND EXISTS (
       SELECT FROM annotation_task grown JOIN annotation_stage asked ON asked.id = grown.stage_id
@@ -57,12 +70,12 @@ ORDER BY lease.granted_at, lease.id
 """
 
 # For the `chosen` slot: end its expired lease, if any, and grant a new one with its own order of options.
-TAKE = f"""lapsed AS (
+TAKE = """lapsed AS (
   UPDATE annotation_lease lease SET state = 'lapsed' FROM chosen
   WHERE lease.slot_id = chosen.id AND lease.state = 'held'
 ), taken AS (
   UPDATE annotation_slot slot
-  SET annotator_id = %(annotator)s, held_until = now() + make_interval(secs => %(seconds)s)
+  SET annotator_id = %(annotator)s, held_until = now() + make_interval(secs => %(seconds)s){more}
   FROM chosen WHERE slot.id = chosen.id RETURNING slot.id, slot.task_id
 ), lease AS (
   INSERT INTO annotation_lease (slot_id, task_id, annotator_id, state, shown)
@@ -71,7 +84,7 @@ TAKE = f"""lapsed AS (
   FROM taken JOIN annotation_task task ON task.id = taken.task_id
   RETURNING *
 )
-SELECT {COLUMNS} FROM (SELECT * FROM held UNION ALL SELECT * FROM lease) lease
+SELECT {columns} FROM (SELECT * FROM held UNION ALL SELECT * FROM lease) lease
 JOIN annotation_task task ON task.id = lease.task_id
 ORDER BY lease.granted_at, lease.id
 """
@@ -86,6 +99,8 @@ def claim(whose: str, apart: bool) -> str:
     may += " AND EXISTS (SELECT FROM room)"
     if apart:
         may += f" AND NOT {exposure.met('(SELECT item_id FROM annotation_task WHERE id = slot.task_id)')}"
+    order = SEEN_BY_FEWEST if whose == CHECK else "slot.rank"
+    take = TAKE.format(more=INTO_POOL if whose == CHECK else "", columns=COLUMNS)
     return f"""
 WITH {KEPT}, room AS (
   SELECT FROM mine WHERE stage_id = %(stage)s HAVING count(*) < %(wanted)s
@@ -96,13 +111,13 @@ WITH {KEPT}, room AS (
 ), free AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot
   WHERE slot.annotator_id IS NULL AND NOT EXISTS (SELECT FROM expired) AND {may}
-  ORDER BY slot.rank, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
+  ORDER BY {order}, slot.number LIMIT 1 FOR NO KEY UPDATE OF slot SKIP LOCKED
 ), chosen AS (
   SELECT id, task_id FROM expired UNION ALL SELECT id, task_id FROM free
-), {TAKE}"""
+), {take}"""
 
 
-CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, ADDED) for apart in (False, True)}
+CLAIMS = {(whose, apart): claim(whose, apart) for whose in (POOL, OWN, CHECK, ADDED) for apart in (False, True)}
 
 JUDGED = """
 SELECT count(*) FROM annotation_slot
@@ -146,7 +161,7 @@ def _claim_one_more(annotator: Annotator, stage: Stage, wanted: int, held: int) 
     for whose, apart in _ways(annotator, stage):
         leases = _leases(
             stage, CLAIMS[whose, apart], annotator=annotator.pk, stage=stage.pk, wanted=wanted,
-            seconds=stage.lease_seconds, apart=stage.apart_from,
+            seconds=stage.lease_seconds, apart=stage.apart_from, overlap=stage.overlap,
         )  # fmt: skip
         if len(leases) > held:
             break
@@ -162,7 +177,7 @@ def _ways(annotator: Annotator, stage: Stage) -> list[tuple[str, bool]]:
     if stage.strategy not in POOLED:
         return [(OWN, apart)] if stage.strategy in BATCHED else [(OWN, apart), (ADDED, apart)]
     if stage.check_rate and attention_checks.is_due(annotator, stage):
-        return [(OWN, False), (POOL, apart)]
+        return [(CHECK, False), (POOL, apart)]
     return [(POOL, apart)]
 
 

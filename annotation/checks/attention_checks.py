@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
@@ -25,9 +25,13 @@ from benchmarks.models import Item
 
 SPAN = 1 << 62  # range of ranks: pipeline.task_creation.random_rank
 
+# How many screens the annotator has had in the stage, and how many since the last check.
 GIVEN = """
-SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
-WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
+WITH given AS (
+  SELECT lease.id, task.kind FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
+  WHERE lease.annotator_id = %(annotator)s AND task.stage_id = %(stage)s
+)
+SELECT count(*), count(*) FILTER (WHERE id > (SELECT coalesce(max(id), 0) FROM given WHERE kind = 'check')) FROM given
 """
 # The last answer to each check that was assigned, including those of annotators excluded since.
 LAST_ANSWERS = """
@@ -47,14 +51,17 @@ def is_due(annotator: Annotator, stage: Stage) -> bool:
     """Whether the annotator's next screen in a pool is a check: one per block of 1 / rate screens.
 
     The start of the blocks is drawn per annotator, and the check's position per block. Over all annotators every screen
-    is a check with probability `rate`, whatever an annotator knows of their own count.
+    is a check with probability `rate`, whatever an annotator knows of their own count. A check that cannot come at its
+    position, since others hold all that are left, comes later in the block.
     """
-    given = fetch(GIVEN, annotator=annotator.pk, stage=stage.pk)[0][0]
+    given, since = fetch(GIVEN, annotator=annotator.pk, stage=stage.pk)[0]
     rate = Fraction(stage.check_rate).limit_denominator(1000)
     phase = Fraction(random_rank("phase", stage.seed, annotator.number), SPAN)
     block = math.floor(given * rate + phase)
     start, end = math.ceil((block - phase) / rate), math.ceil((block + 1 - phase) / rate)
-    return given == start + random_rank("check", stage.seed, annotator.number, block) % (end - start)
+    position = start + random_rank("check", stage.seed, annotator.number, block) % (end - start)
+    none_yet = since >= given - max(start, 0)  # the first block may begin before the first screen
+    return given >= position >= 0 and none_yet
 
 
 # Slots
@@ -90,8 +97,8 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
 
     Safe to repeat at any time: after a new batch, a new rate or new checks.
     """
-    mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
-    has = mine.filter(live=True).count()
+    mine = slots_of(annotator, stage)
+    has = count_of(annotator, stage)
     if not stage.check_rate:
         screens = 0
     elif stage.strategy in POOLED:
@@ -101,7 +108,7 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
         screens = ordinary.count()
     wanted = expected(stage, screens)
     if has > wanted:
-        free = mine.filter(live=True, annotator=None, leases=None).values_list("pk", flat=True)
+        free = mine.filter(live=True, annotator=None, reserved=annotator, leases=None).values_list("pk", flat=True)
         Slot.objects.filter(pk__in=list(free[: has - wanted])).delete()
     if has >= wanted:
         return 0
@@ -117,6 +124,17 @@ def reserve(*, annotator: Annotator, stage: Stage, seat: Seat) -> int:
     return len(Slot.objects.bulk_create(slots))
 
 
+def slots_of(annotator: Annotator, stage: Stage) -> QuerySet[Slot]:
+    """Their checks: those reserved for them, and in a pool those that they were given."""
+    given = Exists(Lease.objects.filter(slot=OuterRef("pk"), annotator=annotator))
+    return Slot.objects.filter(Q(reserved=annotator) | given, stage=stage, task__kind=Kind.CHECK)
+
+
+def count_of(annotator: Annotator, stage: Stage) -> int:
+    """How many checks they come to, in all."""
+    return slots_of(annotator, stage).filter(live=True).values("task").distinct().count()
+
+
 def expected(stage: Stage, screens: int) -> int:
     """How many checks belong to this many other screens, up to the number available; a quota counts both."""
     if not stage.check_rate:
@@ -128,17 +146,22 @@ def expected(stage: Stage, screens: int) -> int:
 
 
 def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
-    """Checks on which the annotator has no slot, in an order drawn for them, without items they have met."""
+    """Checks on which the annotator has no slot, without items they have met: first those that fewest others have, in
+    an order drawn for them, so that two who join one after the other see different checks.
+    """
     had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
     had = had.filter(task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
     met = set(had.values_list("task__item", flat=True))
     once = stage.position in stage.apart_from  # an item's questions go to different annotators
-    mine = Slot.objects.filter(stage=stage, reserved=annotator, task__kind=Kind.CHECK)
+    mine = slots_of(annotator, stage)
     if once:
         met.update(mine.values_list("task__item", flat=True))
     there = stage.tasks.filter(kind=Kind.CHECK, live=True).exclude(pk__in=mine.values("task"))
-    found = []
-    for task in sorted(there, key=lambda task: random_rank("which", stage.seed, annotator.number, task.rank)):
+    there = there.annotate(others=Count("slots"))
+    found: list[Task] = []
+    for task in sorted(
+        there, key=lambda task: (task.others, random_rank("which", stage.seed, annotator.number, task.rank))
+    ):
         if task.item_id not in met:
             found.append(task)
             if once:

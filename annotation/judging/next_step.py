@@ -87,16 +87,14 @@ def total(annotator: Annotator | None, stage: Stage) -> int:
     task of the stage.
     """
     tasks = stage.tasks.filter(kind="judge", live=True).count()
-    theirs = Q(reserved=annotator)
-    skipped = Lease.objects.none()
+    if stage.strategy not in POOLED and annotator is None:
+        return _a_batch(stage, tasks)
     if stage.strategy not in POOLED:
-        theirs |= Q(annotator=annotator)
         skipped = Lease.objects.filter(annotator=annotator, state=LeaseState.SKIPPED)  # a check too: law 4
-    slots = Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task"))
-    mine = slots.count() if annotator else None
-    if stage.strategy not in POOLED:
-        return _a_batch(stage, tasks) if mine is None else mine
-    everything = tasks + (attention_checks.expected(stage, tasks) if mine is None else mine)
+        theirs = Q(reserved=annotator) | Q(annotator=annotator)
+        return Slot.objects.filter(theirs, stage=stage, live=True).exclude(task__in=skipped.values("task")).count()
+    checks = attention_checks.count_of(annotator, stage) if annotator else attention_checks.expected(stage, tasks)
+    everything = tasks + checks
     return min(stage.quota, everything) if stage.quota else everything
 
 

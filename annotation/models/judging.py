@@ -112,7 +112,8 @@ class Outcome(models.Model):
 class Slot(models.Model):
     """One of a task's k places: free, leased (`held_until`) or judged (`judgment`).
 
-    A check has a slot for each annotator, in addition to the overlap.
+    A check has a slot for each annotator, in addition to the overlap. In a pool, one that was given out is like any
+    other slot of the pool (assignment/leases.py).
     """
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="slots", db_index=False)

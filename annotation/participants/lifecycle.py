@@ -161,6 +161,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
     audit.record(by=by, verb=EXCLUDED, subject=annotator, study=annotator.study_id, reason=words, judgments=judgments)
     ours = Slot.objects.filter(pk__in=[slot.pk for slot in slots])
     ours.exclude(task__kind=Kind.CHECK).update(reserved=None)
+    ours.filter(task__kind=Kind.CHECK).update(reserved=annotator)  # nobody replaces their answers to checks
     ours.update(annotator=None, judgment=None, live=False)
     ours.filter(task__live=True, stage__state=StageState.OPEN).update(live=True)
     _settle([slot.task_id for slot in slots])

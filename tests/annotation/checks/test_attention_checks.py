@@ -3,10 +3,12 @@
 import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from annotation.assignment import by_name, seats
 from annotation.assignment import leases as assignment_leases
@@ -16,6 +18,7 @@ from annotation.judging import next_step, submissions
 from annotation.measures import pass_rules
 from annotation.models import Flag, Kind, Slot, Strategy, Task
 from annotation.models.choices import StageState
+from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import promotion
 from annotation.screens import read_answer
 from annotation.studies import lifecycle as study_lifecycle
@@ -220,11 +223,13 @@ def test_every_screen_of_a_pool_is_a_check_with_the_rate_that_was_set(monkeypatc
     stage = studies.stage(check_rate=rate)
     annotator = studies.annotator(stage.study)
     due = Counter()
-    for given in range(10):
-        monkeypatch.setattr(attention_checks, "fetch", lambda *_, given=given, **__: [(given,)])
-        for number in range(1, 401):
-            annotator.number = number
-            due[given] += attention_checks.is_due(annotator, stage)
+    for number in range(1, 401):
+        annotator.number, since = number, 0
+        for given in range(10):
+            monkeypatch.setattr(attention_checks, "fetch", lambda *_, now=(given, since), **__: [now])
+            is_check = attention_checks.is_due(annotator, stage)
+            due[given] += is_check
+            since = 0 if is_check else since + 1
     error = (rate * (1 - rate) / 400) ** 0.5
     assert all(abs(due[given] / 400 - rate) < 4 * error for given in range(10)), due
 
@@ -344,6 +349,85 @@ def test_a_stage_that_closes_gives_out_no_check():
     annotator = studies.annotator(stage.study)
     study_lifecycle.move_stage(stage=stage, to=StageState.CLOSED, by="test")
     assert work_through(annotator, stage) == []
+
+
+# What somebody with several desks sees
+
+
+def held(annotator, stage, wanted=4) -> list[Task]:
+    return [lease.task for lease in assignment_leases.hold(annotator=annotator, stage=stage, wanted=wanted)]
+
+
+@pytest.mark.parametrize("overlap", [1, 2])
+def test_a_check_that_is_held_is_given_to_no_more_desks_than_another_screen(overlap):
+    stage, _ = with_checks(check_rate=0.5, items=40, known=6, overlap=overlap)
+    on_screens = Counter(task for one in studies.people(stage.study, 6) for task in held(one, stage))
+    kinds = Counter(task.kind for task in on_screens)
+    assert max(on_screens.values()) == overlap and kinds["check"] == 6
+
+
+def test_checks_come_again_only_when_all_have_been_seen():
+    stage, _ = with_checks(check_rate=0.5, items=40, known=8)
+    seen = Counter()
+    for one in studies.people(stage.study, 6):
+        work_through(one, stage, screens=4)
+    for task in stage.tasks.filter(kind=Kind.CHECK):
+        seen[task] = task.leases.count()
+    assert max(seen.values()) - min(seen.values()) <= 1
+
+
+def test_desks_in_batches_have_different_checks_while_there_are_enough():
+    stage, _ = with_checks(check_rate=0.2, items=16, known=4, strategy=Strategy.BATCHES, batch_size=8)
+    people = studies.people(stage.study, 2)
+    theirs = [{slot.task_id for slot in attention_checks.slots_of(one, stage)} for one in people]
+    assert [len(one) for one in theirs] == [2, 2] and not theirs[0] & theirs[1]
+
+
+def let_go(stage, annotator, how: str) -> list[Task]:
+    """The annotator gives up six screens, one after the other; returns these, with a check among them."""
+    gone = []
+    for _ in range(6 if how == "skip" else 1):
+        leases = assignment_leases.hold(annotator=annotator, stage=stage, wanted=1 if how == "skip" else 6)
+        gone += [lease.task for lease in leases]
+        for lease in leases if how == "skip" else ():
+            assignment_leases.skip(annotator=annotator, token=lease.token)
+    if how == "lapse":
+        Slot.objects.filter(annotator=annotator).update(held_until=timezone.now() - timedelta(seconds=1))
+    if how == "leave":
+        participant_lifecycle.leave(annotator=annotator, by="test")
+    assert {task.kind for task in gone} == {"judge", "check"}
+    return gone
+
+
+@pytest.mark.parametrize("overlap", [1, 2])
+@pytest.mark.parametrize("how", ["skip", "lapse", "leave"])
+def test_what_one_desk_lets_go_comes_to_the_next_whether_it_is_a_check_or_not(how, overlap):
+    stage, _ = with_checks(check_rate=0.5, items=40, known=30, overlap=overlap)
+    one, other = studies.people(stage.study, 2)
+    gone = let_go(stage, one, how)
+    found = held(other, stage, wanted=16)
+    again = [task for task in found if task in gone]
+    assert again == gone if how != "lapse" else {*again} == {*gone}
+    assert how != "skip" or not {task.pk for task in gone} & {task.pk for task in held(one, stage)}
+
+
+def test_a_late_answer_to_a_check_that_went_on_is_kept_like_any_other():
+    stage, _ = with_checks(check_rate=0.5, items=10, known=5)
+    one, other = studies.people(stage.study, 2)
+    leases = assignment_leases.hold(annotator=one, stage=stage, wanted=4)
+    Slot.objects.filter(annotator=one).update(held_until=timezone.now() - timedelta(seconds=1))
+    assert len(held(other, stage, wanted=8)) == 8
+    receipts = [studies.submit(one, lease) for lease in leases]
+    assert {lease.task.kind for lease in leases} == {"judge", "check"}
+    assert [receipt.judgment.surplus for receipt in receipts] == [True] * 4
+
+
+def test_an_excluded_annotators_checks_go_to_nobody():
+    stage, _ = with_checks(check_rate=0.5, items=6, known=2)
+    one = studies.annotator(stage.study)
+    work_through(one, stage, screens=4)
+    participant_lifecycle.exclude(annotator=one, reason="No", by="test")
+    assert not Slot.objects.filter(task__kind=Kind.CHECK, reserved=None).exists()
 
 
 # What they say
