@@ -9,8 +9,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonR
 from django.shortcuts import render
 
 from benchmarks.api.errors import INVALID, refusal, wrong_field
+from benchmarks.jobs import room
 from benchmarks.storage.files import Unavailable
 
+LARGE = 8 * 2**20  # bytes; chunks of an upload, which holds room itself, are smaller
 SOON = {"Retry-After": "2"}  # seconds
 log = logging.getLogger(__name__)
 
@@ -64,6 +66,23 @@ def no_store(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[H
         response = get_response(request)
         response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+    return middleware
+
+
+def room_for_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Hold room on the disk for the files of a large form before they are read; without room, answer 507."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        length = request.META.get("CONTENT_LENGTH") or ""
+        large = length.isascii() and length.isdigit() and int(length) > LARGE
+        if not large or not request.user.is_staff:  # strangers, whose bodies are small, hold nothing
+            return get_response(request)
+        try:
+            with room.held(int(length), "these files"):
+                return get_response(request)
+        except room.NoRoom as reason:
+            return render(request, "507.html", {"reason": str(reason)}, status=507)
 
     return middleware
 

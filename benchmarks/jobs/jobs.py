@@ -23,6 +23,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from benchmarks import audit
+from benchmarks.jobs import room
 from benchmarks.models import JOB_MOVES, Event, Job, JobState
 from benchmarks.records import Problem, ProblemKinds, Refused
 from benchmarks.storage.files import Unavailable
@@ -172,7 +173,8 @@ class Progress:
             self.write()
 
     def write(self) -> None:
-        """Raise Cancelled if someone has asked for it."""
+        """Raise Cancelled if someone has asked for it, and OSError before the disk is full."""
+        room.check()
         self.written = time.monotonic()
         row = Job.objects.filter(pk=self.job.pk)
         rate = self._rate.at(self.written, self.done)

@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -29,17 +28,16 @@ from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from benchmarks.jobs import bucket_uploads, jobs, uploads
+from benchmarks.jobs import bucket_uploads, jobs, room, uploads
 from benchmarks.jobs.forms import check_length
+from benchmarks.jobs.room import CONTENT, FACTS
 from benchmarks.storage.files import kept
 from workers import limits
 
 MAX_BYTES = limits.MAX_UNPACKED_BYTES  # no larger archive could be imported
 CHUNK = 4 * 2**20  # bytes of one request; below the limits of usual proxies
 PIECE = 2**16
-RESERVE = 2**30  # bytes of the disk that uploads leave free: the database may be on it
 ID = re.compile(r"[0-9a-f]{32}")
-FACTS, CONTENT = "upload.json", "content"
 
 
 class WrongOffset(Exception):
@@ -132,10 +130,10 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int | None)
     for upload in of_user(user):
         if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):
             return upload
-    if not kept.in_bucket and shutil.disk_usage(settings.VAR).free < size + RESERVE:
-        raise uploads.NoRoom(f"The server has no room for “{name}”. Make room, then upload again.")
-    upload = _new(user, **facts)
-    if not kept.in_bucket:
+    if kept.in_bucket:
+        return _new(user, **facts)
+    with room.taking(size, f"“{name}”"):
+        upload = _new(user, **facts)
         upload.path.touch()
     return upload
 
@@ -162,6 +160,10 @@ def append(upload: Upload, offset: int, stream: BinaryIO | HttpRequest) -> int:
             received = os.fstat(file.fileno()).st_size
             if offset != received:
                 raise WrongOffset
+            if room.is_halted(upload.folder):  # others may have taken what it held
+                with room.taking(upload.size - received, f"“{upload.name}”"):
+                    os.utime(upload.folder)
+            room.check()
             while piece := stream.read(min(PIECE, upload.size - received)):
                 received += file.write(piece) or 0
     except FileNotFoundError:

@@ -17,16 +17,13 @@ from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import UploadedFile
 
 from benchmarks.jobs import bucket_uploads, jobs
+from benchmarks.jobs.room import NoRoom as NoRoom
 from benchmarks.models import Job
 from benchmarks.records import Problem, Refused
 from benchmarks.storage.files import kept
 
 UPLOADS = "uploads"
 OLD = 24 * 3600  # seconds
-
-
-class NoRoom(Exception):
-    """The disk is full, and nothing was kept. The message is for the user."""
 
 
 @contextmanager

@@ -1,23 +1,30 @@
 """Uploads that stay: in chunks with offsets, each its owner's alone, and used again after an import was rejected."""
 
+import contextlib
 import io
+import os
 import shutil
 import threading
+import time
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from benchmarks.jobs import kept_uploads, uploads
+from benchmarks.jobs import kept_uploads, room, uploads
 from benchmarks.models import Item, Job, JobState
 from benchmarks.storage.files import kept
 from tests.builders import imports
 
 pytestmark = pytest.mark.django_db
+MB = 10**6
 FACTS = {"field": "images", "name": "images.zip", "size": 10, "modified": 1}
 
 
@@ -41,6 +48,25 @@ def content(upload: kept_uploads.Upload) -> bytes:
     if not kept.in_bucket:
         return upload.path.read_bytes()
     return b"".join(kept.read(found.name) for found in kept.below("uploads") if "/chunks/" in found.name)
+
+
+def disk_with(monkeypatch, free: int) -> None:
+    usage = namedtuple("usage", "free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(free))
+
+
+@pytest.mark.parametrize("holders, status", [(0, 200), (1, 507)])
+def test_a_large_form_holds_its_length_while_it_is_read(client, ana, monkeypatch, holders, status):
+    disk_with(monkeypatch, room.RESERVE + 30 * MB)
+    dead = Path(settings.VAR) / "uploads" / f"0{room.HELD}"  # nobody keeps it locked
+    dead.parent.mkdir()
+    dead.write_text("999999999999")
+    with room.held(holders * 25 * MB, "another"):
+        given = {"data": SimpleUploadedFile("a.jsonl", bytes(9 * MB)), "format": "jsonl", "name": "A"}
+        answer = client.post(reverse("import-new"), given)
+    assert (answer.status_code == 507) == (status == 507)
+    assert ("The server has no room for these files" in answer.text) == (status == 507)
+    assert not list((Path(settings.VAR) / "uploads").glob(f"*{room.HELD}"))
 
 
 class TestChunks:
@@ -131,10 +157,37 @@ class TestChunks:
         monkeypatch.setattr(kept_uploads, "_lock", full)
         answer = sent(client, state, 0, b"01234")
         assert answer.status_code == 507 and "disk is full" in answer.json()["error"]
-        usage = namedtuple("usage", "free")
-        monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(kept_uploads.RESERVE))
+        monkeypatch.undo()
+        disk_with(monkeypatch, room.LEAST - 1)
+        assert sent(client, state, 0, b"01234").status_code == 507
+        disk_with(monkeypatch, room.RESERVE)
         answer = begun(client, name="other.zip")
         assert answer.status_code == 507 and "no room for “other.zip”" in answer.json()["error"]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_they_hold_the_length_that_they_will_have(self, client, ana, monkeypatch):
+        """Three files of 1,056 MB were once accepted on 2,118 MB, and filled the disk."""
+        disk_with(monkeypatch, room.RESERVE + 2118 * MB)
+
+        def begin(number: int) -> int:
+            with contextlib.closing(connection):
+                own = Client()
+                own.force_login(ana)
+                return begun(own, name=f"{number}.zip", size=1056 * MB).status_code
+
+        with ThreadPoolExecutor(3) as threads:
+            assert sorted(threads.map(begin, range(3))) == [200, 200, 507]
+        [first, second] = kept_uploads.of_user(ana)
+        kept_uploads.drop([first.id])
+        assert begin(3) == 200
+        halted = time.time() - room.HALTED - 1
+        os.utime(second.folder, (halted, halted))
+        assert (begin(4), begin(5)) == (200, 507)
+        state = {"url": reverse("upload-detail", args=[second.id])}
+        assert sent(client, state, 0, b"0").status_code == 507  # others have taken what it held
+        kept_uploads.drop(one.id for one in kept_uploads.of_user(ana) if one.name == "4.zip")
+        assert sent(client, state, 0, b"0").status_code == 200
+        assert begin(6) == 507
 
     def test_they_are_their_owners_alone(self, place, client, ana):
         state = begun(client).json()
