@@ -1,5 +1,6 @@
 """What the formatters of `make lint` do not hold for templates."""
 
+import re
 from pathlib import Path
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -14,3 +15,23 @@ def test_no_line_of_a_template_is_longer_than_120_columns():
         if len(line) > WIDTH
     ]
     assert long == []
+
+
+METHODS = re.compile(
+    r"agresti|bayes|binomial|bonett|bootstrap|clopper|fisher|holm\b|jackknife|mann–whitney|mcnemar|newcombe|permutation"
+    r"|poisson|resampling|student.s|wilson",
+    re.IGNORECASE,
+)
+
+
+def test_templates_name_no_method_of_an_interval_or_a_test():
+    """Its name stands where it is computed, and `{% method %}` takes it from there: the study page once said
+    “bootstrap” over intervals of the jackknife.
+    """
+    named = [
+        f"{path.relative_to(TEMPLATES)}:{number}: {line.strip()}"
+        for path in sorted(TEMPLATES.rglob("*.html"))
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if METHODS.search(line)
+    ]
+    assert named == []

@@ -107,6 +107,7 @@ def _whole(entries: list[Entry], kind: str) -> dict:
         "latex": latex.latex(sections, columns, ties),
         "people": people,
         "gaps": table.gaps(sections, people, columns) if people else [],
+        "gap_method": table.GAP_METHOD,
         "notes": [f"{one.title}: {note}" for one in entries for note in one.figures["notes"]],
         "ties": ties,
     }

@@ -223,6 +223,9 @@ def reference(entries: Iterable[Entry]) -> Entry | None:
     return max(people, key=lambda one: one.figures["n"] or 0, default=None)
 
 
+GAP_METHOD = "Newcombe’s, for two independent proportions"  # as pages name it
+
+
 def gap(model: Mapping | None, people: Mapping | None) -> Gap | None:
     """The difference of two shares, with the interval that their Wilson intervals make (Newcombe 1998, method 10),
     which takes both as independent."""

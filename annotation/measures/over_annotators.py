@@ -22,6 +22,7 @@ from annotation.measures.types import Array, Figures
 from benchmarks.metrics.base import Z, wilson
 
 ANNOTATORS, ITEMS = "annotators", "items"  # what an interval takes as drawn at random
+INTERVAL_METHOD = "Wilson’s, over annotators"  # as pages and reports name it
 FEW = 8  # annotators; with fewer, who differ much, intervals over annotators were too short in simulations
 _LEAST_FREEDOM = 0.5  # of the annotators' variance; with less it is not known
 _ROUNDING = 1e-9  # relative

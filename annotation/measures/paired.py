@@ -25,6 +25,7 @@ from annotation.measures.types import Array
 from benchmarks.metrics.base import Z
 
 DRAWS, SEED = 20_000, 20240601
+TEST, TEST_OF_MEANS = "McNemar’s exact test", "a permutation test"  # as pages name them
 _NEAR = 1e-12  # of a difference of means: sums of fractions are not exact
 
 

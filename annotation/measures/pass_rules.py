@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from annotation.measures.exact_tests import binomial_at_most
 from annotation.measures.types import Figures
 
+SIGN_TEST = "binomial, one-sided, 5 %"  # as pages name it
 _SIGN_LEVEL = 0.05  # the rate at which a careful annotator shows the sign, at most
 
 

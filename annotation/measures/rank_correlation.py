@@ -29,6 +29,11 @@ class Correlation:
     exact: bool = True
     reason: str = ""
 
+    @property
+    def method(self) -> str:
+        """Of the p value, as pages name it."""
+        return "exact, over all orders" if self.exact else f"by Student’s t with {self.n - 2} degrees of freedom"
+
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> Correlation:
     """For n pairs of values, one pair per model."""

@@ -8,10 +8,12 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 
+from annotation.measures import jackknife, over_annotators, paired, pass_rules
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import INTERVAL, ORDINAL, RANK
 from annotation.wording import pseudonym, readable_label
+from benchmarks.metrics import base
 
 register = template.Library()
 register.filter("words", readable_label)
@@ -43,6 +45,22 @@ def exact(register: template.Library) -> Callable[[Written], Written]:
 
 def data(value: float, shown: str) -> str:
     return format_html('<data value="{}">{}</data>', repr(float(value)), shown)
+
+
+METHODS = {  # of intervals and tests; their names stand where they are computed
+    "agreement": jackknife.INTERVAL_METHOD,
+    "share": base.INTERVAL_METHOD,
+    "baseline": over_annotators.INTERVAL_METHOD,
+    "paired": paired.TEST,
+    "paired means": paired.TEST_OF_MEANS,
+    "failed checks": pass_rules.SIGN_TEST,
+}
+
+
+@register.simple_tag
+def method(of: str) -> str:
+    """The name of a method, for templates, which name none themselves."""
+    return METHODS[of]
 
 
 @register.filter

@@ -14,6 +14,7 @@ from benchmarks.metrics import inputs
 from benchmarks.metrics.inputs import Array, Pairs
 
 Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
+INTERVAL_METHOD = "Wilson’s"  # of a share, as pages name it
 TIED = "tied"  # a field of records: two scores that a question compares are equal, or a choice is none of the options
 NOTHING = "no item has all the answers that this needs"
 
