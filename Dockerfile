@@ -26,5 +26,5 @@ USER winnow
 RUN python manage.py collectstatic --no-input && rm -rf /data/secret_key
 VOLUME /data
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi", "--config", "python:config.draining", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "4", "--threads", "8", \
+CMD ["gunicorn", "config.wsgi", "--config", "python:config.draining", "--bind", "0.0.0.0:8000", "--worker-class", "config.buffering.Worker", "--workers", "4", "--threads", "8", \
      "--keep-alive", "15", "--timeout", "120", "--max-requests", "20000", "--max-requests-jitter", "2000", "--no-control-socket"]

@@ -67,7 +67,8 @@ def main() -> None:
     size = options.parse_args().megabytes * 2**20
     with winnow(durable=False):
         headers = {"Cookie": f"sessionid={session()}; csrftoken={TOKEN}", "X-CSRFToken": TOKEN}
-        shape = ["--workers", "1", "--threads", "8", "--worker-class", "gthread", "--bind", f"127.0.0.1:{PORT}"]
+        shape = ["--workers", "1", "--threads", "8", "--worker-class", "config.buffering.Worker"]
+        shape += ["--bind", f"127.0.0.1:{PORT}"]
         server = subprocess.Popen([sys.executable, "-m", "gunicorn", "config.wsgi", *shape], stderr=subprocess.DEVNULL)
         try:
             web = connected()

@@ -107,6 +107,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.bodies.bodies",
     "config.middleware.StorageErrors",
 ]
 
@@ -251,6 +252,9 @@ ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal
 # Chat endpoints that managers may choose, and that may get the key in WINNOW_LLM_KEY, which the worker alone reads
 LLM_ENDPOINTS = [address.rstrip("/") for address in os.environ.get("WINNOW_LLM_ENDPOINTS", "").split()]
 MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
+# Bytes of the largest body that anybody may send and that the web server keeps in memory until all of it has arrived:
+# more than an answer with every text that a screen takes. Larger ones: config/bodies.py
+BUFFERED_BODY = 128 * 1024
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
 if S3_BUCKET:

@@ -48,7 +48,7 @@ def web_command(listener: socket.socket) -> list:
     loaded.
     """
     workers = max(2, min(processes.cores(), 4))
-    shape = ["--worker-class", "gthread", "--workers", workers, "--threads", 8, "--keep-alive", 15]
+    shape = ["--worker-class", "config.buffering.Worker", "--workers", workers, "--threads", 8, "--keep-alive", 15]
     limits = ["--timeout", 120, "--graceful-timeout", GRACE, "--max-requests", 20_000, "--max-requests-jitter", 2_000]
     where = ["--bind", f"fd://{listener.fileno()}", "--preload", "--no-control-socket", "--log-level", "warning"]
     return [sys.executable, "-m", "gunicorn", "config.wsgi", *shape, *limits, *where]

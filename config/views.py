@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import redis
 from django.conf import settings
-from django.core.exceptions import TooManyFieldsSent
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from redis.exceptions import RedisError
 
 from benchmarks.api.errors import refusal
-from config import appearance, draining
+from config import appearance, bodies, draining
 from config.cache import REDIS
 from config.middleware import is_api, wrong_address
 from workers.neighbours import Silent
@@ -65,6 +65,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
         many = isinstance(exception, TooManyFieldsSent)
         return wrong_address("It has too many parameters." if many else "Winnow does not answer at this address.")
+    if request.method == "POST" and isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+        return bodies.too_many(request)
     return defaults.bad_request(request, exception)
 
 

@@ -61,10 +61,6 @@ class Command(Endpoint):
     def get_parsers(self) -> list:
         return [JSONParser(), *([MultiPartParser()] if self.takes_files else [])]
 
-    def initial(self, request: Request, *args, **kwargs) -> None:
-        check_length(request, MOST_BYTES)
-        super().initial(request, *args, **kwargs)
-
     def permit(self) -> None:
         """Fetch what the address names. Raises Http404 or PermissionDenied, as the pages do."""
         raise NotImplementedError
@@ -132,14 +128,6 @@ class JobCommand(Command):
 
     def location(self, made: Job) -> str:
         return reverse("api-job-detail", args=[made.pk])
-
-
-def check_length(request: Request, most: int) -> None:
-    """Refuse a body that is too large before any of it is read."""
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isascii() and length.isdigit() and int(length) > most:
-        larger = f"The body may have {most:,} bytes. Upload larger files in chunks (/api/uploads/)."
-        raise CannotAnswer(413, "TOO_LARGE", larger)
 
 
 def refuse_filters(request: Request) -> None:

@@ -17,7 +17,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchmarks.api.commands import Body, Command, check_length, refuse_filters
+from benchmarks.api.commands import Body, Command, refuse_filters
 from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Endpoint
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict, wrong_field
 from benchmarks.jobs import kept_uploads
@@ -83,10 +83,6 @@ class UploadDetail(Endpoint):
 
     operation, serializer_class, parser_classes = "upload", UploadData, [ChunkParser]
     refusals = {503: NO_STORAGE}
-
-    def initial(self, request: Request, *args, **kwargs) -> None:
-        check_length(request, kept_uploads.CHUNK)
-        super().initial(request, *args, **kwargs)
 
     @cached_property
     def upload(self) -> Upload:

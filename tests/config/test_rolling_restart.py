@@ -22,7 +22,7 @@ from tests.config.balancer import Balancer
 from tests.config.running import Servers, free_port
 
 ANNOTATORS = 4
-SHAPE = ["--worker-class", "gthread", "--workers", "1", "--threads", "4", "--keep-alive", "15"]
+SHAPE = ["--worker-class", "config.buffering.Worker", "--workers", "1", "--threads", "4", "--keep-alive", "15"]
 SHAPE += ["--no-control-socket", "--log-level", "warning"]
 
 

@@ -40,7 +40,8 @@ class Machine:
         self.var, port = var, free_port()
         var.mkdir()
         self.url = f"http://127.0.0.1:{port}"
-        web = ["--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "4", "--no-control-socket"]
+        web = ["--bind", f"127.0.0.1:{port}", "--worker-class", "config.buffering.Worker", "--threads", "4"]
+        web += ["--no-control-socket"]
         worker = ["--concurrency", "1", "--hostname", f"{var.name}@%h", "--without-gossip", "--without-mingle"]
         servers.start("gunicorn", "config.wsgi", *web, "--log-level", "warning", var=var)
         servers.start("celery", "-A", "config", "worker", *worker, "--loglevel", "WARNING", var=var)

@@ -1,0 +1,394 @@
+"""gunicorn's threaded worker with a buffer between its threads and the clients: a thread gets a request when all of it
+has arrived, and leaves behind what a client does not take at once. Slow clients hold connections, but no threads.
+
+Only a body of more than BUFFERED_BODY (settings.py) is read by a thread while it arrives, by half of the threads at
+most. Such bodies are for people who have logged in (bodies.py). A request that ends too late loses its connection.
+"""
+
+import io
+import re
+import resource
+import select
+import selectors
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from gunicorn.http import get_parser, wsgi
+from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
+
+HEAD_BYTES = 64 * 1024
+HEAD_SECONDS = 10  # for all of a request's head
+BODY_SECONDS = 30  # for all of a body that is buffered, and between two pieces of another one
+SLOWEST = 4096  # bytes a second, of a body that is not buffered
+SEND_SECONDS = 120  # without any progress: the kernel holds megabytes, and says only now and then how far it is
+LINGER_SECONDS = 10  # for the client to read a refusal before it notices that its body is not wanted
+PIECE = 64 * 1024
+MOST_WAITING = 4 * PIECE  # bytes of an answer; more of it is made once the client has taken these
+SPARE_FILES = 128  # open files of a worker that are not connections
+LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*\r\n", re.IGNORECASE)
+CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
+EXPECTS = re.compile(rb"\r\nexpect:[ \t]*100-continue", re.IGNORECASE)
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+LONG_HEAD = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+    b"Content-Length: 52\r\n\r\nThe headers are too long. Delete this site's cookies"
+)
+
+
+class Body(NamedTuple):
+    """What a request's head says of its body. `streamed`: a thread reads it while it arrives."""
+
+    length: int
+    streamed: bool
+    expects: bool  # the client waits until it is asked for it
+
+    @classmethod
+    def of(cls, head: bytes) -> "Body":
+        found = LENGTH.search(head)
+        length = int(found[1][:18]) if found else 0
+        return cls(length, length > settings.BUFFERED_BODY or bool(CHUNKED.search(head)), bool(EXPECTS.search(head)))
+
+
+class Source:
+    """A request as gunicorn's parser reads it: what has arrived, and then the rest of a streamed body. One without a
+    length has no rest: it is refused unread."""
+
+    def __init__(self, sock: socket.socket, arrived: bytes, left: int = 0, expects: bool = False):
+        self.sock, self.arrived, self.left, self.expects = sock, io.BytesIO(arrived), left, expects
+        self.deadline = time.monotonic() + BODY_SECONDS + left / SLOWEST
+
+    def recv(self, size: int) -> bytes:
+        """Raises TimeoutError."""
+        if data := self.arrived.read(size):
+            return data
+        if not self.left:
+            return b""
+        if self.expects:
+            self.sock.send(CONTINUE)
+            self.expects = False
+        waiting = select.poll()
+        waiting.register(self.sock, select.POLLIN)
+        seconds = min(BODY_SECONDS, self.deadline - time.monotonic())
+        if not waiting.poll(max(0, seconds * 1000)):
+            raise TimeoutError("The request's body does not arrive.")
+        data = self.sock.recv(min(size, self.left))
+        self.left -= len(data)
+        return data
+
+
+class Answer(NamedTuple):
+    """A response of which not all is written yet."""
+
+    request: Any
+    response: wsgi.Response
+    environ: dict[str, Any]
+    made: Any  # by the application
+    parts: Iterator[bytes]
+    begun: datetime
+
+
+class Connection(TConn):
+    """Used by one thread at a time: that of the worker's loop while it is watched, otherwise by one of the pool."""
+
+    def __init__(self, cfg: Any, sock: socket.socket, client: Any, server: Any):
+        super().__init__(cfg, sock, client, server)
+        self.initialized = True  # in place of TConn's own waiting for the first byte
+        self.received, self.searched = bytearray(), 0
+        self.body: Body | None = None  # of the request that is arriving, once its head has
+        self.whole = 0  # bytes of that request that must arrive before it starts
+        self.waiting = bytearray()  # to be sent
+        self.answer: Answer | None = None
+        self.streamed = self.keeps = False
+        self.deadline = 0.0
+
+    def sendall(self, data: bytes) -> None:
+        """What gunicorn writes an answer to. Never waits."""
+        self.waiting += data
+        if len(self.waiting) >= PIECE:
+            self.push()
+
+    def push(self) -> int:
+        """Send as much as the client takes now; returns how many bytes that is."""
+        pushed = 0
+        try:
+            while self.waiting:
+                with memoryview(self.waiting) as view, view[:MOST_WAITING] as piece:
+                    sent = self.sock.send(piece)
+                del self.waiting[:sent]
+                pushed += sent
+        except BlockingIOError:
+            pass
+        return pushed
+
+
+class Worker(ThreadWorker):
+    worker_connections: int
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.watched: dict[Connection, Callable[[Connection], None]] = {}  # the longest first
+        self.queued: deque[Connection] = deque()  # for a thread that may read a streamed body
+        self.streaming = 0
+        self.most_streaming = max(1, self.cfg.threads // 2)
+        self.looked_at = 0.0
+        self.stopping_at: float | None = None
+
+    def init_process(self) -> None:
+        """Each connection is an open file, of which a process may have 1,024 where nobody has raised the limit."""
+        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = self.worker_connections + SPARE_FILES
+        if files < wanted:
+            files = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+        self.worker_connections = min(self.worker_connections, files - SPARE_FILES)
+        super().init_process()
+
+    # From the connection to the thread
+
+    def accept(self, listener: socket.socket) -> None:
+        """When no more connections fit, the one goes that has kept us waiting for the longest."""
+        try:
+            sock, client = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        self.nr_conns += 1
+        if self.nr_conns >= self.worker_connections:
+            waiting = (conn for conn, act in self.watched.items() if act != self._send)
+            if (longest := next(waiting, None)) is not None:
+                self._drop(longest)
+        self._await_request(Connection(self.cfg, sock, client, listener.getsockname()))
+
+    def on_client_socket_readable(self, conn: Connection, client: socket.socket) -> None:
+        """A kept connection has a new request."""
+        self.poller.unregister(client)
+        self.keepalived_conns.remove(conn)
+        self._await_request(conn)
+
+    def _await_request(self, conn: Connection) -> None:
+        conn.deadline = time.monotonic() + HEAD_SECONDS
+        self._receive(conn)
+
+    def _receive(self, conn: Connection) -> None:
+        try:
+            data = conn.sock.recv(PIECE)
+        except BlockingIOError:
+            return self._watch(conn, selectors.EVENT_READ, self._receive)
+        except OSError:
+            return self._drop(conn)
+        if not data:
+            return self._drop(conn)
+        conn.received += data
+        self._start_if_whole(conn)
+
+    def _start_if_whole(self, conn: Connection) -> None:
+        if conn.body is None and not self._read_head(conn):
+            if len(conn.received) <= HEAD_BYTES:
+                return self._watch(conn, selectors.EVENT_READ, self._receive)
+            conn.waiting += LONG_HEAD
+            conn.received.clear()
+            conn.keeps = False
+            return self._go_on(conn)
+        if len(conn.received) < conn.whole:
+            return self._watch(conn, selectors.EVENT_READ, self._receive)
+        self._unwatch(conn)
+        self._start(conn)
+
+    def _read_head(self, conn: Connection) -> bool:
+        """Whether it has arrived."""
+        end = conn.received.find(b"\r\n\r\n", max(0, conn.searched - 3)) + 4
+        conn.searched = len(conn.received)
+        if end < 4:
+            return False
+        conn.body = body = Body.of(bytes(conn.received[:end]))
+        conn.whole = end if body.streamed else end + body.length
+        if not body.streamed and body.length:
+            conn.deadline = time.monotonic() + BODY_SECONDS
+            if body.expects and len(conn.received) == end:
+                conn.waiting += CONTINUE
+                with suppress(OSError):
+                    conn.push()
+        return True
+
+    def _start(self, conn: Connection) -> None:
+        assert conn.body
+        taken = len(conn.received) if conn.body.streamed else conn.whole
+        left = max(0, conn.whole + conn.body.length - taken) if conn.body.streamed else 0
+        source = Source(conn.sock, bytes(conn.received[:taken]), left, conn.body.expects)
+        del conn.received[:taken]
+        conn.parser = get_parser(self.cfg, source, conn.client)
+        conn.streamed, conn.body, conn.searched = conn.body.streamed, None, 0
+        if conn.streamed and self.streaming >= self.most_streaming:
+            self.queued.append(conn)
+        else:
+            self.streaming += conn.streamed
+            self.enqueue_req(conn)
+
+    # In the thread
+
+    def handle_request(self, req: Any, conn: Connection) -> bool:
+        """Have the application answer; whether the connection can be kept."""
+        conn.sock.setblocking(False)
+        self.cfg.pre_request(self, req)
+        begun = datetime.now()
+        req._expected_100_continue = False  # the body has been asked for, or Source asks once the application reads it
+        response, environ = wsgi.create(req, conn, conn.client, conn.server, self.cfg)
+        environ["wsgi.multithread"] = True
+        self.nr += 1
+        if self.nr >= self.max_requests:
+            self.alive = False
+        if (
+            not self.alive
+            or not self.cfg.keepalive
+            or conn.streamed
+            or len(self.keepalived_conns) >= self.max_keepalived
+        ):
+            response.force_close()
+        made = self.wsgi(environ, response.start_response)
+        conn.answer = Answer(req, response, environ, made, iter(made), begun)
+        return self._write(conn)
+
+    def _write(self, conn: Connection) -> bool:
+        """Write the answer, up to where the client has to take some of it first."""
+        answer = conn.answer
+        assert answer
+        try:
+            for part in answer.parts:
+                answer.response.write(part)
+                if len(conn.waiting) >= MOST_WAITING:
+                    return not answer.response.should_close()
+            answer.response.close()
+            conn.push()
+            self._end_answer(conn, answer)
+        except BaseException as error:
+            if conn.answer:
+                self._end_answer(conn, answer)
+            conn.waiting.clear()
+            if isinstance(error, OSError) or not answer.response.headers_sent:
+                raise
+            self.log.exception("Error handling request")
+            return False
+        return not answer.response.should_close()
+
+    def _keepalive_after(self, conn: Connection, keepalive: bool) -> bool:
+        """Nothing is left to read: a body is with its request's Source, or the connection ends."""
+        return keepalive
+
+    def _end_answer(self, conn: Connection, answer: Answer) -> None:
+        conn.answer = None
+        self.log.access(answer.response, answer.request, answer.environ, datetime.now() - answer.begun)
+        if hasattr(answer.made, "close"):
+            answer.made.close()
+        self.cfg.post_request(self, answer.request, answer.environ, answer.response)
+
+    # From the thread to the client
+
+    def finish_request(self, conn: Connection, done: Any) -> None:
+        if conn.streamed:
+            conn.streamed = False
+            self.streaming -= 1
+            if self.queued:
+                self.streaming += 1
+                self.enqueue_req(self.queued.popleft())
+        try:
+            conn.sock.setblocking(False)
+            conn.keeps = not done.cancelled() and bool(done.result())
+        except Exception:
+            return self._drop(conn)
+        self._go_on(conn)
+
+    def _go_on(self, conn: Connection) -> None:
+        if conn.waiting:
+            conn.deadline = time.monotonic() + SEND_SECONDS
+            self._watch(conn, selectors.EVENT_WRITE, self._send)
+        elif conn.answer:
+            self._unwatch(conn)
+            more = self.tpool.submit(self._write, conn)
+            more.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
+        elif not conn.keeps:
+            self._take_leave(conn)
+        elif conn.received:
+            conn.deadline = time.monotonic() + HEAD_SECONDS
+            self._start_if_whole(conn)
+        else:
+            self._keep(conn)
+
+    def _send(self, conn: Connection) -> None:
+        try:
+            if conn.push():
+                conn.deadline = time.monotonic() + SEND_SECONDS
+        except OSError:
+            return self._drop(conn)
+        if not conn.waiting:
+            self._go_on(conn)
+
+    def _keep(self, conn: Connection) -> None:
+        self._unwatch(conn)
+        conn.set_timeout()
+        if not self.alive:
+            conn.timeout = min(conn.timeout, time.monotonic() + STOP_KEEPALIVE_LINGER)
+        self.keepalived_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_client_socket_readable, conn))
+
+    def _take_leave(self, conn: Connection) -> None:
+        """Close once the client has read the answer: closing before would reset the connection where bytes of a body
+        are unread, and the client might not see the answer."""
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            return self._drop(conn)
+        conn.deadline = time.monotonic() + LINGER_SECONDS
+        self._watch(conn, selectors.EVENT_READ, self._discard)
+
+    def _discard(self, conn: Connection) -> None:
+        try:
+            if not conn.sock.recv(PIECE):
+                self._drop(conn)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(conn)
+
+    # Connections that wait for their client
+
+    def _watch(self, conn: Connection, event: int, act: Callable[[Connection], None]) -> None:
+        before, self.watched[conn] = self.watched.get(conn), act
+        if before is None:
+            self.poller.register(conn.sock, event, partial(self._act, conn))
+        elif before != act:
+            self.poller.modify(conn.sock, event, partial(self._act, conn))
+
+    def _act(self, conn: Connection, sock: socket.socket) -> None:
+        self.watched[conn](conn)
+
+    def _unwatch(self, conn: Connection) -> None:
+        if self.watched.pop(conn, None):
+            self.poller.unregister(conn.sock)
+
+    def _drop(self, conn: Connection) -> None:
+        self._unwatch(conn)
+        if conn.answer:
+            with suppress(Exception):
+                self._end_answer(conn, conn.answer)
+        self.nr_conns -= 1
+        conn.close()
+
+    def murder_pending(self) -> None:
+        """Drop who is too slow."""
+        now = time.monotonic()
+        if not self.alive and self.stopping_at is None:
+            self.stopping_at = now
+        if now - self.looked_at < 1:
+            return
+        self.looked_at = now
+        late = [conn for conn in self.watched if conn.deadline < now]
+        if self.stopping_at is not None and now - self.stopping_at > STOP_KEEPALIVE_LINGER:
+            late = [conn for conn in self.watched if conn.deadline < now or not conn.waiting]
+        for conn in late:
+            self._drop(conn)
