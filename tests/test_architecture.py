@@ -45,6 +45,15 @@ def test_a_measurement_still_finds_what_it_measures(name):
     importlib.import_module(f"bench.{name}")
 
 
+def test_one_module_writes_csv():
+    """benchmarks/formats/csv_text.py, whose tables are safe to open in a spreadsheet unless a program reads them."""
+    product = (
+        path for room in ("annotation", "benchmarks", "config", "workers") for path in (ROOT / room).rglob("*.py")
+    )
+    writing = re.compile(r"\bcsv\.(writer|DictWriter|write_csv)\b|\.to_csv\(")
+    assert [path.name for path in product if writing.search(path.read_text())] == []
+
+
 def test_a_list_in_a_template_stays_a_list():
     """With a role such as alert its items would be of no list: readers would not count them, and axe refuses it."""
     for path in (ROOT / "templates").rglob("*.html"):

@@ -2,8 +2,6 @@
 the figures that papers report.
 """
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +13,7 @@ from annotation.comparison.table import HUMANS, REPORTED, CorrectedRow, Entry
 from annotation.measures.audits.corrected import Corrected, Model, Row, corrected
 from annotation.models import Stage, Strategy
 from annotation.pipeline import audits
+from benchmarks.formats import csv_text
 from benchmarks.jobs import jobs
 from benchmarks.models import Item, Prediction
 from benchmarks.predictions import stored
@@ -100,25 +99,19 @@ def _right(entries: Sequence[Entry], kind: str, measure: str, items: Sequence[in
 
 def as_csv(found: Corrected | None, rows: Sequence[CorrectedRow]) -> str:
     """A line for each row; with columns of reported figures if there are any, and empty fields where a row has none."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     with_reported = any(row.reported is not None for row in rows)
-    writer.writerow([
+    lines: list[list[object]] = [[
         "model", *(["reported", "reported_source"] if with_reported else []), "all_items", "rank_all_items",
         "audited_n", "audited", "audited_low", "audited_high", "valid_n", "valid", "valid_low", "valid_high",
         "rank_valid",
-    ])  # fmt: skip
+    ]]  # fmt: skip
     for row in rows:
-        reported = [row.reported, as_text(row.source)] if with_reported else []
-        own = _own(found, row.figures) if found and row.figures else [""] * 11
-        writer.writerow([as_text(row.name), *reported, *own])
-    return out.getvalue()
+        reported = [row.reported, row.source] if with_reported else []
+        own = _own(found, row.figures) if found and row.figures else [None] * 11
+        lines.append([row.name, *reported, *own])
+    return csv_text.table(lines)
 
 
 def _own(found: Corrected, row: Row) -> list[object]:
     audited, valid = ((one.share, one.low, one.high) for one in (row.audited, row.valid))
     return [row.everywhere, row.rank, found.audited, *audited, found.valid, *valid, row.valid_rank]
-
-
-def as_text(text: str) -> str:
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text  # spreadsheets run what begins like a formula

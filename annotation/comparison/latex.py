@@ -16,7 +16,7 @@ LATEX = {
     "<": r"\textless{}", ">": r"\textgreater{}", "†": r"$^{\dagger}$",
     "[": "{[}", "]": "{]}", "*": "{*}",  # bare at a row's start, the row's end before it would take them
 }  # fmt: skip
-MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#"}
+MARKDOWN = {one: f"\\{one}" for one in "\\|*_`[]<>#~$&"}
 
 
 def _escaped(text: str, by: dict[str, str]) -> str:

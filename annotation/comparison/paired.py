@@ -1,14 +1,12 @@
 """Two runs compared item by item: every measure of their kind, on the items that both answer."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 
 from django.core.cache import cache
 
-from annotation.comparison.corrected import as_text
 from annotation.measures.paired import Paired, compare
+from benchmarks.formats import csv_text
 from benchmarks.metrics.base import Typed
 from benchmarks.models import Run, RunOrigin
 from benchmarks.predictions.item_figures import ItemFigure, figures_of, verdicts
@@ -84,13 +82,15 @@ def _row(
 
 def as_csv(runs: Sequence[Run]) -> str:
     """A line for each row of two runs, none for no runs; shares are between 0 and 1, differences between -1 and 1."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    titles = [run.title for run in runs]
     of_paired = [field.name for field in fields(Paired)]
-    writer.writerow(["first_model", "second_model", "type", "subtype", "measure", *of_paired, "test"])
-    titles = [as_text(run.title) for run in runs]
-    for row in rows_of(runs, by_type=True) if runs else ():
-        test = "mcnemar_exact" if row.found.exact else "permutation"
-        part = as_text(row.type), as_text(row.subtype or "")
-        writer.writerow([*titles, *part, row.measure, *astuple(row.found), test])
-    return out.getvalue()
+    return csv_text.table([
+        ["first_model", "second_model", "type", "subtype", "measure", *of_paired, "test"],
+        *(
+            [
+                *titles, row.type, row.subtype or "", row.measure, *astuple(row.found),
+                "mcnemar_exact" if row.found.exact else "permutation",
+            ]
+            for row in (rows_of(runs, by_type=True) if runs else ())
+        ),
+    ])  # fmt: skip

@@ -1,7 +1,5 @@
 """The page of a stage's agreement: the requested view, and its figures as rows, dots and confusion tables."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,6 @@ from annotation.charts import annotators
 from annotation.charts import study as study_charts
 from annotation.figures import agreement
 from annotation.models import Stage
-from annotation.participants.prolific import safe
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answers as protocols_answers
 from annotation.protocols import base
@@ -21,6 +18,7 @@ from annotation.protocols.declared import answers as declared_answers
 from annotation.protocols.declared import schema
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
+from benchmarks.formats import csv_text
 
 LABELS = 20  # of a confusion table, at most: the most frequent ones
 BY = {
@@ -221,13 +219,11 @@ HEAD = ("stage", "view", "by", "name", *COUNTS, "measure", "value", "low", "high
 
 def table_csv(stage: Stage, asked: Query, data: dict) -> str:
     """The whole stage and each row of the breakdown as CSV, one line per measure, with all digits."""
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerow(HEAD)
+    lines: list[Iterable[object]] = [HEAD]
     rows = [("stage", "", data["whole"]), *((asked.by, name_of(asked.by, row), row) for row in data[asked.by])]
     for by, name, row in rows:
         sizes = [row[count] for count in COUNTS]
         for measure in measures_of(asked.level):
             values = [row["measures"][measure][column] for column in ("value", "low", "high", "n", "note")]
-            table.writerow([stage.position, asked.view, by, safe(name), *sizes, measure, *values])
-    return written.getvalue()
+            lines.append([stage.position, asked.view, by, name, *sizes, measure, *values])
+    return csv_text.table(lines)

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.db import transaction
 
@@ -16,6 +17,7 @@ from annotation.models import Study
 from annotation.participants import lifecycle
 from annotation.participants.roster import Participant
 from benchmarks import audit
+from benchmarks.formats import csv_text
 
 PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
 # Prolific's are 24 hexadecimal digits. "null", "undefined" and PROLIFIC_PID have no digit, an empty UUID only zeros.
@@ -27,7 +29,6 @@ COLUMNS = (
     "answers_that_count", "skipped", "active_minutes", "minutes_first_to_last", "checks", "checks_right", "pay_due",
     "pay_first_to_last", "currency", "suggestion", "reasons",
 )  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 IDS = ("participant id", "prolific pid")
 SUBMISSIONS = ("submission id", "session id")
 
@@ -67,24 +68,17 @@ def submissions(study: Study, found: Iterable[Participant]) -> str:
 
     A person approves or rejects at Prolific.
     """
-    written = io.StringIO()
-    writer = csv.writer(written)
-    writer.writerow(COLUMNS)
-    for one in found:
-        who = one.annotator
-        row = (
-            who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
-            one.counted, one.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks,
-            one.checks_right, f"{one.pay:.2f}", f"{one.span_pay:.2f}", study.currency,
-            "approve" if one.approve else "look", "; ".join(one.reasons),
-        )  # fmt: skip
-        writer.writerow([safe(str(cell)) for cell in row])
-    return written.getvalue()
+    return csv_text.table([COLUMNS, *map(partial(_row, study.currency), found)])
 
 
-def safe(cell: str) -> str:
-    """Escape text that a spreadsheet would read as a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+def _row(currency: str, one: Participant) -> tuple[object, ...]:
+    who = one.annotator
+    return (
+        who.prolific_pid, one.session, one.prolific_study, who.pseudonym, one.state, one.code, one.answers,
+        one.counted, one.skipped, f"{one.active_minutes:.1f}", f"{one.span_minutes:.1f}", one.checks,
+        one.checks_right, f"{one.pay:.2f}", f"{one.span_pay:.2f}", currency, "approve" if one.approve else "look",
+        "; ".join(one.reasons),
+    )  # fmt: skip
 
 
 # Prolific's export

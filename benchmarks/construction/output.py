@@ -1,7 +1,5 @@
 """Write constructed items to a file, and report what was made, and what was dropped and why. Pure."""
 
-import csv
-import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +8,7 @@ from typing import Any
 
 from benchmarks.construction.kinds import Constructed
 from benchmarks.construction.rows import ENDINGS, LINES
-from benchmarks.formats import jsonl
+from benchmarks.formats import csv_text, jsonl
 from benchmarks.formats.table import Row
 from benchmarks.records import ItemRecord
 
@@ -53,11 +51,7 @@ def table(values: Sequence[dict[str, str]]) -> str:
     """Rows of one table have the same columns."""
     if not values:
         return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(values[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(values)
-    return text.getvalue()
+    return csv_text.table([values[0], *(value.values() for value in values)], safe=False)
 
 
 def to_file(out: Path, content: str) -> None:

@@ -12,7 +12,9 @@ from playwright.sync_api import Page
 
 from annotation.models import Study
 from annotation.participants import lifecycle as participant_lifecycle
+from benchmarks.formats import csv_text
 from benchmarks.models import Image
+from tests.benchmarks.formats.test_csv_text import RUN
 from tests.browser.looking import PHONE, fits, in_windows
 from tests.builders import cohorts, crowds
 from tests.builders.pictures import draw, put
@@ -154,6 +156,9 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(site, page):
     assert page.evaluate(safe, cells) == [
         "'=1+1", "'+1", "-1", "-1.5e-07", "'@SUM(A1)", "'-x", "'\tx", '"a,b"', '"say ""so"""', "−0.5", "",
     ]  # fmt: skip
+    harmless = "async cells => cells.map((await import('/static/js/charts/table.js')).harmless)"
+    cells = [*RUN, "a; =1;b", "a\n+1", "a;b", "2-1"]
+    assert page.evaluate(harmless, cells) == [csv_text.harmless(cell) for cell in cells]
 
 
 def test_a_swap_leaves_tables_focus_scroll_and_drawings_where_they_are(visit, open_page, study):

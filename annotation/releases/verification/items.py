@@ -13,12 +13,12 @@ from typing import Any
 
 from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS
-from annotation.releases.formats.csv import harmless
 from annotation.releases.schema_versions import OWN, WHOLE, Schema
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.schemas import fits
+from benchmarks.formats.csv_text import harmless
 from benchmarks.records import NAME, is_own
 
 ITEMS, DROPPED, TEXTS, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "texts.jsonl", "images.jsonl", "data"

@@ -33,10 +33,20 @@ export function look(element) {
   return { ...colours, mix: MIX.map(of), font };
 }
 
-// Spreadsheets run a cell that begins like a formula; an apostrophe marks it as text. Numbers may stay.
+// Spreadsheets run what begins like a formula; an apostrophe marks it as text, as in benchmarks/formats/csv_text.py.
+// Numbers may stay.
+const SIGNS = "=+@\\-−＝＋－＠﹢﹣﹦﹫⁺⁻⁼₊₋₌";
+const UNSEEN = "(?:(?![\\t\\r\\n])[\\s\\x00-\\x1f\\x7f\\x85\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\ufeff])*";
+const FORMULA = new RegExp(`(^|[;\\t\\r\\n])(?=${UNSEEN}[${SIGNS}])`, "g");
+
+export function harmless(text) {
+  const safe = text.replace(FORMULA, "$1'");
+  return /^[\t\r\n]/.test(safe) ? `'${safe}` : safe;
+}
+
 export function safe(text) {
-  const formula = /^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
-  const cell = formula ? `'${text}` : text;
+  const number = /^[-−]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  const cell = number ? text : harmless(text);
   return /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 

@@ -126,7 +126,7 @@ def test_markdown_and_latex_escape_what_they_must():
     assert r"A\_b|c \& 50\% \{x\}\textasciitilde{}$^{\dagger}$ &  & \underline{49.06} \\" in latex
     assert r"\textbf{50.00} \\" in latex and r"Chance &  & 16.67 \\" in latex and r"\bottomrule" in latex
     markdown = comparison_latex.markdown(sections, columns)
-    assert r"| A\_b\|c & 50% {x}~† |  | <u>49.06</u> |" in markdown
+    assert r"| A\_b\|c \& 50% {x}\~† |  | <u>49.06</u> |" in markdown
     assert "† Reported: a paper." in markdown and "| *Chance* |  | 16.67 |" in markdown
 
 
