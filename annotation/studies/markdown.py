@@ -19,6 +19,7 @@ from annotation.markdown import PageRenderer, markdown
 WEB = ("https://", "http://", "mailto:")
 BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
 KEPT = 512  # rendered texts
+LONGEST = 20_000  # characters, as in a protocol file; markdown-it takes a time that grows with the square of some texts
 UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
 
 
@@ -87,9 +88,11 @@ def has_images(text: str) -> bool:
 
 
 def problems(text: str, names: Iterable[str], unknown: str = UNKNOWN) -> list[str]:
-    """What is wrong with the text's images and links, a sentence each. `names` are the uploaded images; `unknown` is
-    the sentence about another `name`.
+    """What is wrong with the text's length, images and links, a sentence each. `names` are the uploaded images;
+    `unknown` is the sentence about another `name`.
     """
+    if len(text) > LONGEST:
+        return [f"Shorten this text to {LONGEST:,} characters; it has {len(text):,}."]
     found: Mapping[str, None] = dict.fromkeys(_problems(text, set(names), unknown))
     return list(found)
 

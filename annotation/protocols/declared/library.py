@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.declared.reading import LONGEST, read_protocol
 from annotation.protocols.declared.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 
@@ -48,7 +48,8 @@ def text_of_named_or_file(given: str, log: ProblemLog) -> str:
         log.error("NO_SUCH_PROTOCOL", given, None, "", advice)
         raise Unreadable
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig") as stream:
+            return stream.read(LONGEST + 1)  # one more than can be read
     except UnicodeDecodeError:
         log.error("WRONG_ENCODING", path.name, None, "", "Save the file as UTF-8.")
         raise Unreadable from None

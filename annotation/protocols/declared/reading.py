@@ -103,7 +103,7 @@ def canonical(protocol: ProtocolFile) -> str:
 def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[Path, int]]:
     """The data, and the line of each path. Raises Unreadable."""
     if len(text) > LONGEST:
-        log.error("TOO_LONG", file, None, "", f"Shorten this to {LONGEST:,} characters; it has {len(text):,}.")
+        log.error("TOO_LONG", file, None, "", f"Shorten this to {LONGEST:,} characters.")
         raise Unreadable
     try:
         node = yaml.compose(text.replace("\t", "  ") if text.lstrip().startswith("{") else text, Loader=_Core)
