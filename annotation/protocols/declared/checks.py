@@ -156,8 +156,17 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     for name in bound:
         if name not in names and not any(_works_on(one, name) for one in protocol.answers):
             yield "NOT_SHOWN", ("tasks",), f"The tasks go through {name}, but the screen does not show it."
-    if not protocol.screen and not options and not any(hasattr(one, "of") for one in protocol.answers):
+    texts = {of for one in protocol.answers if isinstance(of := getattr(one, "of", None), str)}
+    if not protocol.screen and not options and not texts:
         yield "NOTHING_SHOWN", ("screen",), "Show something: a picture or a sentence."
+    roles = [*options, *texts, *(f"{kind}.{name}" for kinds, name in shown for kind in kinds)]
+    least = [bounds(protocol.roles[role])[0] for role in roles if role in protocol.roles]
+    if least and not any(least) and not names & bound.keys() and not texts & bound.keys():
+        yield (
+            "NOTHING_SHOWN",
+            ("screen",),
+            "An item may lack everything that the screen shows. Give one role at least 1.",
+        )
 
 
 def _works_on(answer: object, name: str) -> bool:

@@ -25,8 +25,9 @@ Path = tuple[str | int, ...]
 class _Unread(ValueError):
     """YAML that no protocol file needs; the message says what to do."""
 
-    def __init__(self, node: yaml.Node | None, advice: str, code: str = "NOT_YAML"):
+    def __init__(self, node: yaml.Node | None, advice: str, code: str = "NOT_YAML", path: Path = ()):
         super().__init__(advice)
+        self.path = path
         self.line: int | None = node.start_mark.line + 1 if node else None
         self.code = code
 
@@ -116,7 +117,7 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
         raise Unreadable from None
     except _Unread as error:
-        log.error(error.code, file, error.line, "", str(error))
+        log.error(error.code, file, error.line, _dotted(error.path), str(error))
         raise Unreadable from None
     except (yaml.YAMLError, ValueError) as error:
         log.error("NOT_YAML", file, None, "", f"This is not YAML: {str(error)[:200]}.")
@@ -146,7 +147,7 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     if isinstance(node, yaml.SequenceNode):
         return [_build(one, (*path, place), lines, file, log) for place, one in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
-        return _scalar(node)
+        return _scalar(node, path)
     found: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
@@ -160,16 +161,19 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     return found
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _scalar(node: yaml.Node, path: Path) -> Any:
     """The value of a node without parts, as JSON has it; its tag may ask for another."""
     if node.tag not in _TAGS:
-        raise _Unread(node, f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only.")
+        advice = f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only."
+        raise _Unread(node, advice, path=path)
     try:
         value = _Core("").construct_object(node)
     except (LookupError, ValueError):
-        raise _Unread(node, "Put the text in quotes, and remove its tag: it is no number, true or false.") from None
+        advice = "Put the text in quotes, and remove its tag: it is no number, true or false."
+        raise _Unread(node, advice, path=path) from None
     if isinstance(value, int | float) and not abs(value) <= LARGEST:  # what is not a number is not less, either
-        raise _Unread(node, f"Write a number of at most {LARGEST:,} instead of {node.value:.60}.", "WRONG_VALUE")
+        advice = f"Write a number of at most {LARGEST:,} instead of {node.value:.60}."
+        raise _Unread(node, advice, "WRONG_VALUE", path)
     return value
 
 

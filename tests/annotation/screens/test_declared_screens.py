@@ -229,3 +229,15 @@ def test_points_stay_apart_on_the_screen(points):
     [choices] = Choices(html).found.values()
     assert [*choices] == [words.strip() for _, _, words in choices.values()] == [*map(str, points)]
     assert looking_alike(html) == []
+
+
+@pytest.mark.parametrize("lacks", [False, True])
+def test_a_picture_that_an_item_lacks_leaves_no_frame(lacks):
+    stage = declared.of_file({
+        **OF_NUMBERS, "item": {"images": {"picture": "0..1"}, "captions": {"text": 1}},
+        "screen": [{"picture": "picture"}, {"sentence": "text"}],
+        "answers": [{"name": "fit", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}],
+    }, 1)  # fmt: skip
+    stage.tasks.update(shows=["caption-text-0"] if lacks else ["picture-0", "caption-text-0"])
+    [html] = screens_of(stage)
+    assert html.count('class="cards"') == html.count("<img") == (0 if lacks else 1)

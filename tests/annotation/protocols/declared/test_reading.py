@@ -144,6 +144,22 @@ def test_mean_ranks_go_over_an_attribute_of_the_item():
 
 
 @pytest.mark.parametrize(
+    ("screen", "of", "blank"),
+    [
+        ([{"picture": "scene"}], [], True),
+        ([{"picture": "scene"}, {"sentence": "told"}], [], False),
+        ([{"picture": "scene"}], ["captions.told", "captions.other"], False),
+        ([{"picture": "scene"}, {"sentence": "other"}], [], True),
+    ],
+)
+def test_a_screen_always_shows_something(screen, of, blank):
+    pick = {"name": "fit", "kind": "pick", "of": of, "fixed": {"yes": "Yes", "no": "No"}}
+    item = {"images": {"scene": "0..1"}, "captions": {"told": 1, "other": "0..1"}}
+    found = problems(changed(("item", item), ("screen", screen), ("answers", [pick]), ("decide", [])))
+    assert [(one.code, one.column) for one in found] == [("NOTHING_SHOWN", "screen")] * blank
+
+
+@pytest.mark.parametrize(
     ("rule", "wanted"),
     [
         ({"rule": "majority", "keep": ["scene"], "drop": {"none": "nothing_fits"}}, None),
@@ -231,6 +247,7 @@ def test_a_number_is_finite_and_one_that_floating_point_knows(place, number):
     text = f"winnow: protocol/1\n{place.format(number)}\n"
     [found] = problems(text)
     assert (found.code, found.row) in {("WRONG_VALUE", 2), ("NOT_YAML", 2)} and found.advice
+    assert found.column.startswith(place.partition(":")[0])
 
 
 LARGE = {  # as long as a file may be, or as much work as one could make
