@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any
 
 from annotation.charts import annotators
@@ -139,18 +140,44 @@ def level_of(data: Mapping, position: int | None) -> str | None:
 def outliers(data: Mapping, position: int | None = None, number: int | None = None) -> list[Outlier]:
     """Of a stage or of all, and of one annotator or of all: lowest agreement first, then the fastest.
 
-    An annotator whose low agreement a test has found has a warning sign, and is not among them. Figures that an older
-    version computed have none.
+    An annotator whose low agreement a test has found has a warning sign, and is not among them.
     """
     found = []
     for stage, few in _few(data, position):
-        signs = {row["number"]: {sign["kind"] for sign in row["signs"]} for row in stage["rows"]}
-        found += [
-            Outlier(one["number"], one["kind"], one["words"], stage)
-            for one in few["outliers"]
-            if number in (None, one["number"]) and not (one["kind"] == few_annotators.AGREEMENT in signs[one["number"]])
-        ]
-    return sorted(found, key=lambda one: list(OUTLIERS).index(one.kind))
+        for row in stage["rows"]:
+            if number in (None, row["number"]):
+                signs, view = {sign["kind"] for sign in row["signs"]}, compared_on(data, stage, row)
+                found += [
+                    (
+                        one["size"],
+                        Outlier(one["number"], one["kind"], one["words"] or comparison(stage, row, view), stage),
+                    )
+                    for one in few["views"][view]["outliers"]
+                    if one["number"] == row["number"] and not (one["kind"] == few_annotators.AGREEMENT in signs)
+                ]
+    found.sort(key=lambda one: (list(OUTLIERS).index(one[1].kind), -one[0], one[1].number))
+    return [one for _, one in found]
+
+
+def compared_on(data: Mapping, stage: Mapping, row: Mapping) -> str:
+    """The view of the answers on which the page compares an annotator with the others, wherever it does: that of the
+    test; without a test the one on which they stand out among few; otherwise the one that the stage's figures show.
+    """
+    if row["agreement"]["p"] is not None:
+        return str(row["agreement"]["on"])
+    few = data["few"][str(stage["position"])]
+    listed = few["views"][few["first"]]["outliers"]
+    apart = (row["number"], few_annotators.AGREEMENT) in {(one["number"], one["kind"]) for one in listed}
+    return str(few["first"] if apart else stage["coarse"])
+
+
+def comparison(stage: Mapping, row: Mapping, view: str) -> str:
+    """An annotator beside the others in words, with the counts that tile, test and filter have."""
+    mine, said = row["majority"][view], "were close to the others" if stage.get("level") else "agreed with most others"
+    found = [one["majority"][view] for one in stage["rows"] if one["number"] != row["number"]]
+    shares = [one["same"] / one["n"] for one in found if one["n"] >= few_annotators.FROM]
+    rest = f", the others on {median(shares):.0%}" if shares else ""
+    return f"{said} on {mine['same']} of {mine['n']} screens compared{rest} ({view})"
 
 
 def pairs(data: Mapping, position: int | None = None) -> list[dict[str, Any]]:
@@ -158,15 +185,14 @@ def pairs(data: Mapping, position: int | None = None) -> list[dict[str, Any]]:
     return [
         {"names": [pseudonym(pair["first"]), pseudonym(pair["second"])], "stage": stage, **pair}
         for stage, few in _few(data, position)
-        for pair in few["pairs"]
+        for pair in few["views"][few["first"]]["pairs"]
     ]
 
 
 def _few(data: Mapping, position: int | None) -> Iterator[tuple[Mapping, Mapping]]:
     for stage in data["stages"]:
-        few = data.get("few", {}).get(str(stage["position"]))
-        if few and stage_of(data, position) in (None, stage):
-            yield stage, few
+        if stage_of(data, position) in (None, stage):
+            yield stage, data["few"][str(stage["position"])]
 
 
 def ordered(found: Sequence[Line], sort: str) -> list[Line]:
@@ -221,13 +247,19 @@ class Test:
     speaks: bool = False
 
 
-def tests(row: Mapping, say: Callable[[str], str], on_scale: bool = False) -> Iterator[Test]:
-    """`say` puts an answer into words; on a scale, agreement is being near the others."""
+def tests(row: Mapping, say: Callable[[str], str], view: str, on_scale: bool = False) -> Iterator[Test]:
+    """`say` puts an answer into words; on `view` they are compared with the others; on a scale, agreement is being near
+    the others.
+    """
     agrees = "agreed with the others" if on_scale else "gave the majority’s answer"
     speaks = {sign["kind"] for sign in row["signs"]}
     agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
     if agreement["p"] is None:
-        yield _untested("agreement", agrees, agreement)
+        n = row["majority"][view]["n"]
+        few = (
+            agreement["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments can be compared"
+        )
+        yield _untested("agreement", f"{agrees} ({view})", {"n": n, "reason": few})
     else:
         yield Test(
             "agreement", f"{agrees} ({agreement['on']})", agreement["n"], agreement["share"],
@@ -262,6 +294,16 @@ def tests(row: Mapping, say: Callable[[str], str], on_scale: bool = False) -> It
             "runs", f"longest run: place {runs['place']}, {runs['longest']} times", n, None, None, longest, "exact",
             speaks="runs" in speaks and longest < warning_signs.TEST_LEVEL,
         )  # fmt: skip
+
+
+def usual_time(data: Mapping, stage: Mapping, row: Mapping) -> float | None:
+    """The seconds of which less than half is fast: the stage's median, and for whom the others' time alone shows to be
+    very fast, theirs.
+    """
+    few = data["few"][str(stage["position"])]
+    apart = [one for one in few["views"][few["first"]]["outliers"] if one["number"] == row["number"]]
+    fast = next((one["size"] for one in apart if one["kind"] == few_annotators.FAST), None)
+    return stage["median_seconds"] if fast is None else row["median_seconds"] / (1 - fast)
 
 
 def _untested(kind: str, name: str, test: Mapping) -> Test:

@@ -130,14 +130,16 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     stage = who.study.stages.get(position=position)
     stage.study = who.study
     screens = annotator_screens.evidence(stage, who)
-    behind = annotator_screens.behind(screens, row, stage, there["median_seconds"])
+    view = annotator_page.compared_on(data, there, row)
+    behind = annotator_screens.behind(screens, row, stage, view, annotator_page.usual_time(data, there, row))
     if not who.study.may.manage:
         del behind["checks"]  # viewers do not see known answers
     picks = [(given.place, given.places) for given in (one.row for one in screens.judged) if given.place]
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
-        "tests": list(annotator_page.tests(row, readable_label, "level" in there)), "show": show,
+        "tests": list(annotator_page.tests(row, readable_label, view, "level" in there)), "show": show,
+        "view": view, "same": row["majority"][view],
         "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),
         **annotator_page.charts(row, there, picks),

@@ -91,14 +91,16 @@ def _screen(row: JudgmentRow, tasks: Mapping[tuple[str, TaskKey], tuple]) -> Scr
 # Which screens a sign is about
 
 
-def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -> dict[str, list[Screen]]:
-    """By kind of sign: the screens behind it. `row` has the annotator's figures; `typical` is in seconds."""
+def behind(found: Evidence, row: Mapping, stage: Stage, view: str, typical: float | None) -> dict[str, list[Screen]]:
+    """By kind of sign: the screens behind it. `row` has the annotator's figures, `view` is the one on which they are
+    compared with the others; `typical` is in seconds.
+    """
     views = rule_of(stage).projections()
-    run, labels, same = row["runs"], row["labels_test"], row["agreement"]
+    run, labels = row["runs"], row["labels_test"]
     coarse = views[main_view(views)]
     return {
         "all": found.judged,
-        "agreement": _apart(found.judged, views[same["on"]]) if same["p"] is not None else [],
+        "agreement": _apart(found.judged, views[view]),
         "answers": [one for one in found.judged if coarse(one.row.answer) == labels.get("label")],
         "side": [one for one in found.picks if one.row.place == warning_signs.top_place(row["side"])],
         "runs": found.picks[run["from"] : run["from"] + run["longest"]],
@@ -108,8 +110,12 @@ def behind(found: Evidence, row: Mapping, stage: Stage, typical: float | None) -
 
 
 def _apart(screens: Sequence[Screen], view: Callable[[str], str]) -> list[Screen]:
-    """Screens on which the annotator’s answer differs from what the others gave (annotator_behaviour.agrees)."""
-    return [one for one in screens if not all(annotator_behaviour.agrees(view, one.row.answer, one.others))]
+    """Screens on which the annotator’s answer differs from what the others gave (annotator_behaviour.agrees), of tasks
+    that are still in the stage, as comparisons are.
+    """
+    return [
+        one for one in screens if one.row.live and not all(annotator_behaviour.agrees(view, one.row.answer, one.others))
+    ]
 
 
 def quickest(screens: Sequence[Screen], typical: float | None) -> list[Screen]:

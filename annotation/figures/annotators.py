@@ -26,14 +26,16 @@ KIND = "annotators"
 def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
-    (measures.few_annotators). Only pages show `few`; exports do not contain it.
+    (measures.few_annotators) under each of the `views`, and which is looked at `first`. Only pages show `few`; exports
+    do not contain it.
     """
     study, few = stage.study, {}
 
     def keep(one: Stage, rows: Judgments) -> None:
         views = rule_of(one).projections()
-        shown = main_view(views) if protocol_named(one.protocol).file else "answer"
-        few[str(one.position)] = few_annotators.few_annotators(rows, views[shown])
+        first = main_view(views) if protocol_named(one.protocol).file else "answer"
+        found = {name: few_annotators.few_annotators(rows, view) for name, view in views.items()}
+        few[str(one.position)] = {"first": first, "views": found}
 
     return of_stages(study, list(study.stages.order_by("position")), tell, keep) | {"few": few}
 

@@ -33,12 +33,14 @@ _Answers = Mapping[TaskKey, Mapping[int, str]]  # of each task, by annotator
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind."""
+    """One annotator's difference from the others; `size`, at most 1, orders outliers of a kind. Of low agreement, pages
+    say in words what they count for every annotator (dashboard/annotator_page.py); of speed, `words` does.
+    """
 
     kind: str  # AGREEMENT or FAST
     number: int
     size: float
-    words: str  # a sentence with the figures
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,7 @@ def outliers_by_most_common(shares: Mapping[int, _Share]) -> list[Outlier]:
     for number, (same, n) in shares.items():
         others = [other / of for one, (other, of) in shares.items() if one != number]
         if len(others) >= 2 and _is_far_below(same, n, median(others)):
-            words = f"gave the most common answer on {same} of {n} items, the others on {median(others):.0%}"
-            found.append(Outlier(AGREEMENT, number, median(others) - same / n, words))
+            found.append(Outlier(AGREEMENT, number, median(others) - same / n))
     return found
 
 
@@ -167,8 +168,7 @@ def outliers_by_pairs(pairs: Mapping[tuple[int, int], _Share]) -> list[Outlier]:
     for number, then in out:
         with_rest = _pooled(pairs, left | {number}, number)
         same, of = with_rest if with_rest[1] else then
-        words = f"gave another annotator’s answer in {same} of {of} comparisons, the others in {among / n:.0%}"
-        found.append(Outlier(AGREEMENT, number, among / n - same / of, words))
+        found.append(Outlier(AGREEMENT, number, among / n - same / of))
     return found
 
 

@@ -1,13 +1,18 @@
 """The pages of annotators: what stands there, in which order, for whom, and what is decided there."""
 
+import re
+from collections import Counter
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from annotation.dashboard import annotator_page
 from annotation.figures import annotators
 from annotation.models import Annotator, Reckoning, Role, Stage
 from annotation.participants import lifecycle as participant_lifecycle
+from annotation.pipeline.outcomes import rule_of
 from annotation.studies import members
 from benchmarks.models import Event
 from tests.builders import cohorts, studies
@@ -148,6 +153,36 @@ def test_the_screens_behind_each_sign(client, manager, stage):
     for show, n in {**expected, "agreement": same["n"] - same["same"], "fast": row["quick"], "checks": wrong}.items():
         screens = client.get(one(stage.study, 4, stage=1, show=show)).text.split('id="screens"')[1]
         assert screens.count('<tr><th scope="row">') == min(n, annotator_page.SCREENS), show
+
+
+@pytest.mark.parametrize("people", [2, 3, 5])
+def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, people):
+    """One of them answers at random. Whatever compares an annotator with the others counts the same screens."""
+    stage, _ = cohorts.study(("random", *["honest"] * (people - 1)), judgments=30, overlap=people)
+    data = annotators.look(stage.study).data
+    assert bool(annotator_page.outliers(data, 1, 1) or data["stages"][0]["rows"][0]["signs"]) is (people > 2)
+    for number in range(1, people + 1):
+        page = client.get(one(stage.study, number, stage=1, show="agreement"))
+        shown = " ".join(strip_tags(page.text).split())
+        same, n, view = re.search(r"(\d+) of (\d+) compared, ([a-z ]+?) ?Mean", shown).groups()
+        apart, see = int(n) - int(same), rule_of(stage).projections()[view]
+        assert re.search(rf"differs from majority {apart}\b", shown)
+        assert len(page.context["found"]) == min(apart, annotator_page.SCREENS) and page.context["show"] == "agreement"
+        for screen in page.context["found"]:
+            others = Counter(map(see, screen.others)).most_common()
+            assert others[0][0] != see(screen.row.answer) and (len(others) == 1 or others[0][1] > others[1][1])
+        assert re.search(rf"gave the majority’s answer \({view}\) ?{n}", shown)
+        if outlier := [one for one in page.context["outliers"] if one.kind == "agreement"]:
+            assert f"agreed with most others on {same} of {n} screens compared" in outlier[0].words
+            assert 'href="?stage=1&amp;show=agreement#screens"' in " ".join(page.text.split())
+
+
+def test_the_sign_of_the_fastest_among_few_links_to_the_screens_that_were_fast(client, manager):
+    stage, _ = cohorts.study(("hasty", "honest", "honest"), judgments=18, overlap=3)
+    signs = client.get(one(stage.study, 1)).text.partition('id="signs"')[2].partition("</ul>")[0]
+    assert "show=fast#screens" in signs
+    found = client.get(one(stage.study, 1, stage=1, show="fast")).context["found"]
+    assert len(found) > 9 and all(screen.seconds < 3 for screen in found)
 
 
 def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage):
