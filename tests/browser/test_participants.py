@@ -35,6 +35,8 @@ def test_every_page_of_joining_and_ending_is_clean(site, study, page, axe_violat
     for path in [f"/join/{study.invite}/", f"/judge/{done.token}/leave/", *paths]:
         page.goto(site + path)
         assert (flaws(page, axe_violations), page.errors) == ([], []), path
+    page.goto(f"{site}/join/{study.invite}/?PROLIFIC_PID=null")  # a 400, which the browser calls an error
+    assert flaws(page, axe_violations) == []
 
 
 def test_somebody_who_does_not_agree_gets_the_way_back_by_keyboard(site, study, page, axe_violations):
