@@ -137,6 +137,7 @@ def database(name: str, url: str) -> dict:
         raise ImproperlyConfigured(f"{name} is not a database URL; {DATABASE_EXAMPLE}.") from None
     if found.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured(f"{name} must name a PostgreSQL database; {DATABASE_EXAMPLE}.")
+    found["ENGINE"] = "config.database"
     # A socket's folder is among the options, where libpq finds it and `dbshell` does not look.
     found["HOST"] = found.setdefault("OPTIONS", {}).pop("host", found["HOST"])
     # Repeated statements are planned once per connection: planning was half of PostgreSQL's work in judging.

@@ -12,6 +12,7 @@ from statistics import median
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connection as database
 from django.test import Client
 from django.urls import reverse
 
@@ -20,6 +21,8 @@ from annotation.models import Judgment
 from annotation.webhooks import connection
 from benchmarks.accounts import limits, provider
 from config.cache import REDIS
+from config.database import base
+from config.database.base import DatabaseWrapper
 from tests.builders import oidc, studies
 from tests.builders.silent_server import silent_server
 from workers.celery import BROKER
@@ -38,7 +41,7 @@ def silent() -> Iterator[int]:
 @pytest.fixture(autouse=True)
 def nothing_is_known_afterwards():
     yield
-    known = [REDIS, BROKER, provider.PROVIDER, connection.NAMES]
+    known = [base.NAMES, REDIS, BROKER, provider.PROVIDER, connection.NAMES]
     try:
         from benchmarks.storage import bucket
     except ImportError:
@@ -137,6 +140,19 @@ def test_a_provider_of_logins_is_soon_said_to_be_silent(client, settings, silent
     settings.OIDC = oidc.RunningProvider(f"http://127.0.0.1:{silent}").configured()
     assert is_waited_for_once(lambda: client.post(reverse("provider-login")))
     assert "Lab does not answer." in client.post(reverse("provider-login")).text
+
+
+def test_the_database_is_found_where_it_was_while_its_name_does_not_resolve(monkeypatch):
+    found = [(socket.AF_INET, 1, 6, "", (address, 0)) for address in ("10.0.0.7", "10.0.0.8")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    there = DatabaseWrapper({**database.settings_dict, "HOST": "db.example.org", "PORT": "5433"})
+    once = there.get_connection_params()
+    assert (once["host"], once["hostaddr"]) == ("db.example.org,db.example.org", "10.0.0.7,10.0.0.8")
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(10))
+    monkeypatch.setattr(base.NAMES, "seconds", 0.5)
+    assert is_waited_for_once(there.get_connection_params) and there.get_connection_params() == once
+    for host in ("", "/run/postgresql", "10.0.0.7", "a,b", "never.seen"):
+        assert "hostaddr" not in DatabaseWrapper({**database.settings_dict, "HOST": host}).get_connection_params()
 
 
 def test_a_name_that_nobody_resolves_is_soon_refused(client, settings, monkeypatch):
