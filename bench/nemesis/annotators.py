@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 DELAYS = [1, 2, 4, 8, 15, 30]  # seconds between tries, as in outbox.js
 PATIENCE = 20  # seconds that a request may take, as in outbox.js
 LOOK_AGAIN = 3  # seconds after which a page without a screen asks again, as in desk.js
+SLOW = 3  # seconds that an answer may take
 IDLE = 10  # seconds after which a connection may be closed at the other end
 HEADERS = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
 CANNOT, PLACES = "cannot_judge", 4
@@ -63,6 +64,7 @@ class Diary:
     refused: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     times: list[float] = field(default_factory=list)  # of acknowledgements
+    slow: list[tuple[float, float]] = field(default_factory=list)  # answers that took long: sent, and answered or not
 
 
 class NotSent(Exception):
@@ -246,7 +248,15 @@ class Annotator:
 
     def _ask(self, method: str, path: str, body: str | None = None) -> dict:
         """What Winnow itself answered, a refusal included. Raises NotSent."""
-        begun, status, what = time.monotonic(), None, ""
+        begun = time.monotonic()
+        try:
+            return self._asked(method, path, body, begun)
+        finally:
+            if path.endswith("submit/") and time.monotonic() - begun > SLOW:
+                self.diary.slow.append((begun, time.monotonic()))
+
+    def _asked(self, method: str, path: str, body: str | None, begun: float) -> dict:
+        status, what = None, ""
         if begun - self.used > IDLE:
             self.connection.close()
         try:

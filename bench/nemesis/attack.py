@@ -17,8 +17,10 @@ from bench.nemesis.account import Account
 from bench.nemesis.annotators import Annotator, Failure
 from bench.nemesis.faults import Ground, Struck
 from bench.nemesis.manager import Manager, Summary
+from bench.nemesis.neighbours import SLOWEST, Storage, Uploads, Viewers, slow_within
 from bench.nemesis.proxy import Proxy
 from bench.nemesis.small_disk import SmallDisk
+from benchmarks.jobs.room import LEAST
 from config.services import database_url
 from tests.config.running import Winnow
 
@@ -61,6 +63,10 @@ class Findings:
     longest_gap: float  # seconds without an acknowledgement
     gave_up: list[str] = field(default_factory=list)
     unsent: int = 0
+    slow: list[str] = field(default_factory=list)
+    starved: list[str] = field(default_factory=list)
+    images: Counter = field(default_factory=Counter)  # by the status of their answer
+    uploads: Counter = field(default_factory=Counter)
 
     def counts(self) -> dict[str, int]:
         """What must be zero."""
@@ -75,6 +81,8 @@ class Findings:
             "requests failed outside faults": len(self.failures),
             f"faults after which a part was not back in {self.within:g} s": len(late),
             "times that Winnow gave up": len(self.gave_up),
+            f"answers slower than {SLOWEST:g} s while a neighbour hung": len(self.slow),
+            "times that uploads took the database's room": len(self.starved),
         }
 
     def examples(self) -> list[str]:
@@ -84,6 +92,8 @@ class Findings:
             *self.summary.unexpected,
             *self.summary.torn,
             *self.gave_up,
+            *self.slow[:5],
+            *self.starved,
         ]
         return found + [f"{one.what} outside faults" for one in self.failures[:5]]
 
@@ -103,18 +113,25 @@ def deck(plan: Plan, names: Sequence[str], rng: Random, struck: Sequence[Struck]
 
 
 def attack(
-    winnow: Winnow, plan: Plan, disk: SmallDisk | None = None, say: Callable[[str], None] = lambda line: None
-) -> Findings:
-    """Strike a running Winnow, whose folder is on `disk` if that is to fill, and settle the account."""
+    winnow: Winnow, plan: Plan, disk: SmallDisk | None = None, say: Callable[[str], None] = lambda line: None,
+    storage: Storage | None = None,
+) -> Findings:  # fmt: skip
+    """Strike a running Winnow, whose folder is on `disk` if that is to fill, and settle the account. `storage`: where
+    it keeps its files, if not in its folder."""
     begun, rng = time.monotonic(), Random(plan.seed)
     manager = Manager(
         winnow, judgments=plan.judgments, annotators=plan.annotators, every=plan.jobs_every, seed=plan.seed
     )
     between = Proxy(winnow.port, plan.seed)
-    ground = Ground(winnow, between, rng, plan.held, disk)
+    uploads = Uploads(winnow.url, manager.token, winnow.var)
+    ground = Ground(winnow, between, rng, plan.held, disk, storage, uploads)
+    viewers = Viewers(winnow.port, manager.images, plan.seed)
     try:
-        return _fight(plan, ground, manager, begun + plan.minutes * 60, say)
+        found = _fight(plan, ground, manager, begun + plan.minutes * 60, say)
+        found.images, found.uploads = viewers.seen, uploads.seen
+        return found
     finally:
+        viewers.close()
         manager.close()
         between.close()
         ground.clear()
@@ -164,7 +181,14 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
         summary, found, list(kinds), plan.within, seconds,
         _longest_gap(sorted(at for diary in diaries.values() for at in diary.times)),
         ground.gave_up, sum(len(one.outbox) for one in people.values()),
+        list(slow_within([one for diary in diaries.values() for one in diary.slow], _hung(ground, struck))),
+        [f"{ground.uploads.least:,} bytes were left"] if ground.uploads.least < LEAST else [],
     )  # fmt: skip
+
+
+def _hung(ground: Ground, struck: Sequence[Struck]) -> list[tuple[float, float]]:
+    """From when to when a neighbour hung and nothing else was wrong."""
+    return [(one.begun, one.well) for one in struck if one.names and {*one.names} <= faults.hanging(ground).keys()]
 
 
 def _idle(annotator: Annotator) -> bool:

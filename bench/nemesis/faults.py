@@ -9,13 +9,15 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 import psutil
 import psycopg
 from celery import Celery
 
-from bench.nemesis import proxy
+from bench.nemesis import neighbours, proxy
+from bench.nemesis.neighbours import Storage, Uploads
 from bench.nemesis.proxy import Proxy
 from bench.nemesis.small_disk import SmallDisk
 from config.services import broker_url, database_url, redis_url
@@ -52,6 +54,8 @@ class Ground:
     rng: Random
     held: tuple[float, float]  # seconds that a fault lasts which does not end by itself, from and to
     disk: SmallDisk | None = None
+    storage: Storage | None = None
+    uploads: Uploads | None = None
     parts: dict[str, int] = field(init=False)  # a word of its command line → how many children it has at least
     gave_up: list[str] = field(default_factory=list)  # what a supervisor said that ended by itself
 
@@ -89,10 +93,14 @@ class Ground:
 
 
 class Fault:
-    """One that is struck, and relieved after `seconds`. `strike` returns False where there was nothing to strike."""
+    """One that is struck, and relieved after a while: `held`, from and to, if not as usual. `strike` returns False
+    where there was nothing to strike."""
 
-    def __init__(self, strike: Callable[[], object], relieve: Callable[[], object] = lambda: None, *, lasts=False):
-        self.strike, self.relieve, self.lasts = strike, relieve, lasts
+    def __init__(
+        self, strike: Callable[[], object], relieve: Callable[[], object] = lambda: None, *, lasts=False,
+        held: tuple[float, float] | None = None,
+    ):  # fmt: skip
+        self.strike, self.relieve, self.lasts, self.held = strike, relieve, lasts, held
 
 
 def _signal(process: psutil.Process | None, signum: signal.Signals) -> bool:
@@ -121,14 +129,14 @@ def _status(process: psutil.Process) -> str:
         return psutil.STATUS_DEAD
 
 
-def _pause(find: Callable[[], psutil.Process | None]) -> Fault:
+def _pause(find: Callable[[], psutil.Process | None], held: tuple[float, float] | None = None) -> Fault:
     paused: list[psutil.Process | None] = []
 
     def strike() -> bool:
         paused[:] = [find()]
         return _signal(paused[0], signal.SIGSTOP)
 
-    return Fault(strike, lambda: _signal(paused[0], signal.SIGCONT), lasts=True)
+    return Fault(strike, lambda: _signal(paused[0], signal.SIGCONT), lasts=True, held=held)
 
 
 def kinds(ground: Ground) -> dict[str, Fault]:
@@ -164,6 +172,25 @@ def kinds(ground: Ground) -> dict[str, Fault]:
     found["clock steps back"] = Fault(lambda: ground.set_clock(0))
     if ground.disk:
         found["disk full"] = Fault(ground.disk.fill, ground.disk.free, lasts=True)
+    return found | hanging(ground)
+
+
+def hanging(ground: Ground) -> dict[str, Fault]:
+    """Neighbours that hang, and uploads without end: no answer may be slow meanwhile."""
+    found = {"Valkey hangs": _pause(lambda: ground.part("valkey-server"), neighbours.HANGS)}
+    if ground.storage:
+        found["the object storage hangs"] = Fault(
+            ground.storage.hang, ground.storage.go_on, lasts=True, held=neighbours.HANGS
+        )
+        if names := ground.storage.names:
+            hang = partial(setattr, names, "hangs")
+            found["names do not resolve"] = Fault(
+                lambda: hang(True), lambda: hang(False), lasts=True, held=neighbours.HANGS
+            )
+    elif ground.disk and ground.uploads:
+        found["uploads fill the disk"] = Fault(
+            ground.uploads.begin, ground.uploads.end, lasts=True, held=neighbours.HANGS
+        )
     return found
 
 
@@ -213,8 +240,8 @@ def strike(ground: Ground, faults: dict[str, Fault], names: list[str], patience:
     """All of them at once, then wait until all is well, `patience` seconds at most."""
     begun = time.monotonic()
     hit = [name for name in names if faults[name].strike() is not False]
-    if any(faults[name].lasts for name in hit):
-        time.sleep(ground.rng.uniform(*ground.held))
+    if lasting := [faults[name].held or ground.held for name in hit if faults[name].lasts]:
+        time.sleep(ground.rng.uniform(*max(lasting)))
     for name in hit:
         faults[name].relieve()
     ended = time.monotonic()

@@ -23,7 +23,8 @@ from tests.config.running import ROOT, Winnow
 
 STUDY, OVERLAP, IMAGES, IMPORTED = "Nemesis", 5, 64, 20
 AT_ONCE = 2  # jobs under way beyond which none is ordered
-EXPECTED = {"STORAGE_FULL", "WORKER_LOST"}  # how a job may fail: what Winnow says of a full disk, of a third death
+# How a job may fail: what Winnow says of a full disk, of a third death, of an object storage that hangs
+EXPECTED = {"STORAGE_FULL", "WORKER_LOST", "STORAGE_UNAVAILABLE"}
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Manager:
             self.process = subprocess.Popen(command, cwd=ROOT, env=own, stdin=pipe, stdout=pipe, stderr=log, text=True)
         ready = self._line()
         self.study, self.tokens = ready["study"], ready["tokens"]
+        self.images, self.token = ready["images"], ready["token"]  # addresses; the token is of the API
 
     def _line(self) -> dict:
         line = self.process.stdout.readline()
@@ -111,6 +113,23 @@ def study_of(judgments: int, folder: Path):
     job.refresh_from_db()
     stage = StagePlan("bivlc-choose", settings={"overlap": OVERLAP})
     return create_study(name=STUDY, benchmark=run_import.outcome(job), stages=[stage], by="nemesis")
+
+
+def addresses() -> list[str]:
+    """Of some images, as annotators load them."""
+    from django.urls import reverse
+
+    from benchmarks.models import ItemImage
+
+    return [reverse("image", args=[opaque]) for opaque in ItemImage.objects.values_list("opaque", flat=True)[:IMAGES]]
+
+
+def token() -> str:
+    from django.contrib.auth.models import User
+
+    from benchmarks.accounts import tokens
+
+    return tokens.make_token(user=User.objects.create_superuser("nemesis"), by="nemesis")
 
 
 def order(kind: str, number: int, study, folder: Path):
@@ -179,6 +198,7 @@ def summary(study, folder: Path, patience: float) -> Summary:
     from django.conf import settings
 
     from benchmarks.models import Job, JobState
+    from benchmarks.storage.files import kept
     from tests.builders import imports
 
     found = Summary(stuck=stuck(Job.objects.all(), patience))
@@ -192,10 +212,10 @@ def summary(study, folder: Path, patience: float) -> Summary:
     found.failed = dict(Counter(job.problems[0]["code"] for job in failed))
     found.unexpected = [code for code in found.failed if code not in EXPECTED]
     found.torn += [f"{path} was left" for path in left_behind(Path(settings.VAR))]
-    found.torn += [f"{path} is missing" for path in imports.named_files() if not stored(path).exists()]
+    found.torn += [f"{path} is missing" for path in imports.named_files() if not kept.exists(path)]
     last.refresh_from_db()
     if last.state == JobState.DONE:
-        found.export = str(Path(settings.MEDIA_ROOT) / last.report["file"])
+        found.export = str(stored(last.report["file"]))
     return found
 
 
@@ -223,9 +243,17 @@ def torn(job) -> Iterator[str]:
 
 
 def stored(name: str) -> Path:
-    from django.core.files.storage import default_storage
+    """The file, or a copy of it where it is in a bucket."""
+    from django.conf import settings
 
-    return Path(default_storage.path(name))
+    from benchmarks.storage.files import kept
+
+    if not kept.in_bucket:
+        return Path(settings.MEDIA_ROOT) / name
+    local = Path(settings.VAR) / "nemesis" / name.replace("/", "-")
+    local.parent.mkdir(exist_ok=True)
+    kept.copy_out(name, local)
+    return local
 
 
 def whole(path: Path) -> Iterator[str]:
@@ -241,12 +269,14 @@ def left_behind(var: Path) -> Iterator[Path]:
     """Work folders of jobs that are over, and stored files that no row names."""
     from annotation.models import Release
     from benchmarks.models import Job, JobState
+    from benchmarks.storage.files import kept
     from tests.builders import imports
 
     yield from (var / "work").glob("[0-9]*")
     done = Job.objects.filter(kind="export", state=JobState.DONE)
     named = {job.report["file"] for job in done} | {release.file for release in Release.objects.exclude(file="")}
-    for path in {*imports.stored_files(var / "media")} - {*imports.named_files()} - named:
+    there = {found.name for found in kept.below("")} if kept.in_bucket else {*imports.stored_files(var / "media")}
+    for path in there - {*imports.named_files()} - named:
         yield var / "media" / path
 
 
@@ -262,7 +292,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nemesis-", dir=os.environ["WINNOW_VAR"]) as folder:
         study = study_of(given["judgments"], Path(folder))
         tokens = throughput.annotators(study, given["annotators"])
-        print(json.dumps({"study": study.pk, "tokens": tokens}), flush=True)
+        print(json.dumps({"study": study.pk, "tokens": tokens, "images": addresses(), "token": token()}), flush=True)
         order_until_told(study, Random(given["seed"]), given["every"], Path(folder))
         print(json.dumps(asdict(summary(study, Path(folder), patience=60))), flush=True)
 

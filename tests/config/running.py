@@ -116,8 +116,8 @@ class Winnow:
     def is_healthy(self) -> bool:
         """Whether the web server answers that it reaches its database and Redis."""
         try:
-            with urllib.request.urlopen(f"{self.url}/healthz", timeout=2):
-                return True
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=2) as answer:
+                return b"does not answer" not in answer.read()
         except (OSError, http.client.HTTPException):
             return False
 

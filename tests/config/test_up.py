@@ -134,9 +134,10 @@ def test_no_acknowledged_answer_is_lost_whatever_fails(running):
 
 
 @pytest.mark.nightly
-def test_no_acknowledged_answer_is_lost_at_a_middle_length():
+@pytest.mark.parametrize("files", [[], ["--bucket"]])
+def test_no_acknowledged_answer_is_lost_at_a_middle_length(files):
     command = [sys.executable, "-m", "bench.nemesis", "--judgments=1500", "--faults=24", "--minutes=8", "--within=60"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command + files, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
