@@ -141,7 +141,7 @@ def as_object(text: bytes, where: str) -> dict:
     """A JSON object; NotARelease names the place where it is none."""
     try:
         found = msgspec.json.decode(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NotARelease(f"{where}: not valid JSON.") from None
     if not isinstance(found, dict):
         raise NotARelease(f"{where}: not a JSON object.")

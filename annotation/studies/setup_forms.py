@@ -32,6 +32,7 @@ from annotation.studies.starting_points import StartingPoint
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
+from workers import outside_json
 
 STRATEGIES = {
     Strategy.POOL: "pool: annotators get the next free item",
@@ -486,7 +487,7 @@ def _kept_keys(stages: Sequence[StagePlan]) -> list[str]:
 def read_kept(text: str) -> Kept:
     """What a page kept in a hidden field; nothing if somebody has tampered with it."""
     try:
-        kept = json.loads(text or "{}")
+        kept = outside_json.read(text or "{}")
         return {str(protocol): dict(values) for protocol, values in kept.items()}
     except (ValueError, TypeError, AttributeError):
         return {}

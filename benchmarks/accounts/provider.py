@@ -37,6 +37,7 @@ from benchmarks import audit
 from benchmarks.accounts import roles
 from benchmarks.accounts.factors import PROVIDER as ID
 from benchmarks.accounts.login_page import login_page
+from workers import outside_json
 from workers.neighbours import Neighbour, Silent
 
 SIGNED_BY = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -71,7 +72,7 @@ def _checked(fetch: Callable[[], Any]) -> Any:
     """What `fetch` returns; nonsense from the provider raises OAuth2Error, which is shown as one sentence."""
     try:
         return fetch()
-    except (jwt.PyJWTError, KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (jwt.PyJWTError, KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise OAuth2Error(f"{type(error).__name__}: {error}") from error
 
 
@@ -110,7 +111,7 @@ class Adapter(OpenIDConnectOAuth2Adapter):
             with get_adapter().get_requests_session() as session:
                 response = session.get(address, **options)
                 response.raise_for_status()
-                return response.json()
+                return outside_json.read(response.content)
 
         return _ask(fetch)
 

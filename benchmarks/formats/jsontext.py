@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 from benchmarks.formats import limits
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.text import storable
+from workers import outside_json
+from workers.outside_json import children
 
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 NUMBER = re.compile(r"-?\d+")
@@ -22,19 +23,17 @@ def parse(source: str, file: str, row: int | None, log: ProblemLog) -> object | 
     `row` is the line that the text stands on in its file; None for a whole file, whose own lines are counted.
     """
     try:
-        value: object = json.loads(
+        value: object = outside_json.read(
             source, object_pairs_hook=object_once, parse_constant=refuse_constant, parse_int=whole, parse_float=finite
         )
     except json.JSONDecodeError as error:
         say_invalid(error.msg, error.pos, source, file, row, log)
     except Fault as error:
         say_invalid(str(error), first_fault(source), source, file, row, log)
-    except RecursionError:
+    except outside_json.TooDeep:
         say_deep(file, row, log)
     else:
-        if depth_within(value):
-            return value
-        say_deep(file, row, log)
+        return value
     return None
 
 
@@ -71,22 +70,6 @@ def finite(digits: str) -> float:
     if value in (float("inf"), float("-inf")):
         raise Fault("a number is too large")
     return value
-
-
-def depth_within(value: object) -> bool:
-    """The depth, computed level by level without recursion."""
-    level = [value]
-    for _ in range(limits.MAX_JSON_DEPTH):
-        level = [inner for outer in level for inner in children(outer) if isinstance(inner, dict | list)]
-        if not level:
-            return True
-    return False
-
-
-def children(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        return iter(value.values())
-    return iter(value) if isinstance(value, list) else iter(())
 
 
 def first_fault(source: str) -> int:

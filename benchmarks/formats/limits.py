@@ -1,6 +1,7 @@
 """Limits on text. docs/reference/formats.md publishes these figures; a test compares the two."""
 
 from benchmarks import records
+from workers import outside_json
 
 MIB = 2**20
 
@@ -10,7 +11,7 @@ MAX_LINE = MIB  # characters of a line
 MAX_LINES = 2_000_000  # of a file, blank ones too
 MAX_FIELD = 131_072  # characters of a field
 MAX_ROWS = 100_000  # items of an import
-MAX_JSON_DEPTH = 64
+MAX_JSON_DEPTH = outside_json.DEEPEST
 MAX_DIGITS = 40  # of a whole number in JSON
 
 MAX_KEY = 200  # characters, as all that follow

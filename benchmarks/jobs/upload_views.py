@@ -1,7 +1,5 @@
 """Uploads in chunks, for the script of the import page. Answers are JSON; `error` is a sentence for the user."""
 
-import json
-
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -10,6 +8,7 @@ from benchmarks import permissions
 from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.permissions import StaffRequest
+from workers import outside_json
 
 FIELDS = ("data", "second", "images")
 FACTS = 4096  # bytes of a request for a new upload
@@ -20,7 +19,7 @@ FACTS = 4096  # bytes of a request for a new upload
 def upload_begin(request: StaffRequest) -> HttpResponse:
     """{field, name, size, modified} → where the chunks go, and the offset of the first one that is missing."""
     try:
-        facts = json.loads(request.read(FACTS))
+        facts = outside_json.read(request.read(FACTS))
         field, name, size = facts["field"], facts["name"], facts["size"]
         modified = facts["modified"]
         if (
@@ -31,7 +30,7 @@ def upload_begin(request: StaffRequest) -> HttpResponse:
             or size < 0
         ):
             raise ValueError
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return JsonResponse({"error": "This is not a request for an upload."}, status=400)
     try:
         upload = kept_uploads.begin(request.user, field=field, name=name, size=size, modified=modified)

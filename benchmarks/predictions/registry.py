@@ -1,12 +1,12 @@
 """All layouts of predictions. To add one, add a file beside this one and a line here."""
 
-import json
 from pathlib import Path
 
 from benchmarks.formats.text import BOMS, CHUNK
 from benchmarks.predictions import bivlc_results, gpt4v, jsonl
 from benchmarks.predictions.base import Layout
 from benchmarks.predictions.kinds import Kind
+from workers import outside_json
 
 LAYOUTS: tuple[Layout, ...] = (bivlc_results.LAYOUT, bivlc_results.CORRECT, gpt4v.LAYOUT, jsonl.LAYOUT)
 
@@ -38,7 +38,7 @@ def _beginning(path: Path) -> str:
 def _is_answer(text: str) -> bool:
     """Whether the first line is an object that names a question."""
     try:
-        found = json.loads(text.partition("\n")[0])
-    except (ValueError, RecursionError):
+        found = outside_json.read(text.partition("\n")[0])
+    except ValueError:
         return False
     return isinstance(found, dict) and "question" in found

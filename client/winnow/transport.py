@@ -168,7 +168,7 @@ class Transport:
             raise self._refusal(answer)
         try:
             content: dict[str, Any] = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._no_api(answer) from None
         return content
 
@@ -179,7 +179,7 @@ class Transport:
         try:
             said = answer.json()
             return ApiError(answer.status_code, said["code"], said["detail"], problems_of(said["errors"]))
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return self._no_api(answer)
 
     def _no_api(self, answer: httpx.Response) -> WinnowError:

@@ -84,6 +84,15 @@ class _Handler(BaseHTTPRequestHandler):
     def nonsense(self, question: str) -> None:
         self.send("<html>Welcome</html>")
 
+    def deep(self, question: str) -> None:
+        self.send("[" * 100_000)
+
+    def deep_inside(self, question: str) -> None:
+        self.send('{"choices": [{"message": {"content": ' + "[" * 900 + "]" * 900 + "}}]}")
+
+    def deep_error(self, question: str) -> None:
+        self.send('{"error": ' + "[" * 100_000, 400)
+
     def no_choices(self, question: str) -> None:
         self.send('{"choices": []}')
 

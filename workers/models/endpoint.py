@@ -4,7 +4,6 @@ The key goes into the request's header and nowhere else: not into errors, logs o
 followed, since they could lead the key elsewhere.
 """
 
-import json
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from workers import outside_json
 from workers.models.chat import Answer, ChatName, Keep, Question, Step, Unanswered, endpoint_identity, estimated_tokens
 from workers.models.refusals import CannotScore
 
@@ -185,7 +185,7 @@ class Endpoint:
 
     def _read(self, question: Question, body: bytes) -> Answer:
         try:
-            said = json.loads(body)
+            said = outside_json.read(body)
             choice = said["choices"][0]
             usage: dict[str, Any] = said.get("usage") or {}
             message = choice["message"]
@@ -237,7 +237,7 @@ def _retry_after(value: str) -> float | None:
 def _error(body: bytes) -> tuple[str, str]:
     """The message of an error, and the parameter that it names."""
     try:
-        error = json.loads(body)["error"]
+        error = outside_json.read(body)["error"]
         return str(error.get("message") or ""), str(error.get("param") or "")
     except (ValueError, KeyError, TypeError, AttributeError):
         return "", ""

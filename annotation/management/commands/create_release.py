@@ -1,6 +1,5 @@
 """`manage.py create_release STUDY NAME@VERSION`: freeze a split; `--out DIR` also unpacks it."""
 
-import json
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,6 +11,7 @@ from annotation.releases import lifecycle as release_lifecycle
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState
 from benchmarks.records import Problem
+from workers import outside_json
 
 BY = "command"
 
@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 def _read(path: Path) -> dict:
     try:
-        words = json.loads(path.read_text(encoding="utf-8"))
+        words = outside_json.read(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read as JSON: {error}.") from None
     if not isinstance(words, dict) or not all(isinstance(word, str) for word in words.values()):

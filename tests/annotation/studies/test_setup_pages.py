@@ -18,7 +18,7 @@ from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
-from annotation.studies.setup_forms import StageForm
+from annotation.studies.setup_forms import StageForm, read_kept
 from benchmarks.models import Event
 from tests.builders import pictures, predictions, studies
 
@@ -534,3 +534,8 @@ def test_a_name_wins_over_a_number():
     assert named(Study.objects.all(), str(called.pk)) == called
     with pytest.raises(CommandError, match=f"There is no study 'x'. There are: .*{numbered.name}"):
         named(Study.objects.all(), "x")
+
+
+@pytest.mark.parametrize("kept", ["[" * 100_000, "{", "[1]", '{"a": 1}'])
+def test_what_a_page_kept_may_be_tampered_with(kept):
+    assert read_kept(kept) == {}

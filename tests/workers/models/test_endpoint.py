@@ -90,6 +90,9 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_all(monkeypatch):
         (404, "ENDPOINT_REFUSES", "the model is “tiny”"),
         ("elsewhere", "ENDPOINT_REFUSES", "status 302"),
         ("nonsense", "ENDPOINT_REFUSES", "not in the form of chat completions"),
+        ("deep", "ENDPOINT_REFUSES", "not in the form of chat completions"),
+        ("deep_inside", "ENDPOINT_REFUSES", "not in the form of chat completions"),
+        ("deep_error", "ENDPOINT_REFUSES", "the endpoint refuses the question (status 400)"),
         (400, "ENDPOINT_REFUSES", "status 400, “no, with the key Bearer …”"),
     ],
 )
