@@ -7,8 +7,7 @@ next time cannot get around that. Redirects are answers like any other, and prox
 import ipaddress
 import socket
 import ssl
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import httpcore
 from django.conf import settings
 
+from workers.deadlines import Network
 from workers.neighbours import Neighbour, Silent
 
 SECONDS = 15  # for one delivery, from connecting to the end of the answer
@@ -105,7 +105,7 @@ class Connection:
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
         """Send it; returns the status of the answer. Raises Unreachable."""
-        self._network.deadline = time.monotonic() + SECONDS
+        self._network.allow(SECONDS)
         parts = urlsplit(url)
         self._network.encrypted = parts.scheme == "https"
         sent: list[tuple[bytes | str, bytes | str]] = [
@@ -126,55 +126,16 @@ class Connection:
             raise Unreachable(f"The connection failed: {error}"[:200]) from None
 
 
-class _CheckedNetwork(httpcore.NetworkBackend):
-    """Connects to addresses that were checked, and ends everything at the deadline."""
+class _CheckedNetwork(Network):
+    """Connects to addresses that were checked."""
 
-    def __init__(self) -> None:
-        self.deadline, self.encrypted = 0.0, True
-        self._sockets = httpcore.SyncBackend()
+    encrypted = True
 
-    def connect_tcp(
-        self, host: str, port: int, timeout: float | None = None, local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:  # fmt: skip
+    def connect_tcp(self, host: str, port: int, *more: Any, **options: Any) -> httpcore.NetworkStream:
         first, *others = addresses_of(host.strip("[]"), port, encrypted=self.encrypted)
         try:
-            return self._connect(first, port)
+            return super().connect_tcp(first, port, *more, **options)
         except httpcore.NetworkError:
             if not others:
                 raise
-        return self._connect(others[0], port)
-
-    def _connect(self, address: str, port: int) -> httpcore.NetworkStream:
-        return _Stream(self._sockets.connect_tcp(address, port, timeout=self.left()), self)
-
-    def left(self) -> float:
-        """Seconds until the deadline. Raises httpcore.ReadTimeout after it."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise httpcore.ReadTimeout
-        return left
-
-
-class _Stream(httpcore.NetworkStream):
-    """A connection on which every step together ends at the deadline: a receiver may send a byte at a time."""
-
-    def __init__(self, stream: httpcore.NetworkStream, network: _CheckedNetwork):
-        self._stream, self._network = stream, network
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._network.left())
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._network.left())
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, self._network.left()), self._network)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+        return super().connect_tcp(others[0], port, *more, **options)

@@ -81,6 +81,15 @@ class _Handler(BaseHTTPRequestHandler):
     def slow(self, question: str) -> None:
         time.sleep(0.5)
 
+    def dripping(self, question: str) -> None:
+        """A header without end."""
+        self.send_response(200)
+        self.flush_headers()
+        self.wfile.write(b"X: ")
+        for _ in range(100):
+            self.wfile.write(b"x")
+            time.sleep(0.02)
+
     def nonsense(self, question: str) -> None:
         self.send("<html>Welcome</html>")
 

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from workers import outside_json
+from workers.deadlines import Network
 from workers.models.chat import Answer, ChatName, Keep, Question, Step, Unanswered, endpoint_identity, estimated_tokens
 from workers.models.refusals import CannotScore
 
@@ -57,6 +58,10 @@ class Endpoint:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         timeout = httpx.Timeout(name.timeout, connect=min(10.0, name.timeout))
         self._client = httpx.Client(headers=headers, timeout=timeout, transport=transport, follow_redirects=False)
+        self._network = Network()
+        for way in (self._client._transport, *self._client._mounts.values()):  # httpx has no option for it
+            if isinstance(way, httpx.HTTPTransport):
+                way._pool._network_backend = self._network
 
     # Several questions at once
 
@@ -154,12 +159,11 @@ class Endpoint:
 
     def _post(self, payload: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         """Status, headers and body. The whole answer must come within the timeout, not just each piece of it."""
-        until, body = time.monotonic() + self.name.timeout, bytearray()
+        self._network.allow(self.name.timeout)
+        body = bytearray()
         with self._client.stream("POST", f"{self.address}/chat/completions", json=payload) as response:
             for piece in response.iter_bytes():
                 body += piece
-                if time.monotonic() > until:
-                    raise httpx.ReadTimeout("")
                 if len(body) > LARGEST:
                     raise _Again("its answer is too long", answered=True)
             return response.status_code, response.headers, bytes(body)

@@ -85,6 +85,7 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_all(monkeypatch):
     [
         (500, "ENDPOINT_UNAVAILABLE", "5 questions in a row (no answer after 6 attempts: status 500)"),
         ("slow", "ENDPOINT_UNAVAILABLE", "it takes too long"),
+        ("dripping", "ENDPOINT_UNAVAILABLE", "it takes too long"),
         ("half", "ENDPOINT_UNAVAILABLE", "the connection broke off"),
         (401, "ENDPOINT_REFUSES", "WINNOW_LLM_KEY"),
         (404, "ENDPOINT_REFUSES", "the model is “tiny”"),
@@ -98,7 +99,7 @@ def test_a_pause_that_the_endpoint_asks_for_holds_for_all(monkeypatch):
 )
 def test_a_lasting_fault_ends_in_one_sentence_without_the_key(always, code, words):
     with chat_server(str.upper, always=always) as server:
-        cannot = failure(server, timeout=0.05 if always == "slow" else 30.0)
+        cannot = failure(server, timeout=0.1 if always in ("slow", "dripping") else 30.0)
         assert (cannot.code, words in cannot.advice) == (code, True), cannot.advice
         assert not server.answered
 
