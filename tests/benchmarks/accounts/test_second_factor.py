@@ -2,6 +2,7 @@
 
 import json
 import time
+from urllib.parse import urlencode
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -63,6 +64,13 @@ def confirmed(client, address: str):
     wrong = client.post(asked.url, {"password": "wrong"})
     assert "The password is wrong." in wrong.text
     return client.get(client.post(asked.url, {"password": PASSWORD}).url)
+
+
+@pytest.mark.parametrize("next", ["https://example.org/", "//example.org", "/\\example.org", "javascript:alert(1)"])
+def test_nobody_is_led_elsewhere_after_entering_the_password(client, ana, next):
+    address = reverse("account_reauthenticate")
+    assert client.post(address, {"password": PASSWORD, "next": next}).url == reverse("study-list")
+    assert client.post(f"{address}?{urlencode({'next': next})}", {"password": PASSWORD}).url == reverse("study-list")
 
 
 def test_an_app_is_set_up_with_its_first_code_and_gives_recovery_codes(client, ana):
