@@ -25,6 +25,13 @@ SMALL = """() => [...document.querySelectorAll('.declared :is(label:has(input), 
   .filter(one => one.checkVisibility()).map(one => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])
   .filter(([_, box]) => Math.min(box.width, box.height) < 43.5).map(([one]) => one)"""
 
+LACKING = {
+    "winnow": "protocol/1", "name": "lacking", "title": "A picture that may be missing", "ask": "Does it hold?",
+    "instructions": "Look, and answer.", "item": {"images": {"positive": "0..1"}, "captions": {"positive": 1}},
+    "screen": [{"picture": "positive"}, {"sentence": "positive"}],
+    "answers": [{"name": "holds", "ask": "Does it hold?", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}],
+}  # fmt: skip
+
 
 def somebody(name: str) -> Annotator:
     return studies.annotator(pictures.paint(declared.asked(name)))
@@ -125,3 +132,10 @@ def test_without_script_all_questions_are_there_and_what_was_not_asked_is_ignore
     expect(page.locator("#done")).to_have_text("1")
     answers = [answer.partition(";")[2] or answer for answer in Judgment.objects.values_list("answer", flat=True)]
     assert answers == ["visibly_true/0.5//", "4:cannot_tell"]
+
+
+def test_an_item_that_lacks_an_optional_picture_is_shown_and_judged(sit):
+    desk = sit(annotator=studies.annotator(declared.of_file(LACKING, lacking=True).study))
+    expect(desk.page.locator("#place .caption")).to_be_visible()
+    desk.press("y", "Enter").counts(1).says("saved")
+    assert desk.page.errors == []

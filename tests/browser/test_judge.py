@@ -382,3 +382,90 @@ def test_whoever_is_out_sees_it_after_the_answer_on_the_screen(sit):
         assert len(desk.answers()) == count
         Annotator.objects.update(**{field: None})
         desk.open()
+
+
+# Layouts without Latin letters, by what a browser says of their keys: the key, its place, modifiers, and what it means
+LAYOUTS = [
+    ("т", "KeyN", "", "n"), ("Ы", "KeyS", "shift", "s"), ("ى", "KeyN", "", "n"), ("لا", "KeyB", "", "b"),
+    ("ν", "KeyN", "", "n"), ("מ", "KeyN", "", "n"), ("/", "KeyQ", "", "q"), ("ｎ", "KeyN", "", "n"),
+    ("Dead", "KeyE", "", "e"), ("q", "KeyA", "", "q"), (",", "KeyM", "", ","), ("ı", "KeyI", "", "ı"),
+    ("đ", "KeyF", "altgraph", "đ"),
+    ("ж", "KeyN", "altgraph", "ж"), ("&", "Digit1", "", "1"), ("1", "Digit1", "shift", "1"), ("١", "Digit1", "", "1"),
+    ("۴", "Numpad4", "", "4"), ("९", "", "", "9"), ("３", "Digit3", "", "3"), ("Dead", "Digit6", "", "6"),
+    ("!", "Digit1", "shift", "!"), ("~", "Digit2", "altgraph", "~"), ("End", "Numpad1", "", "end"),
+]  # fmt: skip
+PRESS = """([key, code, held]) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {
+  key, code, shiftKey: held === "shift", ctrlKey: held === "ctrl", modifierAltGraph: held === "altgraph",
+  isComposing: held === "composing", bubbles: true, cancelable: true,
+}))"""
+
+
+def test_keys_are_read_by_their_place_where_a_layout_has_no_latin_letter_or_digit(sit):
+    desk = sit(items=4)
+    keys = desk.page.locator("link[href*='judging/keys']").get_attribute("href")
+    read = """async ([keys, layouts]) => {
+      const { digit, letter } = await import(keys);
+      return layouts.map(([key, code, held]) => {
+        const modifiers = { shiftKey: held === "shift", modifierAltGraph: held === "altgraph" };
+        const event = new KeyboardEvent("keydown", { key, code, ...modifiers });
+        return digit(event) ?? letter(event);
+      });
+    }"""
+    assert desk.page.evaluate(read, [keys, LAYOUTS]) == [meant for *_, meant in LAYOUTS]
+
+    def press(key: str, code: str, held: str = "") -> None:
+        desk.page.evaluate(PRESS, [key, code, held])
+
+    press("т", "KeyN", "composing")
+    desk.nothing_picked()
+    press("т", "KeyN")
+    desk.picked("none")
+    press("я", "KeyZ")
+    assert desk.page.locator("#zoom").get_attribute("aria-pressed") == "true"
+    desk.press("Enter").counts(1).says("saved")
+    press("г", "KeyU")
+    desk.told("Undone").counts(0).press("Enter").counts(1).says("saved")
+    press("я", "KeyZ", "ctrl")
+    desk.told("Undone").counts(0)
+    press("ش", "KeyF")
+    assert desk.page.locator("#flag").evaluate("sheet => sheet.open")
+    desk.press("Escape")
+    press("؟", "Slash", "shift")
+    assert desk.page.locator("#rules-dialog").evaluate("dialog => dialog.open")
+    desk.press("Escape")
+    press("ס", "KeyS", "shift")
+    desk.told("Skipped")
+
+
+def test_a_screen_that_cannot_be_laid_out_says_so_and_takes_no_answer(open_page, sit):
+    page = open_page(reduced_motion="no-preference", unshared=True)
+    page.route("**/layout*.js", lambda route: route.fulfill(
+        body="export const fit = () => { if (!window.works) throw new Error('cannot lay out'); };",
+        content_type="text/javascript",
+    ))  # fmt: skip
+    desk = sit(page=page, items=3)
+    expect(page.locator("#place")).to_contain_text("This screen cannot be shown.")
+    desk.press("2", "Enter", "n", "Enter")
+    page.locator("#submit").click()
+    assert desk.page.evaluate("Object.keys(localStorage).length") == 0
+    page.evaluate("window.works = true")
+    desk.press("Shift+S").told("Skipped")
+    desk.press("2").picked("2").press("Enter").counts(1).says("saved")
+    assert [answer for _, answer in desk.answers()] == ["2"]
+    page.errors.clear()
+
+
+@pytest.mark.parametrize(("held", "said"), [(True, "is still loading"), (False, "did not load")])
+def test_no_answer_is_taken_while_a_picture_is_hidden(open_page, site, held, said):
+    page, waiting = open_page(reduced_motion="no-preference", unshared=True), []
+    page.route("**/i/*", lambda route: waiting.append(route) if held else route.abort())
+    desk = Sitting(page, site, pictures.desk(items=2))
+    page.goto(desk.home, wait_until="commit")
+    desk.at_desk().press("2").picked("2").press("Enter").told(said)
+    assert not Judgment.objects.exists() and page.evaluate("Object.keys(localStorage).length") == 0
+    page.errors.clear()
+    if held:
+        for route in waiting:
+            route.continue_()
+        page.wait_for_function("() => [...document.querySelectorAll('#place img')].every(one => one.naturalWidth)")
+        desk.press("Enter").counts(1)

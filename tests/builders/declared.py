@@ -79,9 +79,9 @@ def adjudicate_first(study: Study) -> None:
     )
 
 
-def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
-    """Items with as many parts in each role as the file wants, and not more than four where it leaves that open. Images
-    say of each attribute the place that they have: `model-0`.
+def benchmark(file: ProtocolFile, items: int = 2, *, lacking: bool = False) -> Benchmark:
+    """Items with as many parts in each role as the file wants, and not more than four where it leaves that open; or
+    `lacking` all that it does not need. Images say of each attribute the place that they have: `model-0`.
     """
     made = Benchmark.objects.create(name=f"Benchmark {next(studies.serial)}", source="jsonl")
     rows, captions, used = [], [], []
@@ -91,7 +91,7 @@ def benchmark(file: ProtocolFile, items: int = 2) -> Benchmark:
         for reference, count in file.roles.items():
             kind, _, role = reference.partition(".")
             least, most = bounds(count)
-            for place in range(most or max(least, SEVERAL)) if most != least else range(least):
+            for place in range(least if lacking or most == least else most or max(least, SEVERAL)):
                 if kind == "images":
                     name = f"{item.key}_{role}_{place}.jpg"
                     said = {one: f"{one}-{place}" for one in file.item.attributes if one != "parents"}
@@ -115,12 +115,12 @@ def study(name: str, items: int = 2, **settings) -> Study:
     return copies.again(("library", items, repr(stages)), make, names)
 
 
-def of_file(data: dict, items: int = 2, **settings) -> Stage:
+def of_file(data: dict, items: int = 2, *, lacking: bool = False, **settings) -> Stage:
     """The stage of a study that uses a protocol file of the test's own."""
     text = json.dumps(data)
     file = read_protocol(text, "protocol", ProblemLog())
     stages = [one.with_settings(**settings) for one in presets.single_stage(str(publish(text=text, by="test"))).stages]
-    return studies.study(benchmark=benchmark(file, items), stages=stages).stages.get()
+    return studies.study(benchmark=benchmark(file, items, lacking=lacking), stages=stages).stages.get()
 
 
 # What the library's files do not ask.

@@ -22,8 +22,8 @@ const nothing = () => {};
 const zoom = { on: false, toggle: nothing, pan: () => false };
 const actions = { pick, submit, rules, zoom, undo: nothing, skip: nothing, flag: nothing, back: nothing, forward: nothing, leave: nothing };
 
+layout(); // first: no key answers a screen that could not be laid out
 document.addEventListener("keydown", (event) => onKey(event, actions, screen));
 addEventListener("resize", layout);
-layout();
 desk.classList.add("ready");
 if (!told) screen.node.querySelector("h1")?.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 // Two questions on one screen: a key answers the one that is marked, and marks the next.
 
 import { kinds } from "./forms.js";
-import { digit } from "./keys.js";
+import { digit, letter } from "./keys.js";
 import { format, say } from "./say.js";
 
 const ANSWERS = { 1: "1", 2: "2", 0: "tie", t: "tie" };
@@ -48,7 +48,7 @@ function go(node, question) {
 function key(event, { node }) {
   const place = digit(event);
   if (event.shiftKey && place === null) return false;
-  const value = ANSWERS[place ?? event.key.toLowerCase()];
+  const value = ANSWERS[place ?? letter(event)];
   if (value) return answer(node, value);
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!by || event.target.closest("input")) return false;

@@ -4,7 +4,7 @@
 import { diff, inWords, mark as markChanges } from "./diff.js";
 import { one as oneLine, write } from "./edit-words.js";
 import { kinds } from "./forms.js";
-import { digit } from "./keys.js";
+import { digit, letter } from "./keys.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";
 import { format, readOut, say } from "./say.js";
@@ -109,7 +109,7 @@ function next(node, unit) {
 
 function key(event, { node }) {
   const place = digit(event);
-  const pressed = place ?? event.key.toLowerCase();
+  const pressed = place ?? letter(event);
   const unit = marked(node);
   if (wordKey(event, pressed, unit)) return true;
   if ((event.shiftKey && place === null) || !unit) return false;

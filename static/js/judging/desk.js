@@ -28,7 +28,9 @@ export const now = {
 };
 export const clock = new Clock();
 export const zoom = new Zoom(desk, $("zoom"));
-export const shown = () => now.looking ?? now.current;
+const front = () => now.looking ?? now.current;
+// What is in front and was painted: keys and answers are for nothing else.
+export const shown = () => (front()?.painted ? front() : null);
 export const have = () => [now.current, ...now.queue].filter(Boolean).map((screen) => screen.lease);
 const knows = (lease) => have().includes(lease) || outbox.has(lease);
 
@@ -38,10 +40,9 @@ export function paint(screen) {
   clearTimeout(now.advance);
   closeSheets();
   zoom.toggle(false);
-  const node = screen?.node ?? pause();
-  $("place").replaceChildren(node);
+  $("place").replaceChildren(screen?.node ?? pause());
   if (!screen) pauseSays();
-  if (screen) fit(desk, node);
+  if (screen) layOut(screen);
   loadPictures();
   desk.classList.add("ready");
   clock.show(screen);
@@ -51,13 +52,27 @@ export function paint(screen) {
   banner();
 }
 
-const loadPictures = () => load([shown(), now.current, ...now.queue].filter(Boolean));
+const loadPictures = () => load([front(), now.current, ...now.queue].filter(Boolean));
 
 function pauseSays() {
+  if (front()) return; // it could not be shown, and says so
   const line = document.querySelector("#place .pause");
   if (!line) return;
   const words = now.unsent ? [gettext("There is no connection right now."), storedHere(now.unsent)] : [gettext("Loading the next screen…")];
   line.textContent = words.join(" ");
+}
+
+// A screen whose script fails says so instead of being half a screen, or none, that takes answers.
+function layOut(screen) {
+  try {
+    if (screen.failed) throw screen.failed;
+    fit(desk, screen.node);
+    screen.painted = true;
+  } catch (error) {
+    reportError(error);
+    screen.painted = false;
+    $("place").replaceChildren(pause(gettext("This screen cannot be shown. Load the page again. If that does not help, flag the screen or skip it.")));
+  }
 }
 
 export function next() {
@@ -166,7 +181,7 @@ function answered({ lease, answer, key }) {
   const changed = outbox.entries().some((entry) => entry.lease === lease && entry.key !== key);
   if (screen && !changed) screen.newer = screen.seen === key ? null : { answer, seen: key };
   if (now.current?.lease === lease) now.current.elsewhere = true;
-  if (shown()?.lease === lease) banner();
+  if (front()?.lease === lease) banner();
 }
 
 // States that end the work at this page, whatever is in front; the others only when nothing is left to answer.

@@ -1,6 +1,7 @@
 // What the screens share on which sentences are rewritten. The sentences here are those of the server, which has the
 // last word: annotation/protocols/edits.py.
 
+import { composing } from "./keys.js";
 import { format } from "./say.js";
 
 const LONGEST = 1000;
@@ -36,7 +37,7 @@ export function wire(node, changed) {
     if (pointed && event.target.matches("[type=checkbox], [type=radio]") && !node.contains(typing())) rest(node);
   });
   node.addEventListener("keydown", (event) => {
-    if (!event.target.matches("textarea") || event.key !== "Enter" || event.isComposing) return;
+    if (!event.target.matches("textarea") || event.key !== "Enter" || composing(event)) return;
     if (!event.ctrlKey && !event.metaKey) event.preventDefault();
     rest(node); // also where it is to be submitted: leaving the field later would keep a draft of what is sent
   });

@@ -6,29 +6,61 @@ const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [ty
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
 
 const PLAIN = { u: "undo", f: "flag", h: "rules" };
+const HELP = ["?", "؟", "？"]; // as Latin, Arabic and full-width layouts write it
 const ARROWS = { ArrowLeft: "back", ArrowRight: "forward" };
 
+// Keys while an input method composes a word are that method's; 229 is what some browsers send for its first and last.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
+const DIGIT = /^\p{Nd}$/u; // of any script
+const LATIN = /\p{Script=Latin}/u;
+const UNNAMED = ["dead", "unidentified"]; // keys that type nothing by themselves, or of which the browser knows only the place
+const SIGNS = ["/KeyQ", "'KeyW", ";KeyQ", ":KeyQ"]; // Hebrew and Greek layouts have a sign where others have a letter
+
+const written = ({ key }) => key.normalize("NFKC").toLowerCase(); // full-width letters and digits are the usual ones
+
+// The place of a key on a layout in which its character means nothing here. AltGr types another character of a layout.
+const placeOf = (event, places) => (event.getModifierState("AltGraph") ? undefined : places.exec(event.code)?.[1].toLowerCase());
+
+// The digit that a key types, or else the one whose place it has: AZERTY has digits behind Shift. null if it is no digit.
 export function digit(event) {
-  if (/^[0-9]$/.test(event.key)) return event.key;
-  const place = /^(?:Digit|Numpad)([0-9])$/.exec(event.code); // AZERTY has digits behind Shift
-  return place && !event.shiftKey && !event.key.startsWith("Arrow") ? place[1] : null;
+  const key = written(event);
+  if (DIGIT.test(key)) return String(valueOf(key.codePointAt(0)));
+  const named = /^[a-z]{2,}\d*$/.test(key) && !UNNAMED.includes(key); // an arrow of the number pad
+  return event.shiftKey || named ? null : (placeOf(event, /^(?:Digit|Numpad)([0-9])$/) ?? null);
+}
+
+// Digits stand in the order of their values, in tens.
+function valueOf(code) {
+  let zero = code;
+  while (code - zero < 10 && DIGIT.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return code < 128 ? code - 48 : (code - zero) % 10;
+}
+
+// The Latin letter of a key: the one that it types, or, where the layout has none (Cyrillic, Arabic, Greek, Hebrew …), the
+// one whose place it has. Any other key by its own name, in lower case.
+export function letter(event) {
+  const key = written(event);
+  const types = /^[\0-\x7f]*$/.test(key) && !UNNAMED.includes(key) && !SIGNS.includes(key + event.code);
+  return types || (LATIN.test(key) && !UNNAMED.includes(key)) ? key : (placeOf(event, /^Key([A-Z])$/) ?? key);
 }
 
 function answerFor(event, screen) {
   if (!screen) return null;
   const number = digit(event);
-  const key = number ?? event.key.toLowerCase();
+  const key = number ?? letter(event);
   const radios = [...screen.node.querySelectorAll("input[name=answer]")];
   return radios.find(({ dataset, value }) => (dataset.keys ?? value).split(" ").includes(key))?.value ?? null;
 }
 
 export function onKey(event, actions, screen) {
-  if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || composing(event) || document.querySelector("dialog[open]")) return;
   const act = (name, ...given) => {
     event.preventDefault();
     if (!event.repeat) actions[name](...given);
   };
   const { target, key } = event;
+  const pressed = letter(event);
   if (key === "Escape") return act("leave");
   if (key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const send = target.closest?.(".sheet")?.querySelector("[type=submit], button:not([type])");
@@ -36,22 +68,22 @@ export function onKey(event, actions, screen) {
     if (target.closest?.("#place")) return act("submit");
   }
   if (target.closest?.(TYPING) || document.querySelector("details[open]")) return;
-  const undo = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && key.toLowerCase() === "z";
+  const undo = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && pressed === "z";
   if (undo) return act("undo");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (key === "?") return act("rules");
-  if (event.shiftKey && key.toLowerCase() === "s") return act("skip");
+  if (HELP.includes(key)) return act("rules");
+  if (event.shiftKey && pressed === "s") return act("skip");
   if (!event.repeat && kindOf(screen)?.key(event, screen)) return event.preventDefault();
   const answer = answerFor(event, screen);
   if (answer && (!event.shiftKey || digit(event))) return act("pick", answer);
   if (event.shiftKey) return;
   if (key === "Enter") return target.closest?.(PRESSING) ? event.repeat && event.preventDefault() : act("submit");
-  if (key.toLowerCase() === "z" || (key === " " && !target.closest?.(`${PRESSING}, input`))) {
+  if (pressed === "z" || (key === " " && !target.closest?.(`${PRESSING}, input`))) {
     event.preventDefault();
     const look = screen?.node.querySelector(".look:not(:checked)");
     return event.repeat || (look ? look.click() : actions.zoom.toggle());
   }
   if (actions.zoom.on && actions.zoom.pan(key)) return event.preventDefault();
   if (ARROWS[key] && !target.closest?.("input")) return act(ARROWS[key]);
-  if (PLAIN[key.toLowerCase()]) return act(PLAIN[key.toLowerCase()]);
+  if (PLAIN[pressed]) return act(PLAIN[pressed]);
 }

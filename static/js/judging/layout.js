@@ -37,7 +37,7 @@ const signal = (words) => words.classList.toggle("more", words.scrollHeight - wo
 
 // Sizes, set on the desk and on the screen's own cards.
 function size(desk, screen) {
-  const cards = screen.querySelector(".cards");
+  const cards = [...screen.querySelectorAll(".cards")].find((one) => one.querySelector("img"));
   const own = screen.querySelector(".declared");
   if (!cards || own) desk.dataset.layout = "words";
   if (!cards) return;
@@ -45,9 +45,8 @@ function size(desk, screen) {
     own.querySelectorAll(".cards").forEach(within);
     return anew(screen, cards, roomy.matches ? "words" : tall.matches ? "phone" : "low");
   }
-  const pictures = cards.querySelectorAll("img");
-  const aspect = pictures[0].getAttribute("width") / pictures[0].getAttribute("height") || 1;
-  const cells = { count: pictures.length, aspect };
+  const cells = cellsOf(cards);
+  const { aspect } = cells;
   cards.style.setProperty("--aspect", aspect);
   if (!tall.matches) {
     ["--cols", "--rows"].forEach((name) => cards.style.removeProperty(name));
@@ -58,17 +57,22 @@ function size(desk, screen) {
   cards.style.setProperty("--rows", chosen.rows);
   anew(screen, cards, roomy.matches ? desk.dataset.layout : "phone");
   const words = screen.querySelector("h1");
-  words.tabIndex = [words, words.parentElement].some((one) => one.scrollHeight > one.clientHeight + 1) ? 0 : -1; // it scrolls by key
+  if (words) words.tabIndex = [words, words.parentElement].some((one) => one.scrollHeight > one.clientHeight + 1) ? 0 : -1; // it scrolls by key
+}
+
+// An item may lack the picture of a role that is optional.
+function cellsOf(cards) {
+  const pictures = cards.querySelectorAll("img");
+  return { count: pictures.length, aspect: pictures[0]?.getAttribute("width") / pictures[0]?.getAttribute("height") || 1 };
 }
 
 // Where the style says how much room the pictures have, they take it.
 function within(cards) {
-  const pictures = cards.querySelectorAll("img");
-  const aspect = pictures[0].getAttribute("width") / pictures[0].getAttribute("height") || 1;
+  const { count, aspect } = cellsOf(cards);
   const place = cards.parentElement;
   place.style.maxHeight = "";
   const { width, height } = place.getBoundingClientRect();
-  const { cols, rows, field } = tall.matches && width ? best({ count: pictures.length, aspect }, width, height) : {};
+  const { cols, rows, field } = tall.matches && width && count ? best({ count, aspect }, width, height) : {};
   for (const [name, value] of Object.entries({ aspect, cols, rows })) {
     if (value) cards.style.setProperty(`--${name}`, value);
     else cards.style.removeProperty(`--${name}`);

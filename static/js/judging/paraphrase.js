@@ -3,7 +3,7 @@
 
 import { diff, inWords, mark } from "./diff.js";
 import { lineOf, one, set, unfit, wire, wordsOf, write } from "./edit-words.js";
-import { digit } from "./keys.js";
+import { digit, letter } from "./keys.js";
 import { format, readOut, say } from "./say.js";
 
 const REJECT = "reject";
@@ -66,7 +66,7 @@ function open(node) {
 }
 
 function key(event, { node }) {
-  const pressed = event.key.toLowerCase();
+  const pressed = letter(event);
   const place = digit(event);
   const options = $$(node, ".edit-option input");
   if (place) return Boolean(options[place - 1]) && pick(options[place - 1]);

@@ -3,7 +3,7 @@
 
 import { drags } from "./drag.js";
 import { kinds } from "./forms.js";
-import { digit } from "./keys.js";
+import { digit, letter } from "./keys.js";
 import { format, say } from "./say.js";
 
 const STEPS = 3;
@@ -102,7 +102,7 @@ function key(event, { node }) {
   const step = digit(event);
   if (step >= 1 && step <= STEPS) return take(node, step);
   if (event.shiftKey) return false;
-  const called = cards(node).find((card) => nameOf(card).toLowerCase() === event.key.toLowerCase());
+  const called = cards(node).find((card) => nameOf(card).toLowerCase() === letter(event));
   if (called) return go(node, called);
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!by || event.target.closest("input") || node.closest(".zoomed")) return false;

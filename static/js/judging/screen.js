@@ -1,6 +1,6 @@
 // One screen: { node, lease, answer }, made from the fragment that the server sent. `answer` is what was picked, or, where
 // the screen is a form, its fields; "" before there is one. `seen` is the key of that answer, where it was given here or
-// is stored; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
+// is stored; `painted` says that it has been laid out in front; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
 import { hold } from "./pictures.js";
@@ -11,7 +11,11 @@ export function screenFrom(node, answer = node.dataset.picked) {
   const screen = { node, lease: node.dataset.lease, answer };
   if (!node.dataset.form) return screen;
   screen.answer = "answered" in node.dataset ? fields(node) : "";
-  prepare(screen);
+  try {
+    prepare(screen);
+  } catch (error) {
+    screen.failed = error; // said when it comes to the front (desk.js)
+  }
   return screen;
 }
 
@@ -40,21 +44,34 @@ export function nameOf(radio) {
   return words.textContent.replace(/\s+/g, " ").trim();
 }
 
-export const focus = (screen) => screen?.node.querySelector("h1").focus({ preventScroll: true });
+export const focus = (screen) => screen?.node.querySelector("h1")?.focus({ preventScroll: true });
+
+const loaded = new WeakMap(); // picture → whether it did; nothing while it loads
 
 const RETRIES = [2, 4, 8, 16, 32]; // seconds: the server sends no picture while its storage hangs
 
 function watch(img) {
   const waits = RETRIES.values();
-  const isBroken = () => img.complete && img.src && !img.naturalWidth;
-  const failed = () => {
+  const ended = (did) => {
+    loaded.set(img, did);
+    if (did) return unmark(img);
     mark(img);
     const { value, done } = waits.next();
-    done || setTimeout(() => isBroken() && loadAgain(img), value * 1000);
+    done || setTimeout(() => loaded.get(img) === false && loadAgain(img), value * 1000);
   };
-  img.addEventListener("error", failed);
-  img.addEventListener("load", () => img.closest(".card-place")?.querySelector(".broken")?.remove());
-  if (isBroken()) failed();
+  img.addEventListener("error", () => ended(false));
+  img.addEventListener("load", () => ended(true));
+  if (img.complete && img.src) ended(img.naturalWidth > 0);
+}
+
+const unmark = (img) => img.closest(".card-place")?.querySelector(".broken")?.remove();
+
+// What still hides a picture of the screen, in a sentence, or "". One that nobody has asked to see yet hides nothing.
+export function hidden({ node }) {
+  const img = [...node.querySelectorAll("img")].find((one) => one.getClientRects().length && !loaded.get(one));
+  if (!img) return "";
+  const words = loaded.has(img) ? gettext("%(picture)s did not load.") : gettext("%(picture)s is still loading.");
+  return format(words, { picture: img.alt || img.closest(".row").querySelector(".says").textContent });
 }
 
 // Says on the card that its picture did not load, and offers to load it again.
@@ -71,13 +88,12 @@ function mark(img) {
 }
 
 function loadAgain(img) {
+  loaded.delete(img);
   img.removeAttribute("srcset");
   img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
 }
 
 // What stands in for a screen that is still on its way.
-export function pause() {
-  const line = document.createElement("h1");
-  line.className = "pause";
-  return line;
+export function pause(words = "") {
+  return Object.assign(document.createElement("h1"), { className: "pause", textContent: words, tabIndex: -1 });
 }

@@ -5,7 +5,7 @@ import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint
 import { newKey, post } from "./outbox.js";
 import { forgetHere, format, say, sayHere, tell } from "./say.js";
 import { forget, kindOf, same } from "./forms.js";
-import { answerOf, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
+import { answerOf, hidden, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
 const CANNOT = "cannot_judge";
 
@@ -26,7 +26,7 @@ export function submit(answer = shown() && answerOf(shown()), reason = "") {
   clearTimeout(now.advance);
   const screen = shown();
   if (!screen) return;
-  const lacks = answer === CANNOT ? "" : kindOf(screen)?.lacks(screen) || (!answer && gettext("Pick an answer first."));
+  const lacks = answer === CANNOT ? "" : hidden(screen) || kindOf(screen)?.lacks(screen) || (!answer && gettext("Pick an answer first."));
   if (lacks) return sayHere(lacks);
   const edit = Boolean(now.looking);
   if (edit && same(answer, screen.answer) && !reason) return present();
@@ -106,7 +106,7 @@ export async function flag() {
   const words = $("flag-reason").value.trim();
   if (!words) return sayHere(gettext("Say in a few words what is wrong."));
   try {
-    const json = await post(`${home}flag/`, { lease: shown().lease, flag_reason: words });
+    const json = await post(`${home}flag/`, { lease: (now.looking ?? now.current).lease, flag_reason: words });
     if (json.refused) return say(json.refused);
     $("flag-reason").value = "";
     closeSheets();

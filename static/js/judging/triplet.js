@@ -2,7 +2,7 @@
 
 import { diff, inWords, mark } from "./diff.js";
 import { lineOf, one, set, unfit, wire, wordsOf, write } from "./edit-words.js";
-import { digit } from "./keys.js";
+import { digit, letter } from "./keys.js";
 import { format, readOut, say } from "./say.js";
 
 const $ = (node, css) => node.querySelector(css);
@@ -72,7 +72,7 @@ function comes(node) {
 }
 
 function key(event, { node }) {
-  const pressed = event.key.toLowerCase();
+  const pressed = letter(event);
   const place = digit(event);
   const line = lineOf(node, pressed);
   if (place) return use(node, place);

@@ -1,6 +1,7 @@
 /* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; S, or
    the arrow up in that field, fills in the last reason. */
-"use strict";
+import { composing, digit, letter } from "../judging/keys.js";
+
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
 const sameReason = document.getElementById("same-reason");
@@ -22,8 +23,8 @@ function typing(target) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-  const key = event.key.toLowerCase();
+  if (!form || composing(event) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const key = digit(event) ?? letter(event);
   if (key === "s" && sameReason) {
     repeatReason(event);
     return;
