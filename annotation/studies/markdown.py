@@ -18,6 +18,7 @@ from annotation.markdown import PageRenderer, markdown
 
 WEB = ("https://", "http://", "mailto:")
 BLOCKS = ("paragraph", "heading", "bullet_list", "ordered_list", "blockquote", "table")  # each in its own direction
+EXAMPLES = ("blockquote", "tr")  # of the material, which no browser may translate
 KEPT = 512  # rendered texts
 LONGEST = 20_000  # characters, as in a protocol file; markdown-it takes a time that grows with the square of some texts
 UNKNOWN = "No uploaded image is named “{name}”. Upload it under “Images”, or use the name of one of those."
@@ -79,6 +80,8 @@ def _rendered(text: str, pictures: tuple[Picture, ...], level: int) -> SafeStrin
             token.tag = f"h{min(6, level - 1 + int(token.tag[1:]))}"
         if kind in BLOCKS and end == "open":
             token.attrSet("dir", "auto")
+        if kind in EXAMPLES and end == "open":
+            token.attrSet("translate", "no")
     return mark_safe(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))  # our renderer escapes everything
 
 

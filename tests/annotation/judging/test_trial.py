@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from html.parser import HTMLParser
 from random import Random
 
 import pytest
@@ -12,11 +13,12 @@ from django.urls import reverse
 from annotation.designs.presets import PRESETS
 from annotation.judging.trial_views import SCREENS
 from annotation.models import Judgment, Kind, Lease, Stage
+from annotation.protocols.declared import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.screens import build_screens
 from annotation.screens.trial import tasks_of_items, trial_leases
 from benchmarks import queries
-from tests.builders import every_protocol, studies
+from tests.builders import declared, every_protocol, studies
 
 pytestmark = pytest.mark.django_db
 SEED = 7
@@ -167,3 +169,41 @@ def test_answers_that_cross_on_their_way_are_both_there(client, stage):
     act(client, stage, "submit", second, answer="1")
     client.cookies["trial-0"] = kept.value
     assert client.get(home_of(stage), **JSON).json()["done"] == 2
+
+
+class Texts(HTMLParser):
+    """The texts in the place of the screen and in the templates of the next ones that a browser may translate."""
+
+    VOID = ("area", "br", "hr", "img", "input", "link", "meta", "wbr")
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.open: list[tuple[str, bool, bool]] = []  # tag, within a screen, kept from translation
+        self.kept, self.translated = 0, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        of, (inside, kept) = dict(attrs), self.open[-1][1:] if self.open else (False, False)
+        inside |= of.get("id") in ("place", "say") or tag == "template"
+        if tag not in self.VOID:
+            self.open.append((tag, inside, kept or of.get("translate") == "no"))
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        if data.strip() and self.open and self.open[-1][1]:
+            self.kept += self.open[-1][2]
+            self.translated += [] if self.open[-1][2] else [data.strip()]
+
+
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, *library.names(), "unusual"])
+def test_no_browser_translates_a_screen(client, manager, protocol):
+    """Every text of it, also of those fetched ahead."""
+    if protocol in PROTOCOLS:
+        stage = studies.stage(benchmark=every_protocol.benchmark(items=3), protocol=protocol, state="paused")
+    else:
+        stage = declared.asked(protocol).stages.get()
+    page = Texts(client.get(home_of(stage)).text)
+    assert page.kept > 3 and page.translated == []
