@@ -19,9 +19,10 @@ from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.seen import SeenForm, latest
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(SeenForm):
     check_rate = PercentField(
         50, label="Checks (% of an annotator's screens)", help_text="0 to 50. Around 10 is usual; 0 means no checks."
     )
@@ -43,7 +44,7 @@ class KnownForm(forms.Form):
     )
 
 
-class QuestionsForm(forms.Form):
+class QuestionsForm(SeenForm):
     text = forms.CharField(required=False, label="Questions", widget=forms.Textarea(attrs={"rows": 12}))
 
 
@@ -52,13 +53,15 @@ class QuestionsForm(forms.Form):
 def study_checks(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     do = request.POST.get("do", "")
-    bound = _forms(stage, do, request.POST)
     if request.method != "POST":
-        return _page(request, stage, bound)
+        return _page(request, stage, _forms(stage, do, request.POST))
     try:
-        if do in bound and not bound[do].is_valid():
-            return _page(request, stage, bound, status=422)
-        messages.success(request, _do(request, stage, do, bound))
+        with latest(stage, request):
+            bound = _forms(stage, do, request.POST)
+            if do in bound and not bound[do].is_valid():
+                return _page(request, stage, bound, status=422)
+            done = _do(request, stage, do, bound)
+        messages.success(request, done)
     except CannotSet as refusal:
         bound[do].add_error(None, str(refusal).split("\n"))
         return _page(request, stage, bound, status=422)

@@ -6,7 +6,7 @@ It shows names and Prolific ids, so only managers may see it.
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -18,6 +18,7 @@ from annotation.studies.forms import ErrorsAtFields
 from annotation.wording import REASON_LENGTH
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.seen import SeenForm, latest
 
 SHOWN = 20  # unknown ids
 MOST_BYTES = 5_000_000
@@ -25,7 +26,7 @@ REASONED = {"keep", "exclude", "reinstate"}
 ACTS = REASONED | {"left", "back"}
 
 
-class CodesForm(ErrorsAtFields):
+class CodesForm(SeenForm, ErrorsAtFields):
     completion_code = forms.CharField(max_length=40, label="Finished")
     screened_out_code = forms.CharField(max_length=40, label="Screened out")
     no_consent_code = forms.CharField(max_length=40, label="Did not agree")
@@ -69,11 +70,14 @@ def _page(request: StaffRequest, study: Study, status: int = 200, **bound) -> Ht
     sums = ("answers", "counted", "skipped", "active_minutes", "pay", "span_pay")
     context = {
         "section": "studies", "study": study, "participants": found, "links": _links(request, study),
-        "site": request.build_absolute_uri("/").rstrip("/"),
-        "codes": CodesForm(initial={name: getattr(study, name) for name in prolific.CODES}), "returned": ReturnedForm(),
+        "site": request.build_absolute_uri("/").rstrip("/"), "codes": _codes_form(study), "returned": ReturnedForm(),
         "totals": {name: sum(getattr(one, name) for one in found) for name in sums}, **bound,
     }  # fmt: skip
     return render(request, "participants/participants.html", context, status=status)
+
+
+def _codes_form(study: Study, sent: QueryDict | None = None) -> CodesForm:
+    return CodesForm(sent, initial={name: getattr(study, name) for name in prolific.CODES})
 
 
 def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
@@ -87,10 +91,13 @@ def _links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
 @require_POST
 @staff_only
 def study_codes(request: StaffRequest, pk: int) -> HttpResponse:
-    study, form = permissions.study_for(request.user, pk, Role.MANAGER), CodesForm(request.POST)
-    if not form.is_valid():
+    study = permissions.study_for(request.user, pk, Role.MANAGER)
+    with latest(study, request):
+        form = _codes_form(study, request.POST)
+        if form.is_valid():
+            prolific.set_codes(study=study, by=audit.named(request.user), **form.cleaned_data)
+    if form.errors:
         return _page(request, study, status=422, codes=form)
-    prolific.set_codes(study=study, by=audit.named(request.user), **form.cleaned_data)
     messages.success(request, "The codes have been saved. Enter the same codes on Prolific.")
     return redirect("study-participants", pk)
 

@@ -30,7 +30,11 @@ class CannotSave(ValueError):
 
 
 class ChangedElsewhere(CannotSave):
-    """Another page has saved another text since."""
+    """Another page has saved another text since, which is `stored`."""
+
+    def __init__(self, stored: str):
+        super().__init__("This draft was changed in another window. Your text here has not been saved.")
+        self.stored = stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, 
         raise CannotSave(f"This text has {len(text):,} characters. Shorten it to {MOST:,}; it has not been saved.")
     draft.text = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
     if seen and draft.text != text and digest_of(draft.text) != seen:
-        raise ChangedElsewhere("This draft was changed in another window. Your text here has not been saved.")
+        raise ChangedElsewhere(draft.text)
     if (draft.text, draft.benchmark) != (text, benchmark):
         draft.text, draft.benchmark = text, benchmark
         draft.save(update_fields=["text", "benchmark", "changed_at"])

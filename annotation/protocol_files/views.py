@@ -1,6 +1,7 @@
 """Pages of protocol files: what a draft can start from, the editor, and published versions."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from csp.constants import SELF
@@ -19,6 +20,7 @@ from annotation.protocol_files.publish import NameTaken, digest_of
 from annotation.protocols.declared.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks import audit, queries
+from benchmarks.differences import Part, differences, marked
 from benchmarks.formats.base import Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, staff_only
@@ -96,7 +98,7 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
             return redirect(f"{reverse('protocol-version', args=[version])}?benchmark={draft.benchmark_id or ''}")
     except drafts.CannotSave as refusal:
         draft.text = text.replace("\r\n", "\n")  # as it was typed
-        conflict = isinstance(refusal, drafts.ChangedElsewhere)
+        conflict = differences(draft.text, refusal.stored) if isinstance(refusal, drafts.ChangedElsewhere) else ()
         shown = _state if request.htmx else _editor
         return shown(request, draft, str(refusal), seen, conflict)
     except Unreadable:
@@ -109,7 +111,11 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _editor(
-    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: bool = False
+    request: StaffRequest,
+    draft: ProtocolDraft,
+    refusal: str = "",
+    seen: str = "",
+    conflict: Sequence[Part] = (),
 ) -> HttpResponse:
     """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`."""
     seed = whole_number(request.GET.get("seed"), 9)
@@ -123,15 +129,20 @@ def _editor(
 
 
 def _state(
-    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: bool = False
+    request: StaffRequest,
+    draft: ProtocolDraft,
+    refusal: str = "",
+    seen: str = "",
+    conflict: Sequence[Part] = (),
 ) -> HttpResponse:
     return render(request, "protocol_files/_state.html", _context(draft, refusal, seen, conflict))
 
 
-def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: bool) -> dict[str, Any]:
+def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: Sequence[Part]) -> dict[str, Any]:
     reading = drafts.reading_of(draft.text)
     found: dict[str, Any] = {
-        "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal, "conflict": conflict,
+        "draft": draft, "problems": reading.problems, "file": reading.file, "refusal": refusal,
+        "conflict": marked(conflict, "yours: ", "theirs: ") if conflict else "",
         "seen": seen or digest_of(draft.text),
     }  # fmt: skip
     if reading.file:

@@ -7,6 +7,7 @@ from django.conf import settings
 
 from annotation.models import Instructions, Member, Role
 from annotation.studies import markdown
+from benchmarks.seen import SeenForm
 
 
 class ErrorsAtFields(forms.Form):
@@ -23,7 +24,7 @@ class ErrorsAtFields(forms.Form):
                 field.widget.attrs["aria-describedby"] = " ".join(described)
 
 
-class InstructionsForm(ErrorsAtFields):
+class InstructionsForm(SeenForm, ErrorsAtFields):
     hinted = frozenset({"text"})
 
     text = forms.CharField(widget=forms.Textarea(attrs={"rows": 22, "dir": "auto"}))
@@ -66,7 +67,7 @@ class InstructionsForm(ErrorsAtFields):
         return {"text": given.pop("text"), "translations": {code: text for code, text in given.items() if text}}
 
 
-class RoleForm(forms.Form):
+class RoleForm(SeenForm):
     """Changes a member's role."""
 
     role = forms.ChoiceField(choices=Role.choices)

@@ -18,6 +18,7 @@ from annotation.studies.forms import InstructionsForm
 from annotation.studies.instructions import LANGUAGES, changed_languages, texts
 from benchmarks import audit
 from benchmarks.permissions import StaffRequest, staff_only
+from benchmarks.seen import latest
 from benchmarks.views.images import send_image
 
 UNFIT = 422
@@ -44,15 +45,17 @@ def instructions_image(request: HttpRequest, opaque: str) -> HttpResponse:
 def study_instructions(request: StaffRequest, pk: int) -> HttpResponse:
     """A POST adds the chosen images; unless it asks only for that or for a preview, it saves a new version too."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""), permissions.needed(request))
-    current, own, by = stage.instructions.latest("version"), stage.study.language, audit.named(request.user)
+    own, by = stage.study.language, audit.named(request.user)
     refused = _add_images(stage, request, by)
     pictures = instructions_images.pictures(stage)
     names = [picture.name for picture in pictures]
-    form = InstructionsForm(request.POST or None, current=current, own=own, images=names)
     unsaved = {"preview", "upload"} & set(request.POST)
-    if form.is_valid() and not unsaved and not refused:
-        lifecycle.revise_instructions(stage=stage, by=by, **form.words())
-        return redirect(f"{reverse('study-detail', args=[pk])}?stage={stage.position}")
+    with latest(stage, request):
+        current = stage.instructions.latest("version")
+        form = InstructionsForm(request.POST or None, current=current, own=own, images=names)
+        if form.is_valid() and not unsaved and not refused:
+            lifecycle.revise_instructions(stage=stage, by=by, **form.words())
+            return redirect(f"{reverse('study-detail', args=[pk])}?stage={stage.position}")
     shown = Instructions(**form.words()) if form.is_bound and form.is_valid() else current
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "form": form, "current": current,

@@ -23,6 +23,7 @@ from benchmarks import audit
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.permissions import StaffRequest, staff_only
 from benchmarks.records import ItemRecord
+from benchmarks.seen import latest
 
 UNFIT = 422
 DIGITS = 18  # of a number in a URL or form
@@ -175,7 +176,9 @@ def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
     """Change a member's role, or with `remove` remove the member."""
     found = permissions.member_for(request.user, pk, member)
     try:
-        messages.success(request, _do(request, found))
+        with latest(found, request):
+            done = _do(request, found)
+        messages.success(request, done)
     except members.CannotChange as refusal:
         messages.error(request, str(refusal))
     still = Member.objects.filter(study=pk, user=request.user, role__in=(Role.MANAGER, Role.OWNER))
@@ -190,6 +193,9 @@ def _do(request: StaffRequest, member: Member) -> str:
         members.remove(member=member, by=by)
         return f"{member.user} is no longer a member of this study."
     form = RoleForm(request.POST, member=member)
+    if form.is_outdated:
+        now = member.get_role_display().lower()
+        raise members.CannotChange(f"Somebody else has given {member.user} the role {now}. Change it again if need be.")
     if not form.is_valid():
         raise members.CannotChange("There is no such role.")
     changed = members.change(member=member, role=form.cleaned_data["role"], by=by)

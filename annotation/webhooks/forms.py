@@ -6,9 +6,10 @@ from annotation.models import Study, Webhook
 from annotation.studies.forms import ErrorsAtFields
 from annotation.webhooks.endpoints import types_of
 from benchmarks.models import Benchmark
+from benchmarks.seen import SeenForm
 
 
-class WebhookForm(ErrorsAtFields):
+class WebhookForm(SeenForm, ErrorsAtFields):
     """Adds or changes a webhook. With no type chosen, it gets all."""
 
     hinted = frozenset({"url", "types"})

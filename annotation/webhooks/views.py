@@ -19,6 +19,7 @@ from annotation.webhooks.forms import SinceForm, WebhookForm
 from benchmarks import audit
 from benchmarks.models import Benchmark
 from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
+from benchmarks.seen import latest
 
 UNFIT = 422
 SHOWN = 100  # deliveries on a page
@@ -100,12 +101,13 @@ def _detail_page(
 
 
 def _change(request: StaffRequest, webhook: Webhook, by: str) -> HttpResponse | None:
-    form = WebhookForm(request.POST, owner=webhook.owner, webhook=webhook)
-    if form.is_valid():
-        try:
-            endpoints.change(webhook=webhook, by=by, **form.cleaned_data)
-        except CannotChange as refusal:
-            form.add_error("url", str(refusal))
+    with latest(webhook, request):
+        form = WebhookForm(request.POST, owner=webhook.owner, webhook=webhook)
+        if form.is_valid():
+            try:
+                endpoints.change(webhook=webhook, by=by, **form.cleaned_data)
+            except CannotChange as refusal:
+                form.add_error("url", str(refusal))
     if form.errors:
         return _detail_page(request, webhook, form=form, status=UNFIT)
     messages.success(request, "Saved.")

@@ -6,9 +6,10 @@ from django.contrib.auth.models import User
 from benchmarks.jobs.forms import DescribedForm
 from benchmarks.notifications.kinds import KINDS, offered
 from benchmarks.notifications.subscriptions import chosen
+from benchmarks.seen import SeenForm
 
 
-class EmailForm(DescribedForm):
+class EmailForm(SeenForm, DescribedForm):
     """The address, and which messages are sent to it, if this installation sends any."""
 
     email = forms.EmailField(required=False, max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"}))

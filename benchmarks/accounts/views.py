@@ -27,6 +27,7 @@ from benchmarks.accounts.limits import seconds_to_wait
 from benchmarks.accounts.login_page import after_login, login_page, too_many, wait_page
 from benchmarks.notifications import subscriptions
 from benchmarks.permissions import StaffRequest
+from benchmarks.seen import latest
 
 FIRST = "first_password_of"  # in the session: the user whose first password was correct, and that password's hash
 
@@ -92,17 +93,19 @@ def log_out(request: HttpRequest) -> HttpResponse:
 def account(request: StaffRequest) -> HttpResponse:
     """The user's account; a POST says with `save` whether it changes the address and notifications, or the password."""
     user, save = User.objects.get(pk=request.user.pk), request.POST.get("save")
-    email = EmailForm(user, request.POST if save == "email" else None)
     password = PasswordChangeForm(user, request.POST if save == "password" else None)
     password.fields["old_password"].widget.attrs.pop("autofocus")  # the page has more than this form
     by = audit.named(user)
     if save == "password" and (wait := seconds_to_wait(request, user.get_username())):
         messages.error(request, too_many(wait))
         return redirect("account")
+    with latest(user, request):
+        email = EmailForm(user, request.POST if save == "email" else None)
+        if email.is_valid():
+            accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)
+            if "kinds" in email.cleaned_data:
+                subscriptions.choose(user=user, kinds=email.cleaned_data["kinds"], by=by)
     if email.is_valid():
-        accounts.change_email(user=user, email=email.cleaned_data["email"], by=by)
-        if "kinds" in email.cleaned_data:
-            subscriptions.choose(user=user, kinds=email.cleaned_data["kinds"], by=by)
         messages.success(request, "Saved.")
         return redirect("account")
     if settings.LOCAL_LOGIN and user.has_usable_password() and password.is_valid():

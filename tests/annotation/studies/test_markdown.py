@@ -7,8 +7,9 @@ from django.conf import settings
 
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import markdown
-from annotation.studies.instructions import ADDED, REMOVED, SAME, default_instructions, differences, marked
+from annotation.studies.instructions import default_instructions
 from annotation.studies.markdown import Picture, problems, to_html
+from benchmarks.differences import ADDED, REMOVED, SAME, differences, marked
 
 HAND = Picture("six-fingers", "/instructions/ab.jpg", 640, 480)
 

@@ -1,0 +1,53 @@
+"""The differences between two texts, as parts and as HTML."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
+ALIKE = 0.5  # of the words; lines that have less in common are shown whole, since fragments of both cannot be read
+SAME, REMOVED, ADDED = "same", "removed", "added"
+Part = tuple[str, str]  # SAME, REMOVED or ADDED, and its text
+
+
+def differences(before: str, after: str) -> list[Part]:
+    """What stayed, was removed and was added, in reading order: by lines first, then by words where lines differ."""
+    return list(_compared(before.splitlines(keepends=True), after.splitlines(keepends=True), _words))
+
+
+def _words(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
+    was, now = WORDS.findall("".join(before)), WORDS.findall("".join(after))
+    if SequenceMatcher(None, was, now).ratio() < ALIKE:
+        return _replaced(before, after)
+    return _compared(was, now, _replaced)
+
+
+def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
+    yield REMOVED, "".join(before)
+    yield ADDED, "".join(after)
+
+
+def _compared(before: Sequence[str], after: Sequence[str], within: Callable) -> Iterator[Part]:
+    for kind, i, j, k, m in SequenceMatcher(None, before, after).get_opcodes():
+        if kind == "replace":
+            yield from within(before[i:j], after[k:m])
+        elif kind == "equal":
+            yield SAME, "".join(after[k:m])
+        else:
+            yield (REMOVED, "".join(before[i:j])) if kind == "delete" else (ADDED, "".join(after[k:m]))
+
+
+def marked(parts: Sequence[Part], removed: str = "removed: ", added: str = "added: ") -> SafeString:
+    """The parts as HTML: `ins` and `del`, which screen readers announce in words."""
+    tags = {REMOVED: ("del", removed), ADDED: ("ins", added)}
+    pieces = (
+        format_html('<{0}><span class="visually-hidden">{1}</span>{2}</{0}>', *tags[kind], text)
+        if kind in tags
+        else text
+        for kind, text in parts
+        if text
+    )
+    return format_html_join("", "{}", ((piece,) for piece in pieces))

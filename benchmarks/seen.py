@@ -1,0 +1,95 @@
+"""Saving over what somebody else has saved meanwhile: the second save is stopped, and its page shows both.
+
+A form that changes what is stored is a `SeenForm`. Its page has a digest of the values that it was made from
+(`components/_seen.html`), which come back with it. The view makes the form from the values as they are under the row's
+lock (`latest`); if they are others by then, the form is not valid.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeGuard
+
+from django import forms
+from django.db import models, transaction
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from benchmarks.differences import differences, marked
+
+CHANGED = (
+    "Somebody else has saved this since you opened the page, so yours was not saved. Compare the two, put what you "
+    "need of theirs into yours, and save again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """A field that somebody else has saved with another value: theirs beside what was typed."""
+
+    label: str
+    changed: SafeString
+
+
+class SeenForm(forms.Form):
+    """Not valid if its page showed other values than `initial`, which must be what is stored now."""
+
+    @property
+    def seen(self) -> str:
+        """The digest of the values stored now: who saves what this page shows has seen them."""
+        return _digest(self.initial)
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.data.get("seen", self.seen) != self.seen if self.is_bound else False
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        if self.is_outdated:
+            self.add_error(None, CHANGED)
+
+    def meanwhile(self) -> list[Meanwhile]:
+        """What differs between the stored values and the typed ones, if somebody else has saved others."""
+        if not self.is_outdated:
+            return []
+        pairs = [(field, _lines(field, field.value()), _lines(field, _shown(field))) for field in self]
+        return [
+            Meanwhile(str(field.label), marked(differences(typed, stored), "yours: ", "theirs: "))
+            for field, typed, stored in pairs
+            if typed != stored
+        ]
+
+
+def _digest(values: Mapping[str, object]) -> str:
+    plain = {name: sorted(map(str, value)) if _is_list(value) else str(value) for name, value in values.items()}
+    return sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _is_list(value: object) -> TypeGuard[Sequence]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _shown(field: forms.BoundField) -> object:
+    """The stored value as the field shows it."""
+    return field.field.prepare_value(field.initial)
+
+
+def _lines(field: forms.BoundField, value: object) -> str:
+    """As a person reads it: choices by their labels, several one a line."""
+    names = {str(code): str(label) for code, label in getattr(field.field, "choices", ())}
+    given = sorted(map(str, value)) if _is_list(value) else ["" if value is None else str(value)]
+    return "\n".join(names.get(one, one) for one in given).replace("\r\n", "\n").strip()
+
+
+@contextmanager
+def latest(row: models.Model, request: HttpRequest) -> Iterator[None]:
+    """Within it, `row` has the values that are stored, and nobody else changes them, if the request may change them."""
+    if request.method != "POST":
+        yield
+        return
+    with transaction.atomic():
+        type(row)._default_manager.select_for_update(no_key=True).get(pk=row.pk)
+        row.refresh_from_db(fields=[one.attname for one in row._meta.concrete_fields if not one.is_relation])
+        yield
