@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
@@ -51,13 +52,22 @@ def staff_only(view: Callable) -> Callable:
     @wraps(view)
     def guarded(request: HtmxRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
-            login = redirect_to_login(request.get_full_path())
+            # What was sent is kept by the page that it was typed on (static/js/pages/typed.js): the login leads there.
+            page = came_from(request) if request.method == "POST" else ""
+            login = redirect_to_login(page or request.get_full_path())
             return HttpResponseClientRefresh() if request.htmx else login  # the whole page, not its fragment
         check_staff(request.user)
         with timezone.override(_zone(request.COOKIES.get(ZONE, ""))):
             return view(request, *args, **kwargs)
 
     return guarded
+
+
+def came_from(request: HttpRequest) -> str:
+    """The page of this installation that the browser comes from; "" if it names none."""
+    before = request.headers.get("Referer", "")
+    safe = url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure())
+    return before if safe else ""
 
 
 @lru_cache(maxsize=512)

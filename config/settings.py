@@ -112,6 +112,7 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "config.urls"
+CSRF_FAILURE_VIEW = "config.views.outdated_form"
 WSGI_APPLICATION = "config.wsgi.application"
 LOADERS = ["django.template.loaders.filesystem.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [

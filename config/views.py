@@ -1,5 +1,6 @@
 """Views of no particular part: the front page, the health check, and errors, which the API returns as JSON."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import redis
@@ -8,18 +9,20 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import redirect, render
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 from redis.exceptions import RedisError
 
 from benchmarks.api.errors import refusal
+from benchmarks.permissions import came_from
 from config import appearance, bodies, draining
 from config.cache import REDIS
 from config.middleware import is_api, wrong_address
 from workers.neighbours import Silent
+
+WORTH_COPYING = 20  # characters
 
 
 @require_safe
@@ -53,9 +56,7 @@ def health(request: HttpRequest) -> HttpResponse:
 @require_POST
 def choose_appearance(request: HttpRequest) -> HttpResponse:
     """Keep the choice, and return to the page that it was made on."""
-    before = request.headers.get("Referer", "")
-    safe = url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure())
-    response = redirect(before if safe else "home")
+    response = redirect(came_from(request) or "home")
     appearance.keep(response, request.POST.get("appearance", ""))
     return response
 
@@ -74,6 +75,21 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if is_api(request):
         return JsonResponse(refusal("NOT_FOUND", "There is no such URL."), status=404)
     return defaults.page_not_found(request, exception)
+
+
+def outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form whose page is from before a login or logout in another tab, or comes from another site: not carried out,
+    and its texts are shown, so that they can be copied."""
+    if is_api(request):
+        return JsonResponse(refusal("FORBIDDEN", f"CSRF check failed: {reason}"), status=403)
+    context = {"back": came_from(request), "texts": [text for text in _texts_of(request) if len(text) >= WORTH_COPYING]}
+    return render(request, "403_csrf.html", context, status=403)
+
+
+def _texts_of(request: HttpRequest) -> Iterator[str]:
+    for name, values in request.POST.lists():
+        if name != "csrfmiddlewaretoken" and "password" not in name:
+            yield from values
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -1,12 +1,17 @@
 """The pages by which managers come in, in a real browser: by keyboard, at both sizes, clean of axe's rules."""
 
+import re
+
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from playwright.sync_api import expect
 
+from annotation.studies import lifecycle
 from benchmarks.accounts import limits
 from tests.browser.looking import enter, flaws, tab_to
+from tests.builders import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GIVEN, OWN = "given-by-somebody-else", "a-secret-of-my-own"
@@ -39,3 +44,49 @@ def test_a_manager_waits_after_too_many_attempts_and_then_chooses_a_password(sit
     enter(page)
     expect(page).to_have_url(f"{site}/studies/")
     assert [one for one in page.errors if "429" not in one] == []
+
+
+def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of_the_same_user(site, page, sign_in):
+    ana, bea = (User.objects.create_superuser(name, password=OWN) for name in ("ana", "bea"))
+    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    address, field = f"{site}/studies/{stage.study_id}/instructions/?stage=1", page.locator("#id_text")
+
+    def lose_it() -> None:
+        sign_in(page, ana)
+        page.goto(address)
+        field.fill(rule)
+        page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+        page.get_by_role("button", name="Save as a new version").click()
+        expect(page).to_have_url(re.compile("/login/"))
+
+    lose_it()
+    sign_in(page, bea)
+    page.goto(address)
+    expect(field).not_to_have_value(rule)
+    lose_it()
+    page.get_by_label("Name").fill("ana")
+    page.get_by_label("Password").fill(OWN)
+    enter(page)
+    expect(field).to_have_value(rule)
+    expect(page.get_by_text("This is what you typed before. It is not saved yet.")).to_be_visible()
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page).to_have_url(re.compile(r"/studies/\d+/\?stage=1$"))
+    assert stage.instructions.latest("version").text == rule
+    page.wait_for_function("() => !Object.keys(sessionStorage).length")
+
+
+def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved_meanwhile(site, page, sign_in):
+    sign_in(page, User.objects.create_superuser("ana", password=OWN))
+    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    page.goto(f"{site}/studies/{stage.study_id}/instructions/?stage=1")
+    page.locator("#id_text").fill(rule)
+    page.locator("main [name=csrfmiddlewaretoken]").first.evaluate("field => (field.value = 'x'.repeat(64))")
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.get_by_role("heading", name="This page was out of date")).to_be_visible()
+    lifecycle.revise_instructions(stage=stage, text="The first one’s rule.", by="test")
+    page.get_by_role("link", name="Back to the page").click()
+    expect(page.locator("#id_text")).to_have_value(rule)
+    page.get_by_role("button", name="Save as a new version").click()
+    expect(page.locator(".meanwhile")).to_contain_text("The first one’s rule.")
+    expect(page.locator("#id_text")).to_have_value(rule)
+    page.errors.clear()
