@@ -43,7 +43,8 @@ def test_there_is_no_other_stage(client, manager, study, position):
 
 def test_what_does_not_fit_the_stage_is_refused(client, manager, study):
     assert post(client, "api-stage-target", study.pk, 1, target=0.02, expects=409).json()["code"] == "CANNOT_AIM"
-    post(client, "api-stage-target", study.pk, 1, target=2, expects=400)
+    for wrong in (2, "nan", "inf", "-1e999"):
+        post(client, "api-stage-target", study.pk, 1, target=wrong, expects=400)
     post(client, "api-stage-estimate", study.pk, 1, expects=409)
 
 
