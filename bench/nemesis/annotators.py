@@ -63,8 +63,8 @@ class Diary:
     acknowledged: dict[str, str] = field(default_factory=dict)  # key → receipt, or the lease of an undo
     refused: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    late: list[Failure] = field(default_factory=list)  # requests that took longer than SLOW, answered or not
     times: list[float] = field(default_factory=list)  # of acknowledgements
-    slow: list[tuple[float, float]] = field(default_factory=list)  # answers that took long: sent, and answered or not
 
 
 class NotSent(Exception):
@@ -252,8 +252,8 @@ class Annotator:
         try:
             return self._asked(method, path, body, begun)
         finally:
-            if path.endswith("submit/") and time.monotonic() - begun > SLOW:
-                self.diary.slow.append((begun, time.monotonic()))
+            if (took := time.monotonic() - begun) > SLOW:
+                self.diary.late.append(Failure(begun, begun + took, f"{took:.1f} s"))
 
     def _asked(self, method: str, path: str, body: str | None, begun: float) -> dict:
         status, what = None, ""

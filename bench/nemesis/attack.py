@@ -6,18 +6,18 @@ The order of faults, their lengths and every choice come from the seed; what the
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from bench.nemesis import account, faults
+from bench.nemesis import account, faults, slow_clients
 from bench.nemesis.account import Account
-from bench.nemesis.annotators import Annotator, Failure
+from bench.nemesis.annotators import SLOW, Annotator, Failure
 from bench.nemesis.faults import Ground, Struck
 from bench.nemesis.manager import Manager, Summary
-from bench.nemesis.neighbours import SLOWEST, Storage, Uploads, Viewers, slow_within
+from bench.nemesis.neighbours import Storage, Uploads, Viewers
 from bench.nemesis.proxy import Proxy
 from bench.nemesis.small_disk import SmallDisk
 from benchmarks.jobs.room import LEAST
@@ -63,7 +63,7 @@ class Findings:
     longest_gap: float  # seconds without an acknowledgement
     gave_up: list[str] = field(default_factory=list)
     unsent: int = 0
-    slow: list[str] = field(default_factory=list)
+    late: list[Failure] = field(default_factory=list)  # answers, while only a neighbour hung or clients were slow
     starved: list[str] = field(default_factory=list)
     images: Counter = field(default_factory=Counter)  # by the status of their answer
     uploads: Counter = field(default_factory=Counter)
@@ -81,7 +81,7 @@ class Findings:
             "requests failed outside faults": len(self.failures),
             f"faults after which a part was not back in {self.within:g} s": len(late),
             "times that Winnow gave up": len(self.gave_up),
-            f"answers slower than {SLOWEST:g} s while a neighbour hung": len(self.slow),
+            f"answers later than {SLOW:g} s while neighbours hung or clients were slow": len(self.late),
             "times that uploads took the database's room": len(self.starved),
         }
 
@@ -92,7 +92,7 @@ class Findings:
             *self.summary.unexpected,
             *self.summary.torn,
             *self.gave_up,
-            *self.slow[:5],
+            *(f"{one.what} for an answer" for one in self.late[:5]),
             *self.starved,
         ]
         return found + [f"{one.what} outside faults" for one in self.failures[:5]]
@@ -172,6 +172,7 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
     seconds = time.monotonic() - begun
     summary = manager.finish()
     diaries = {token: one.diary for token, one in people.items()}
+    calm = [*faults.hanging(ground), *slow_clients.SENT]
     found = account.account(diaries, url=database_url(ground.winnow.var), study=manager.study, export=summary.export)
     failures = [failure for diary in diaries.values() for failure in diary.failures]
     outside = account.outside(failures, struck)
@@ -181,14 +182,15 @@ def _fight(plan: Plan, ground: Ground, manager: Manager, deadline: float, say: C
         summary, found, list(kinds), plan.within, seconds,
         _longest_gap(sorted(at for diary in diaries.values() for at in diary.times)),
         ground.gave_up, sum(len(one.outbox) for one in people.values()),
-        list(slow_within([one for diary in diaries.values() for one in diary.slow], _hung(ground, struck))),
+        list(_late([one for diary in diaries.values() for one in diary.late], struck, calm)),
         [f"{ground.uploads.least:,} bytes were left"] if ground.uploads.least < LEAST else [],
     )  # fmt: skip
 
 
-def _hung(ground: Ground, struck: Sequence[Struck]) -> list[tuple[float, float]]:
-    """From when to when a neighbour hung and nothing else was wrong."""
-    return [(one.begun, one.well) for one in struck if one.names and {*one.names} <= faults.hanging(ground).keys()]
+def _late(late: Sequence[Failure], struck: Sequence[Struck], calm: Collection[str]) -> Iterator[Failure]:
+    """Those that began while only such faults lasted as may make no answer late."""
+    windows = [(one.begun, one.well) for one in struck if one.names and {*one.names} <= {*calm}]
+    return (one for one in late if any(begun <= one.begun <= well for begun, well in windows))
 
 
 def _idle(annotator: Annotator) -> bool:

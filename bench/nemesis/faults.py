@@ -16,9 +16,10 @@ import psutil
 import psycopg
 from celery import Celery
 
-from bench.nemesis import neighbours, proxy
+from bench.nemesis import neighbours, proxy, slow_clients
 from bench.nemesis.neighbours import Storage, Uploads
 from bench.nemesis.proxy import Proxy
+from bench.nemesis.slow_clients import SlowClients
 from bench.nemesis.small_disk import SmallDisk
 from config.services import broker_url, database_url, redis_url
 from tests.config.running import PARTS, Winnow, children
@@ -170,6 +171,9 @@ def kinds(ground: Ground) -> dict[str, Fault]:
     found["connections delayed"] = trouble(proxy.DELAY, at_once=False)
     found["clock steps forward"] = Fault(lambda: ground.set_clock(STEP))
     found["clock steps back"] = Fault(lambda: ground.set_clock(0))
+    for kind in slow_clients.SENT:
+        clients = SlowClients(ground.winnow.port, kind)
+        found[kind] = Fault(clients.begin, clients.end, lasts=True)
     if ground.disk:
         found["disk full"] = Fault(ground.disk.fill, ground.disk.free, lasts=True)
     return found | hanging(ground)

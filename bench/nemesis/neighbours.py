@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -25,7 +25,6 @@ from bench.nemesis.small_disk import bind
 from tests.builders import object_storage
 from tests.config.running import free_port
 
-SLOWEST = 3.0  # seconds that an answer may take while a neighbour hangs
 HANGS = (5, 8)  # seconds for which one does, from and to: longer than any deadline
 NAME = "storage.nemesis"
 VIEWERS, LOOKS_EVERY = 12, 0.3  # seconds
@@ -178,10 +177,3 @@ class Uploads:
         self.stop.set()
         for thread in self.threads:
             thread.join()
-
-
-def slow_within(slow: Sequence[tuple[float, float]], windows: Sequence[tuple[float, float]]) -> Iterator[str]:
-    """Answers that took too long, of those that were sent while a neighbour hung."""
-    for begun, ended in slow:
-        if any(begin <= begun <= end for begin, end in windows):
-            yield f"an answer took {ended - begun:.1f} s while a neighbour hung"

@@ -26,7 +26,7 @@ WHERE username = 'admin'
 """
 FAULTS = [
     "kill -9 a web process", "connections reset", "clock steps forward", "kill -9 a PostgreSQL session",
-    "answers cut short + kill -9 Valkey", "clock steps back",
+    "answers cut short + kill -9 Valkey", "clock steps back", "slow bodies + slow readers",
 ]  # fmt: skip
 
 
