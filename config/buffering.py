@@ -31,14 +31,15 @@ SEND_SECONDS = 120  # without any progress: the kernel holds megabytes, and says
 LINGER_SECONDS = 10  # for the client to read a refusal before it notices that its body is not wanted
 PIECE = 64 * 1024
 MOST_WAITING = 4 * PIECE  # bytes of an answer; more of it is made once the client has taken these
+MOST_HELD = 64 * 2**20  # bytes of requests that have not arrived
 SPARE_FILES = 128  # open files of a worker that are not connections
 LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*\r\n", re.IGNORECASE)
 CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
 EXPECTS = re.compile(rb"\r\nexpect:[ \t]*100-continue", re.IGNORECASE)
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LONG_HEAD = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-    b"Content-Length: 52\r\n\r\nThe headers are too long. Delete this site's cookies"
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
+    b"The headers of this request are too long. Delete this site's cookies, and try again.\n"
 )
 
 
@@ -136,6 +137,7 @@ class Worker(ThreadWorker):
         self.watched: dict[Connection, Callable[[Connection], None]] = {}  # the longest first
         self.queued: deque[Connection] = deque()  # for a thread that may read a streamed body
         self.streaming = 0
+        self.held = 0  # bytes of requests
         self.most_streaming = max(1, self.cfg.threads // 2)
         self.looked_at = 0.0
         self.stopping_at: float | None = None
@@ -153,16 +155,12 @@ class Worker(ThreadWorker):
     # From the connection to the thread
 
     def accept(self, listener: socket.socket) -> None:
-        """When no more connections fit, the one goes that has kept us waiting for the longest."""
         try:
             sock, client = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
             return
         self.nr_conns += 1
-        if self.nr_conns >= self.worker_connections:
-            waiting = (conn for conn, act in self.watched.items() if act != self._send)
-            if (longest := next(waiting, None)) is not None:
-                self._drop(longest)
+        self._make_room()
         self._await_request(Connection(self.cfg, sock, client, listener.getsockname()))
 
     def on_client_socket_readable(self, conn: Connection, client: socket.socket) -> None:
@@ -185,14 +183,25 @@ class Worker(ThreadWorker):
         if not data:
             return self._drop(conn)
         conn.received += data
-        self._start_if_whole(conn)
+        self.held += len(data)
+        self._make_room()
+        if conn.sock.fileno() >= 0:
+            self._start_if_whole(conn)
+
+    def _make_room(self) -> None:
+        """Drop those that have kept us waiting for the longest while there are too many, or have sent too much."""
+        while self.nr_conns >= self.worker_connections or self.held > MOST_HELD:
+            waiting = (conn for conn, act in self.watched.items() if act != self._send)
+            if (longest := next(waiting, None)) is None:
+                return
+            self._drop(longest)
 
     def _start_if_whole(self, conn: Connection) -> None:
         if conn.body is None and not self._read_head(conn):
             if len(conn.received) <= HEAD_BYTES:
                 return self._watch(conn, selectors.EVENT_READ, self._receive)
             conn.waiting += LONG_HEAD
-            conn.received.clear()
+            self._forget(conn, len(conn.received))
             conn.keeps = False
             return self._go_on(conn)
         if len(conn.received) < conn.whole:
@@ -221,7 +230,7 @@ class Worker(ThreadWorker):
         taken = len(conn.received) if conn.body.streamed else conn.whole
         left = max(0, conn.whole + conn.body.length - taken) if conn.body.streamed else 0
         source = Source(conn.sock, bytes(conn.received[:taken]), left, conn.body.expects)
-        del conn.received[:taken]
+        self._forget(conn, taken)
         conn.parser = get_parser(self.cfg, source, conn.client)
         conn.streamed, conn.body, conn.searched = conn.body.streamed, None, 0
         if conn.streamed and self.streaming >= self.most_streaming:
@@ -229,6 +238,10 @@ class Worker(ThreadWorker):
         else:
             self.streaming += conn.streamed
             self.enqueue_req(conn)
+
+    def _forget(self, conn: Connection, size: int) -> None:
+        del conn.received[:size]
+        self.held -= size
 
     # In the thread
 
@@ -376,6 +389,7 @@ class Worker(ThreadWorker):
         if conn.answer:
             with suppress(Exception):
                 self._end_answer(conn, conn.answer)
+        self._forget(conn, len(conn.received))
         self.nr_conns -= 1
         conn.close()
 

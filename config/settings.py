@@ -255,8 +255,8 @@ ACCEL_REDIRECT = os.environ.get("WINNOW_ACCEL_REDIRECT", "")  # nginx's internal
 LLM_ENDPOINTS = [address.rstrip("/") for address in os.environ.get("WINNOW_LLM_ENDPOINTS", "").split()]
 MODELS = Path(os.environ.get("WINNOW_MODELS", VAR / "models"))  # model weights that managers may choose by name
 # Bytes of the largest body that anybody may send and that the web server keeps in memory until all of it has arrived:
-# more than an answer with every text that a screen takes. Larger ones: config/bodies.py
-BUFFERED_BODY = 128 * 1024
+# 12 texts of 5,000 characters, as a screen may ask for, are at most 720 kB. Larger ones: config/bodies.py
+BUFFERED_BODY = 2**20
 FILE_UPLOAD_TEMP_DIR = services.folder(VAR / "uploads")
 S3_BUCKET = os.environ.get("WINNOW_S3_BUCKET", "")  # of an object storage that keeps files instead of MEDIA_ROOT
 if S3_BUCKET:

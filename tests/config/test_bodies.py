@@ -85,7 +85,7 @@ def test_nothing_large_is_read_from_strangers_at_any_address(unread, size):
 @pytest.mark.parametrize("path", ["/appearance/", "/login/", "/join/a/", "/judge/a/submit/", "/judge/a/", "/nowhere/"])
 def test_who_sends_too_much_reads_how_much_may_be_sent(client, unread, path):
     answer = send(client, path, 400_000_000, FORM)
-    assert answer.status_code == 413 and "at most 128" in answer.text and "Winnow" in answer.text
+    assert answer.status_code == 413 and "at most 1.0" in answer.text and "Winnow" in answer.text
 
 
 @pytest.mark.parametrize("name", bodies.FILES)

@@ -116,7 +116,7 @@ def test_who_is_too_slow_loses_the_connection(hasty, slow):
         assert len(read(client)) < 3_000_000
 
 
-@pytest.mark.parametrize("size", [0, 1, 131_072, 131_073, 5_000_000])
+@pytest.mark.parametrize("size", [0, 1, 2**20, 2**20 + 1, 5_000_000])
 def test_a_body_arrives_whole_however_it_is_cut(server, size):
     head = HEAD + f"Content-Length: {size}\r\nConnection: close\r\n\r\n".encode()
     sent = head + b"x" * size
@@ -147,7 +147,7 @@ def test_requests_that_come_together_are_answered_in_turn(server):
 
 
 @pytest.mark.parametrize(
-    ("path", "length", "asked"), [("/", 1000, True), ("/", 10**6, True), ("/unread", 10**6, False)]
+    ("path", "length", "asked"), [("/", 1000, True), ("/", 2 * 10**6, True), ("/unread", 2 * 10**6, False)]
 )
 def test_a_client_that_waits_is_asked_for_its_body_once_it_is_wanted(server, path, length, asked):
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nConnection: close\r\n"
@@ -172,17 +172,25 @@ def test_what_is_no_request_is_refused(server, sent, status):
         assert read(client).startswith(b"HTTP/1.1 " + status)
 
 
-def test_when_no_more_connections_fit_those_that_wait_longest_go(tmp_path, monkeypatch):
-    monkeypatch.setattr(buffering.Worker, "init_process", fewer(buffering.Worker.init_process))
+@pytest.mark.parametrize(("name", "most"), [("MOST_HELD", 500_000), ("worker_connections", 50)])
+def test_when_no_more_fits_those_that_wait_longest_go(tmp_path, monkeypatch, name, most):
+    monkeypatch.setattr(buffering, "MOST_HELD", most if name == "MOST_HELD" else 10**9)
+    if name == "worker_connections":
+        monkeypatch.setattr(buffering.Worker, "init_process", fewer(buffering.Worker.init_process, most))
     with serving(tmp_path / "log") as port, contextlib.ExitStack() as stack:
-        for _ in range(100):
-            stack.enter_context(connected(port, HEAD))
+        clients = [
+            stack.enter_context(connected(port, HEAD + b"X: " + b"x" * 8_000 + b"\r\nY: " + b"y" * 2_000))
+            for _ in range(100)
+        ]
         assert ask(port)[0] == 200
+        assert not read(clients[0]), "its connection is closed"
+        clients[-1].sendall(b"\r\nConnection: close\r\n\r\n")
+        assert b"200 OK" in read(clients[-1])
 
 
-def fewer(init_process):
+def fewer(init_process, most: int):
     def begin(worker) -> None:
-        worker.worker_connections = 50
+        worker.worker_connections = most
         init_process(worker)
 
     return begin
