@@ -88,7 +88,7 @@ def outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def _texts_of(request: HttpRequest) -> Iterator[str]:
     for name, values in request.POST.lists():
-        if name != "csrfmiddlewaretoken" and "password" not in name:
+        if name not in ("csrfmiddlewaretoken", "seen") and "password" not in name:
             yield from values
 
 
