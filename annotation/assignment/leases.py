@@ -25,10 +25,17 @@ COLUMNS = f"{columns(Lease, 'lease')}, {columns(Task, 'task')}"
 POOL, OWN = "slot.reserved_id IS NULL", "slot.reserved_id = %(annotator)s"
 
 # In a pool, a check of the annotator's own: never one that as many others hold as may hold an ordinary task.
-CHECK = f"""{OWN} AND (
-      SELECT count(*) FROM annotation_slot held
-      WHERE held.task_id = slot.task_id AND held.held_until > now()) < %(overlap)s"""
-SEEN_BY_FEWEST = "(SELECT count(*) FROM annotation_lease seen WHERE seen.task_id = slot.task_id), slot.rank"
+# Of the others, the one given longest ago, by the newest leases of all, so that the cost does not grow with the study.
+# Both are materialized, or PostgreSQL works them out for each check.
+CHECK = f"""{OWN} AND NOT EXISTS (
+      SELECT FROM screens WHERE screens.task_id = slot.task_id AND screens.count >= %(overlap)s)"""
+GIVEN_OUT = """screens AS MATERIALIZED (
+  SELECT task_id, count(*) FROM annotation_slot WHERE stage_id = %(stage)s AND held_until > now() GROUP BY task_id
+), newest AS MATERIALIZED (
+  SELECT task_id, max(id) AS id FROM (SELECT id, task_id FROM annotation_lease ORDER BY id DESC LIMIT 2000) lease
+  GROUP BY task_id
+), """
+LONGEST_AGO = "(SELECT id FROM newest WHERE newest.task_id = slot.task_id) NULLS FIRST, slot.rank"
 
 # From then on it is a slot of the pool, at the place of the ordinary one that the annotator would have got. Skipped,
 # lapsed or left behind, it goes to the next annotator like any other, so that nobody with two desks tells them apart.
@@ -99,10 +106,10 @@ def claim(whose: str, apart: bool) -> str:
     may += " AND EXISTS (SELECT FROM room)"
     if apart:
         may += f" AND NOT {exposure.met('(SELECT item_id FROM annotation_task WHERE id = slot.task_id)')}"
-    order = SEEN_BY_FEWEST if whose == CHECK else "slot.rank"
+    order = LONGEST_AGO if whose == CHECK else "slot.rank"
     take = TAKE.format(more=INTO_POOL if whose == CHECK else "", columns=COLUMNS)
     return f"""
-WITH {KEPT}, room AS (
+WITH {GIVEN_OUT if whose == CHECK else ""}{KEPT}, room AS (
   SELECT FROM mine WHERE stage_id = %(stage)s HAVING count(*) < %(wanted)s
 ), expired AS (
   SELECT slot.id, slot.task_id FROM annotation_slot slot

@@ -392,7 +392,7 @@ def let_go(stage, annotator, how: str) -> list[Task]:
         for lease in leases if how == "skip" else ():
             assignment_leases.skip(annotator=annotator, token=lease.token)
     if how == "lapse":
-        Slot.objects.filter(annotator=annotator).update(held_until=timezone.now() - timedelta(seconds=1))
+        Slot.objects.filter(annotator=annotator).update(held_until=timezone.now() - timedelta(hours=1))
     if how == "leave":
         participant_lifecycle.leave(annotator=annotator, by="test")
     assert {task.kind for task in gone} == {"judge", "check"}
@@ -415,7 +415,7 @@ def test_a_late_answer_to_a_check_that_went_on_is_kept_like_any_other():
     stage, _ = with_checks(check_rate=0.5, items=10, known=5)
     one, other = studies.people(stage.study, 2)
     leases = assignment_leases.hold(annotator=one, stage=stage, wanted=4)
-    Slot.objects.filter(annotator=one).update(held_until=timezone.now() - timedelta(seconds=1))
+    Slot.objects.filter(annotator=one).update(held_until=timezone.now() - timedelta(hours=1))
     assert len(held(other, stage, wanted=8)) == 8
     receipts = [studies.submit(one, lease) for lease in leases]
     assert {lease.task.kind for lease in leases} == {"judge", "check"}
