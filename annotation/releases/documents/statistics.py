@@ -67,8 +67,8 @@ class Cell:
 
 
 def shown(line: Mapping) -> list[Mapping]:
-    """The images of a line of items.jsonl that are in the data: the positive one, the negative one if there is, and all
-    in roles of the user's own.
+    """The images of a line of items.jsonl that are counted: the positive one, the negative one if there is, and all in
+    roles of the user's own. Candidates that nobody chose are in the data, but in no question.
     """
     return [image for image in line["images"] if image["chosen"] or image["key"] == POSITIVE or is_own(_role(image))]
 
