@@ -14,7 +14,7 @@ from concurrent.futures import TimeoutError as Late
 from typing import TypeVar
 
 PAUSE = 2.0  # seconds until a neighbour that is not waited for is tried again
-PATIENCE = 0.1  # seconds to wait for a place
+PATIENCE = 0.5  # seconds to wait for a place
 
 Made = TypeVar("Made")
 _serving = threading.local()

@@ -40,7 +40,7 @@ def taking(size: int, what: str) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         left = shutil.disk_usage(settings.VAR).free - RESERVE - _held()
         if size > left:
-            has = f"It needs {size:,} bytes; {max(0, left):,} are left beside other uploads and the server's reserve."
+            has = f"{size:,} bytes are needed; {max(0, left):,} are left beside other uploads and the server’s reserve."
             raise NoRoom(f"The server has no room for {what}. {has} Make room, then upload again.")
         yield
 

@@ -43,7 +43,7 @@ REFUSED = {"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "Inval
 
 # Of the 8 threads of a web process, what annotators see takes 3 at most, and what managers do 2
 SHOWING = Neighbour("The object storage", seconds=1.5, at_once=3)
-MANAGING = Neighbour("The object storage", seconds=5, at_once=2)
+MANAGING = Neighbour("The object storage", seconds=10, at_once=2)
 PACE = 2**20  # bytes a second that are waited for besides
 
 Given = TypeVar("Given")
