@@ -15,6 +15,7 @@ from typing import TypeGuard
 from django import forms
 from django.db import models, transaction
 from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
 from django.utils.safestring import SafeString
 
 from benchmarks.differences import differences, marked
@@ -90,6 +91,6 @@ def latest(row: models.Model, request: HttpRequest) -> Iterator[None]:
         yield
         return
     with transaction.atomic():
-        type(row)._default_manager.select_for_update(no_key=True).get(pk=row.pk)
+        get_object_or_404(type(row)._default_manager.select_for_update(no_key=True), pk=row.pk)
         row.refresh_from_db(fields=[one.attname for one in row._meta.concrete_fields if not one.is_relation])
         yield

@@ -5,8 +5,8 @@ import logging
 import os
 
 from celery import Celery, Task
+from celery.exceptions import OperationalError
 from celery.signals import worker_before_create_process
-from kombu.exceptions import OperationalError
 
 from workers.neighbours import Neighbour, Silent
 

@@ -30,6 +30,7 @@ def judge_all(desk, screens: int, hasty: bool = False) -> None:
     for number in range(screens):
         token = desk.lease
         lease = Lease.objects.select_related("task__item").get(token=token)
+        desk.page.wait_for_function("() => [...document.images].every(one => one.complete)")
         desk.press("1" if hasty and number % 7 == 0 else truth_of(lease), "Enter")
         if number < screens - 1:
             desk.page.wait_for_function(

@@ -85,7 +85,7 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
     send(client, annotator, html, answer="none")
     for _ in range(2):
         html = page(client, annotator).content.decode()
-        assert f"Right answer: <b>{read_answer.place_on_screen(step.lease, 'candidate-1')}</b>" in html
+        assert f'Right answer: <b translate="no">{read_answer.place_on_screen(step.lease, "candidate-1")}</b>' in html
 
 
 def test_nothing_tells_the_right_answer_before_it_is_given(client):

@@ -62,7 +62,7 @@ def test_a_model_says_which_captions_it_cuts(tmp_path, kind, fits, too_long, tin
     names = {"open_clip": tiny, "sentence": f"sentence-transformers:{tiny_sentences}"}
     names |= {"language": f"language-model:{tiny_gpt}"}
     name = names.get(kind) or f"itm:{tiny_matching(tmp_path / 'itm')}"
-    model = encoder.load(parse_model(name), "cpu")
+    model = encoder.load(parse_model(name, models=Path("/")), "cpu")
     if kind == "itm":
         model.processor.tokenizer.model_max_length = 512  # as published ones say
     assert model.cut(fits) is None
