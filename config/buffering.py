@@ -6,7 +6,6 @@ most. Such bodies are for people who have logged in (bodies.py). A request that 
 """
 
 import io
-import re
 import resource
 import select
 import selectors
@@ -21,6 +20,9 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from gunicorn.http import get_parser, wsgi
+from gunicorn.http.body import LengthReader
+from gunicorn.http.errors import InvalidHeader
+from gunicorn.http.message import Request
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
 HEAD_BYTES = 64 * 1024
@@ -33,9 +35,8 @@ PIECE = 64 * 1024
 MOST_WAITING = 4 * PIECE  # bytes of an answer; more of it is made once the client has taken these
 MOST_HELD = 64 * 2**20  # bytes of requests that have not arrived
 SPARE_FILES = 128  # open files of a worker that are not connections
-LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*\r\n", re.IGNORECASE)
-CHUNKED = re.compile(rb"\r\ntransfer-encoding:", re.IGNORECASE)
-EXPECTS = re.compile(rb"\r\nexpect:[ \t]*100-continue", re.IGNORECASE)
+LONGEST_BODY = 2**60  # bytes; a longer one is no number to reckon with
+QUEUE_SECONDS = 60  # for a thread that reads a body that is not buffered
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LONG_HEAD = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
@@ -43,27 +44,22 @@ LONG_HEAD = (
 )
 
 
-class Body(NamedTuple):
-    """What a request's head says of its body. `streamed`: a thread reads it while it arrives."""
-
-    length: int
-    streamed: bool
-    expects: bool  # the client waits until it is asked for it
-
-    @classmethod
-    def of(cls, head: bytes) -> "Body":
-        found = LENGTH.search(head)
-        length = int(found[1][:18]) if found else 0
-        return cls(length, length > settings.BUFFERED_BODY or bool(CHUNKED.search(head)), bool(EXPECTS.search(head)))
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 10\r\nContent-Type: text/plain\r\n\r\n"
+    b"Too many others are sending files. Try again in a minute.\n"
+)
 
 
 class Source:
-    """A request as gunicorn's parser reads it: what has arrived, and then the rest of a streamed body. One without a
-    length has no rest: it is refused unread."""
+    """A request as gunicorn's parser reads it: its head, and once that is read (`begin`) what has arrived of its body
+    and then the rest of a streamed one. One without a length has no rest: it is refused unread."""
 
-    def __init__(self, sock: socket.socket, arrived: bytes, left: int = 0, expects: bool = False):
-        self.sock, self.arrived, self.left, self.expects = sock, io.BytesIO(arrived), left, expects
-        self.deadline = time.monotonic() + BODY_SECONDS + left / SLOWEST
+    def __init__(self, sock: socket.socket, head: bytes):
+        self.sock, self.arrived = sock, io.BytesIO(head)
+        self.left, self.expects, self.deadline = 0, False, 0.0
+
+    def begin(self, arrived: bytes, left: int, expects: bool) -> None:
+        self.arrived, self.left, self.expects = io.BytesIO(arrived), left, expects
 
     def recv(self, size: int) -> bytes:
         """Raises TimeoutError."""
@@ -71,6 +67,7 @@ class Source:
             return data
         if not self.left:
             return b""
+        self.deadline = self.deadline or time.monotonic() + BODY_SECONDS + self.left / SLOWEST
         if self.expects:
             self.sock.send(CONTINUE)
             self.expects = False
@@ -82,6 +79,39 @@ class Source:
         data = self.sock.recv(min(size, self.left))
         self.left -= len(data)
         return data
+
+
+class Head(NamedTuple):
+    """A request's head as gunicorn's parser reads it, which alone decides where the body ends: two readings of one head
+    would let a body pass for the next request. `streamed`: a thread reads the body while it arrives."""
+
+    size: int
+    source: Source
+    request: Request | Exception  # why it is none
+    length: int = 0  # of the body
+    streamed: bool = False
+    expects: bool = False  # the client waits until it is asked for the body
+
+    @classmethod
+    def of(cls, conn: "Connection", size: int) -> "Head":
+        source = Source(conn.sock, bytes(conn.received[:size]))
+        try:
+            request = next(get_parser(conn.cfg, source, conn.client))
+            reader = request.body.reader
+            if not isinstance(reader, LengthReader):
+                return cls(size, source, request, streamed=True)
+            if reader.length > LONGEST_BODY:
+                raise InvalidHeader("CONTENT-LENGTH")
+        except Exception as error:  # answered in the thread
+            return cls(size, source, error)
+        streamed = reader.length > settings.BUFFERED_BODY
+        return cls(size, source, request, reader.length, streamed, request._expected_100_continue)
+
+    def parsed(self) -> Iterator[Request]:
+        """What gunicorn takes for its parser."""
+        if isinstance(self.request, Exception):
+            raise self.request
+        yield self.request
 
 
 class Answer(NamedTuple):
@@ -102,7 +132,7 @@ class Connection(TConn):
         super().__init__(cfg, sock, client, server)
         self.initialized = True  # in place of TConn's own waiting for the first byte
         self.received, self.searched = bytearray(), 0
-        self.body: Body | None = None  # of the request that is arriving, once its head has
+        self.head: Head | None = None  # of the request that is arriving, once it has
         self.whole = 0  # bytes of that request that must arrive before it starts
         self.waiting = bytearray()  # to be sent
         self.answer: Answer | None = None
@@ -197,13 +227,10 @@ class Worker(ThreadWorker):
             self._drop(longest)
 
     def _start_if_whole(self, conn: Connection) -> None:
-        if conn.body is None and not self._read_head(conn):
+        if conn.head is None and not self._read_head(conn):
             if len(conn.received) <= HEAD_BYTES:
                 return self._watch(conn, selectors.EVENT_READ, self._receive)
-            conn.waiting += LONG_HEAD
-            self._forget(conn, len(conn.received))
-            conn.keeps = False
-            return self._go_on(conn)
+            return self._refuse(conn, LONG_HEAD)
         if len(conn.received) < conn.whole:
             return self._watch(conn, selectors.EVENT_READ, self._receive)
         self._unwatch(conn)
@@ -215,29 +242,37 @@ class Worker(ThreadWorker):
         conn.searched = len(conn.received)
         if end < 4:
             return False
-        conn.body = body = Body.of(bytes(conn.received[:end]))
-        conn.whole = end if body.streamed else end + body.length
-        if not body.streamed and body.length:
+        conn.head = head = Head.of(conn, end)
+        conn.whole = end if head.streamed else end + head.length
+        if not head.streamed and head.length:
             conn.deadline = time.monotonic() + BODY_SECONDS
-            if body.expects and len(conn.received) == end:
+            if head.expects and len(conn.received) == end:
                 conn.waiting += CONTINUE
                 with suppress(OSError):
                     conn.push()
         return True
 
     def _start(self, conn: Connection) -> None:
-        assert conn.body
-        taken = len(conn.received) if conn.body.streamed else conn.whole
-        left = max(0, conn.whole + conn.body.length - taken) if conn.body.streamed else 0
-        source = Source(conn.sock, bytes(conn.received[:taken]), left, conn.body.expects)
+        assert conn.head
+        head, conn.head, conn.searched = conn.head, None, 0
+        taken = len(conn.received) if head.streamed else conn.whole
+        arrived = bytes(conn.received[head.size : min(taken, head.size + head.length)])
+        head.source.begin(arrived, head.length - len(arrived), head.expects and not arrived)
         self._forget(conn, taken)
-        conn.parser = get_parser(self.cfg, source, conn.client)
-        conn.streamed, conn.body, conn.searched = conn.body.streamed, None, 0
+        conn.parser, conn.streamed = head.parsed(), head.streamed
         if conn.streamed and self.streaming >= self.most_streaming:
+            conn.deadline = time.monotonic() + QUEUE_SECONDS
             self.queued.append(conn)
         else:
             self.streaming += conn.streamed
             self.enqueue_req(conn)
+
+    def _refuse(self, conn: Connection, answer: bytes) -> None:
+        """Without a thread; the connection ends."""
+        conn.waiting += answer
+        self._forget(conn, len(conn.received))
+        conn.keeps = False
+        self._go_on(conn)
 
     def _forget(self, conn: Connection, size: int) -> None:
         del conn.received[:size]
@@ -406,3 +441,7 @@ class Worker(ThreadWorker):
             late = [conn for conn in self.watched if conn.deadline < now or not conn.waiting]
         for conn in late:
             self._drop(conn)
+        while self.queued and self.queued[0].deadline < now:
+            conn = self.queued.popleft()
+            conn.streamed = False
+            self._refuse(conn, BUSY)

@@ -17,6 +17,7 @@ from tests.config.running import free_port
 THREADS = 4
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 SMALL, LARGE = b"Content-Length: 1000\r\n\r\n", b"Content-Length: 10000000\r\n\r\n"
+SECOND = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 SLOW = {
     "nothing": b"",
     "half a head": HEAD,
@@ -164,12 +165,57 @@ def test_a_client_that_waits_is_asked_for_its_body_once_it_is_wanted(server, pat
         (b"GET / HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n", b"400"),
         (HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx", b"400"),
         (HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", b"400"),
+        (HEAD + b"Content-Length: " + b"9" * 30 + b"\r\n\r\n", b"400"),
         (HEAD + b"Content-Length: -1\r\n\r\n", b"400"),
+        (HEAD + b"Content-Length: 1, 1\r\n\r\nx", b"400"),
+        (HEAD + b"Content-Length: \xb2\r\n\r\nxx", b"400"),
+        (HEAD + b"Content-Length : 1\r\n\r\nx", b"400"),
+        (HEAD + b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
+        (b"\r\n\r\n", b"400"),
     ],
 )
-def test_what_is_no_request_is_refused(server, sent, status):
-    with connected(server, sent) as client:
-        assert read(client).startswith(b"HTTP/1.1 " + status)
+def test_what_is_no_request_is_refused_and_what_follows_is_not_read(server, sent, status):
+    with connected(server, sent + SECOND) as client:
+        found = read(client)
+    assert found.startswith(b"HTTP/1.1 " + status) and found.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("padding", [0, 1, 18, 300])
+@pytest.mark.parametrize("before", [b"", b"\r\n", SECOND])
+def test_a_request_within_a_body_is_no_request(server, before, padding):
+    """However the length is written: nobody else's answer follows."""
+    head = HEAD + f"Content-Length:{'0' * padding}{len(SECOND)}\r\nConnection: close\r\n\r\n".encode()
+    with connected(server, before + head + SECOND) as client:
+        found = read(client)
+    assert found.count(b"HTTP/1.1") == 1 + (before == SECOND) and f"\r\n{len(SECOND)}\n\r\n".encode() in found
+
+
+def test_a_body_that_nobody_reads_ends_the_connection(server):
+    with connected(
+        server, b"GET /unread HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999999\r\n\r\n" + SECOND
+    ) as client:
+        found = read(client)
+    assert found.count(b"HTTP/1.1") == 1 and b"Connection: close" in found
+
+
+def test_an_old_client_is_not_asked_for_its_body(server):
+    head = HEAD.replace(b"1.1", b"1.0") + b"Expect: 100-continue\r\n"
+    with connected(server, head + SMALL) as client:
+        client.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            client.recv(1)
+        client.settimeout(10)
+        client.sendall(b"x" * 1000)
+        assert b"200 OK" in read(client)
+
+
+def test_who_waits_for_a_thread_too_long_is_told_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(buffering, "QUEUE_SECONDS", 0.5)
+    with serving(tmp_path / "log") as port, contextlib.ExitStack() as stack:
+        for _ in range(THREADS):
+            stack.enter_context(connected(port, SLOW["half a large body"]))
+        with connected(port, HEAD + LARGE) as client:
+            assert read(client).startswith(b"HTTP/1.1 503")
 
 
 @pytest.mark.parametrize(("name", "most"), [("MOST_HELD", 500_000), ("worker_connections", 50)])
