@@ -8,8 +8,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import Any
 
 import httpx
@@ -189,7 +191,7 @@ class Endpoint:
 
     def _read(self, question: Question, body: bytes) -> Answer:
         try:
-            said = outside_json.read(body)
+            said = _reply(body)
             choice = said["choices"][0]
             usage: dict[str, Any] = said.get("usage") or {}
             message = choice["message"]
@@ -200,7 +202,7 @@ class Endpoint:
             finish = "refusal" if refused else str(choice.get("finish_reason") or "stop")[:20]
             prompt, completion = usage.get("prompt_tokens", -1), usage.get("completion_tokens", -1)
             facts = {name: str(said[name])[:200] for name in ("model", "system_fingerprint") if said.get(name)}
-            text = str(text).replace("\0", "").encode(errors="replace").decode()  # as the database can store it
+            text = str(text)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise _Again("its answers are not in the form of chat completions", answered=True) from error
         if not all(isinstance(count, int) and 0 <= count < 2**31 for count in (prompt, completion)):
@@ -227,21 +229,34 @@ def _keep_rest(underway: dict[Future, Question], keep: Keep) -> None:
 
 def _retry_after(value: str) -> float | None:
     """Seconds, from a number of them or a date; None if the header says neither."""
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
+    with suppress(ValueError):
+        seconds = float(value)
+        return max(0.0, seconds) if isfinite(seconds) else None
+    with suppress(ValueError, OverflowError):
         when = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp())
+        return max(0.0, ((when if when.tzinfo else when.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
+    return None
+
+
+def _reply(body: bytes) -> Any:
+    """JSON with texts that the database can store: no NUL, no half of a surrogate pair. Raises ValueError."""
+    return _storable(outside_json.read(body))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "").encode(errors="replace").decode()
+    if isinstance(value, list):
+        return [_storable(inner) for inner in value]
+    if isinstance(value, dict):
+        return {_storable(name): _storable(inner) for name, inner in value.items()}
+    return value
 
 
 def _error(body: bytes) -> tuple[str, str]:
     """The message of an error, and the parameter that it names."""
     try:
-        error = outside_json.read(body)["error"]
+        error = _reply(body)["error"]
         return str(error.get("message") or ""), str(error.get("param") or "")
     except (ValueError, KeyError, TypeError, AttributeError):
         return "", ""

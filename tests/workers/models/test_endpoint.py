@@ -120,6 +120,24 @@ def test_a_question_that_the_endpoint_cannot_answer_leaves_the_others():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("wrong", ["\0", "\ud800"])
+def test_what_the_database_cannot_store_is_left_out_of_every_text_of_a_reply(wrong):
+    said = {
+        "choices": [{"message": {"content": [{"text": f"a{wrong}b"}]}, "finish_reason": f"st{wrong}op"}],
+        "model": {f"t{wrong}": [f"{wrong}1"]}, "system_fingerprint": f"f{wrong}", "usage": {},
+    }  # fmt: skip
+    refused = {"error": {"message": f"n{wrong}o"}}
+    replies = iter([httpx.Response(200, text=json.dumps(said)), httpx.Response(400, text=json.dumps(refused))])
+    model = endpoint.Endpoint(ChatName("tiny", "http://host/v1"), "", httpx.MockTransport(lambda sent: next(replies)))
+    for text in (repr(model.answer(one)) for one in questions(WORDS[:2])):
+        assert "\\x00" not in text and "\\ud800" not in text and "\\\\" not in text
+
+
+@pytest.mark.parametrize("asked", ["Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "inf", "1e999", "nan", "-", "\xff"])
+def test_a_pause_until_no_time_is_none(asked):
+    assert endpoint._retry_after(asked) is None
+
+
 def test_cancelling_does_not_wait_for_a_pause_that_the_endpoint_asks_for(monkeypatch):
     monkeypatch.setattr(endpoint, "IDLE", 0.01)
     steps = []
