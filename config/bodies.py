@@ -19,13 +19,13 @@ from benchmarks.permissions import staff_only
 from config.middleware import is_api
 
 FILES = {  # by the name of the address, which only staff may use
+    "upload-detail": CHUNK,
     "import-new": 10 * 2**30,
     "predictions-new": 10 * 2**30,
     "reported-new": 10 * 2**30,
     "study-instructions": 64 * 2**20,  # images, of 10 MB each
     "study-returned": 8 * 2**20,
 }
-CHUNKS = {"upload-detail", "api-upload-detail"}
 NO_LENGTH = "Winnow needs to know how long a request’s body is. Send it with Content-Length, not in chunks."
 
 
@@ -36,15 +36,20 @@ def bodies(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[Htt
     def middleware(request: HttpRequest) -> HttpResponse:
         if "HTTP_TRANSFER_ENCODING" in request.META:
             return _refused(request, 411, "LENGTH_REQUIRED", NO_LENGTH)
-        length = request.META.get("CONTENT_LENGTH") or ""
-        if not (length.isascii() and length.isdigit() and int(length) > settings.BUFFERED_BODY):
+        if not is_large(request):
             return get_response(request)
         name = _name(request)
-        if int(length) > (most := _most(request, name)):
+        if int(request.META["CONTENT_LENGTH"]) > (most := _most(request, name)):
             return too_large(request, most)
         return staff_only(get_response)(request) if name in FILES else get_response(request)
 
     return middleware
+
+
+def is_large(request: HttpRequest) -> bool:
+    """Whether its body is read from the client while it arrives."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    return length.isascii() and length.isdigit() and int(length) > settings.BUFFERED_BODY
 
 
 def _name(request: HttpRequest) -> str:
@@ -55,8 +60,8 @@ def _name(request: HttpRequest) -> str:
 
 
 def _most(request: HttpRequest, name: str) -> int:
-    """Bytes. The API and the views of chunks authenticate before they read."""
-    if name in CHUNKS:
+    """Bytes. The API authenticates before it reads."""
+    if name == "api-upload-detail":
         return CHUNK
     if is_api(request):
         return MOST_BYTES

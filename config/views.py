@@ -87,6 +87,8 @@ def outdated_form(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def _texts_of(request: HttpRequest) -> Iterator[str]:
+    if bodies.is_large(request) and not hasattr(request, "_post"):
+        return  # the rest of it may never come, and this thread would wait
     for name, values in request.POST.lists():
         if name not in ("csrfmiddlewaretoken", "seen") and "password" not in name:
             yield from values
