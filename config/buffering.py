@@ -25,6 +25,8 @@ from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, TConn, ThreadWorker
 
+from config.logs import Redacted
+
 HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 10  # for all of a request's head
 BODY_SECONDS = 30  # for all of a body that is buffered, and between two pieces of another one
@@ -164,6 +166,9 @@ class Worker(ThreadWorker):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        for handler in (*self.log.error_log.handlers, *self.log.access_log.handlers):
+            before = handler.formatter
+            handler.setFormatter(Redacted(before and before._fmt, before and before.datefmt))
         self.watched: dict[Connection, Callable[[Connection], None]] = {}  # the longest first
         self.queued: deque[Connection] = deque()  # for a thread that may read a streamed body
         self.streaming = 0

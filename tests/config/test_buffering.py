@@ -180,6 +180,27 @@ def test_what_is_no_request_is_refused_and_what_follows_is_not_read(server, sent
     assert found.startswith(b"HTTP/1.1 " + status) and found.count(b"HTTP/1.1") == 1
 
 
+NAMELESS = [
+    "GET /join/CANARY/?PROLIFIC_PID=CANARY&source=é HTTP/1.1\r\n\r\n",
+    "GET  /judge/CANARY/ HTTP/1.1\r\n\r\n",
+    "GET /CANARY CANARY CANARY: CANARY\r\n\r\n",
+    "get: CANARY / HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1\r\nCookie CANARY\r\n\r\n",
+    "GET / HTTP/1.1\r\nExpect: CANARY\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: CANARY\r\n\r\n",
+]
+
+
+def test_the_log_does_not_say_who_sent_what_is_no_request(tmp_path, capfd):
+    with serving(tmp_path / "log") as port:
+        for sent in NAMELESS:
+            with connected(port, sent.encode()) as client:
+                assert read(client)[9:12] in (b"400", b"417", b"501")
+    logged = capfd.readouterr().err
+    assert "CANARY" not in logged and "ip=" not in logged
+    assert logged.count("[WARNING] Invalid request from a client: ") == len(NAMELESS)
+
+
 @pytest.mark.parametrize("padding", [0, 1, 18, 300])
 @pytest.mark.parametrize("before", [b"", b"\r\n", SECOND])
 def test_a_request_within_a_body_is_no_request(server, before, padding):
