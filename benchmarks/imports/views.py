@@ -30,7 +30,8 @@ def import_new(request: StaffRequest) -> HttpResponse:
     if request.GET.get("again", "").isdecimal():
         asked = _as_in(permissions.job_for(request.user, int(request.GET["again"][:18])))
     kept = kept_uploads.of_user(request.user)
-    form = ImportForm(request.POST or None, request.FILES or None, initial=asked, kept=kept)
+    sent = request.POST if request.method == "POST" else None  # an empty form was sent too
+    form = ImportForm(sent, request.FILES or None, initial=asked, kept=kept)
     if request.method == "POST" and not form.is_valid():
         _retain_files(request, form)
     return order_page(

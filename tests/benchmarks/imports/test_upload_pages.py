@@ -22,6 +22,11 @@ def staff(client) -> User:
     return user
 
 
+def test_an_empty_form_is_told_what_it_lacks(client, staff):
+    answer = client.post(reverse("import-new"))
+    assert answer.status_code == 422 and "This field is required" in answer.text
+
+
 class TestNewCandidates:
     @pytest.fixture
     def cups(self, tmp_path, settings):
