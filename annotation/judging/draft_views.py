@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import get_language
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.judging.trial_views import SCREENS, Trial, act, history_of, screen_or_next
 from annotation.models import ProtocolDraft, Stage, Study
@@ -83,7 +83,7 @@ def _nothing_to_try(request: StaffRequest, pk: int) -> HttpResponse:
     return render(request, "protocol_files/try_end.html", {"draft": draft_for(request, pk), "wrong": True}, status=409)
 
 
-@require_GET
+@require_safe
 @framed
 @xframe_options_sameorigin
 @staff_only
@@ -99,7 +99,7 @@ def protocol_try(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
     return render(request, "protocol_files/try_end.html", {**_results(trial), "draft": draft_for(request, pk)})
 
 
-@require_GET
+@require_safe
 @staff_only
 def protocol_try_answers(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
     """What follows from the answers so far, as a fragment beside the editor."""
@@ -111,7 +111,7 @@ def _results(trial: DraftTrial) -> dict[str, Any]:
     return {"answered": trial.rows(), "unsuitable": trial.unsuitable, "file": trial.file, "screens": len(trial.leases)}
 
 
-@require_GET
+@require_safe
 @staff_only
 def protocol_try_history(request: StaffRequest, pk: int, seed: int) -> HttpResponse:
     trial = _trial(request, pk, seed)

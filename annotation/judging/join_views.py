@@ -30,7 +30,7 @@ COOKIE_AGE = 180 * 24 * 3600  # seconds
 
 @csrf_exempt
 @private
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, invite: str) -> HttpResponse:
     chosen = _chosen_language(request)
     with override(chosen or get_language_from_request(request)):
@@ -173,12 +173,12 @@ def consent(request: HttpRequest, here: Desk) -> HttpResponse:
 # Leaving, and coming back
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def leave(request: HttpRequest, here: Desk) -> HttpResponse:
     """Asked first, also without script."""
     gone = here.annotator.left_at or here.annotator.excluded_at
-    if request.method == "GET" and not gone:
+    if request.method != "POST" and not gone:
         return page("leave", here, study=here.stage.study, done=here.done)
     if not gone:
         participant_lifecycle.leave(annotator=here.annotator, by=audit.named(here.annotator))

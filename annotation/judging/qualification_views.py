@@ -24,7 +24,7 @@ DIGITS = 5  # at most, of the numbers that a form sends
 MISSING = gettext_lazy("Answer every question, then send your answers.")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def before(request: HttpRequest, here: Desk) -> HttpResponse:
     """The questions, or a training screen; whoever has nothing of either before them is sent to the judging page."""

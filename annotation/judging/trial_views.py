@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
 from annotation.judging.views import refused, submission_of, uuid_of, wants_json
@@ -44,7 +44,7 @@ MOST_BYTES = 1400  # of a cookie: all of them are in one header, of which server
 MOST_WORDS = 150  # characters of an answer on the last page
 
 
-@require_GET
+@require_safe
 @staff_only
 def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     """The instructions as annotators see them, and the way to the screens."""
@@ -54,7 +54,7 @@ def study_try(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     return render(request, "studies/try.html", {**context, **_instructions(stage)})
 
 
-@require_GET
+@require_safe
 @staff_only
 def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
     """The judging page, then what would have been stored; asked for JSON, what comes next, as `judging.views.judge`."""
@@ -67,7 +67,7 @@ def study_try_screens(request: StaffRequest, pk: int, position: int, seed: int) 
     return render(request, "studies/try_end.html", context)
 
 
-@require_GET
+@require_safe
 @staff_only
 def study_try_history(request: StaffRequest, pk: int, position: int, seed: int) -> HttpResponse:
     return history_of(request, _of_stage(request, pk, position, seed))

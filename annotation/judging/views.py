@@ -19,7 +19,7 @@ from django.urls import reverse
 from django.utils.translation import get_language, get_language_from_request, gettext, override
 from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django.views.i18n import JavaScriptCatalog
 
 from annotation.assignment import leases as assignment_leases
@@ -95,7 +95,7 @@ def wants_json(request: HttpRequest) -> bool:
 # The page
 
 
-@require_GET
+@require_safe
 @at_desk
 @evenly
 @transaction.atomic  # a page that cannot be made takes no screen from others
@@ -176,7 +176,7 @@ def language(request: HttpRequest, here: Desk) -> HttpResponse:
     return redirect("judge", here.annotator.token)
 
 
-@require_GET
+@require_safe
 @cache_control(max_age=3600, public=True)
 def words(request: HttpRequest, language: str) -> HttpResponseBase:
     """What the scripts of judging say, as a script."""
@@ -192,7 +192,7 @@ KEPT_OFFLINE = ["css/base.css", "css/judge.css"]
 KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-tabs", "say")]
 
 
-@require_GET
+@require_safe
 @cache_control(max_age=3600, public=True)
 def offline(request: HttpRequest, language: str) -> HttpResponse:
     """What a browser keeps and shows when it cannot reach an annotator's page. The same for everybody."""
@@ -202,7 +202,7 @@ def offline(request: HttpRequest, language: str) -> HttpResponse:
         return page("offline")
 
 
-@require_GET
+@require_safe
 @cache_control(max_age=3600, public=True)
 def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
     """The service worker that keeps it; a page registers it for the address of its annotator alone."""
@@ -335,7 +335,7 @@ def renew(request: HttpRequest, here: Desk) -> HttpResponse:
     return JsonResponse({"held": assignment_leases.renew(annotator=here.annotator)})
 
 
-@require_GET
+@require_safe
 @at_desk
 def history(request: HttpRequest, here: Desk) -> HttpResponse:
     """The last screens that were answered, oldest first, each with its answer as it was shown."""

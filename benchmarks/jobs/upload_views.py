@@ -41,7 +41,7 @@ def upload_begin(request: StaffRequest) -> HttpResponse:
     return _state(upload)
 
 
-@require_http_methods(["GET", "PATCH", "DELETE"])
+@require_http_methods(["GET", "HEAD", "PATCH", "DELETE"])
 @permissions.staff_only
 def upload_detail(request: StaffRequest, opaque: str) -> HttpResponse:
     """GET: how far it is. PATCH: a chunk, with its offset in the header Upload-Offset. DELETE: remove it."""

@@ -1,4 +1,4 @@
-"""A GET writes nothing: every address of the project is asked for, and its statements are looked at.
+"""GET and HEAD write nothing: every address of the project is asked for, and its statements are looked at.
 
 An owner asks, and is told what the table of test_rights says.
 
@@ -25,10 +25,10 @@ OPENED = {
 ASKED = [name for name in ROUTES if not expected(name).split()[0].startswith("x")]
 
 
-def read(client, url: str) -> tuple[str, list[str]]:
+def read(client, url: str, method: str) -> tuple[str, list[str]]:
     """Whether the client may, and the statements that write."""
     with CaptureQueriesContext(connection) as captured:
-        answer = client.get(url)
+        answer = client.generic(method, url)
     statements = [query["sql"] for query in captured]
     return sign(answer, url), [sql for sql in statements if writes_rows(sql) and CACHE not in sql]
 
@@ -38,8 +38,9 @@ def writes_rows(sql: str) -> bool:
     return words[0] in WRITES and any(word in words for word in WRITES[:3])
 
 
-def test_no_address_but_an_annotators_own_link_writes(world, clients):  # noqa: F811
-    found = {name: read(clients["owner"], address(name, world)) for name in ASKED}
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_no_address_but_an_annotators_own_link_writes(world, clients, method):  # noqa: F811
+    found = {name: read(clients["owner"], address(name, world), method) for name in ASKED}
     assert {name: sql for name, (_, sql) in found.items() if sql and name not in OPENED} == {}
     assert found["judge"][1], "the test sees writes"
     assert {name: told for name, (told, _) in found.items()} == {name: expected(name)[0] for name in ASKED}
