@@ -313,7 +313,7 @@ class Worker(ThreadWorker):
         assert answer
         try:
             for part in answer.parts:
-                answer.response.write(part)
+                answer.response.write(b"" if answer.request.method == "HEAD" else part)  # gunicorn logs what it drops
                 if len(conn.waiting) >= MOST_WAITING:
                     return not answer.response.should_close()
             answer.response.close()

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import logging
 import signal
 import socket
 import sys
@@ -199,6 +200,13 @@ def test_the_log_does_not_say_who_sent_what_is_no_request(tmp_path, capfd):
     logged = capfd.readouterr().err
     assert "CANARY" not in logged and "ip=" not in logged
     assert logged.count("[WARNING] Invalid request from a client: ") == len(NAMELESS)
+
+
+def test_head_is_answered_without_a_body_and_without_a_line_in_the_log(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(logging.root, "handlers", [logging.StreamHandler()])
+    with serving(tmp_path / "log") as port:
+        assert ask(port, "HEAD") == (200, b"")
+    assert "no-body" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("padding", [0, 1, 18, 300])
