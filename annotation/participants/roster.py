@@ -17,7 +17,7 @@ from annotation.figures import annotators
 from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
-from annotation.models import Annotator, Flag, Judgment, Lease, LeaseState, Seat, Stage, Study
+from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import CANNOT_JUDGE
@@ -26,7 +26,7 @@ from benchmarks.models import Event
 
 NOT_BEGUN, WORKING, FINISHED_STATE, SCREENED_OUT = "not begun", "working", "finished", "screened out"
 LEFT, EXCLUDED = "left", "excluded"
-MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign; and one screen
+MOST_AVOIDED = 0.2  # share of screens that can be skipped or not judged, or flagged, without a sign
 LITTLE, COMPARED_FROM = 0.25, 5  # of the median answers of those who finished, if they are so many
 Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time, submission, its study
 
@@ -34,7 +34,7 @@ Earlier = Mapping[int, Sequence[tuple[int, str, str]]]  # by annotator: end time
 @dataclass(slots=True)
 class Participant:
     """`answers` were given and not taken back, including checks; `counted` of them count; `signs` are sentences.
-    `skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”.
+    `skipped` and `flagged` screens include checks; `not_judged` answers are “cannot judge”. `checks` were answered.
 
     Time and pay: `active_minutes` with the page in view, `span_minutes` from the first judgment to the last.
     """
@@ -46,6 +46,8 @@ class Participant:
     answers: int = 0
     counted: int = 0
     skipped: int = 0
+    checks_skipped: int = 0
+    checks_shown: int = 0  # in this submission, and answered or skipped
     not_judged: int = 0
     flagged: int = 0
     active_minutes: float = 0.0
@@ -148,9 +150,12 @@ def _submission(earlier: Earlier, number: int, at: int) -> int:
 def _add_avoided(found: Mapping[int, list[Participant]], earlier: Earlier, study: Study) -> None:
     """What they skipped, could not judge or flagged; a sign if that is much of what they were shown."""
     theirs = Lease.objects.filter(annotator__study=study)
+    checks = theirs.filter(task__kind=Kind.CHECK)
     stands = Judgment.objects.filter(lease=OuterRef("pk")).order_by("-revision").values("answer")[:1]
     kinds = {
         "skipped": theirs.filter(state=LeaseState.SKIPPED),
+        "checks_skipped": checks.filter(state=LeaseState.SKIPPED),
+        "checks_shown": checks.filter(state__in=[LeaseState.SKIPPED, LeaseState.JUDGED, LeaseState.LATE]),
         "not_judged": theirs.annotate(stands=Subquery(stands)).filter(stands=CANNOT_JUDGE),
         "flagged": theirs.filter(Exists(Flag.objects.filter(lease=OuterRef("pk")))),
     }
@@ -163,11 +168,14 @@ def _add_avoided(found: Mapping[int, list[Participant]], earlier: Earlier, study
         if _is_much(one.skipped + one.not_judged, shown):
             one.signs += [f"skipped {one.skipped} of {shown} screens"] * bool(one.skipped)
             one.signs += [f"“cannot judge” in {one.not_judged} of {one.answers} answers"] * bool(one.not_judged)
-        one.signs += [f"flagged {one.flagged} of {shown} screens"] * _is_much(one.flagged, shown)
+        if _is_much(one.checks_skipped, one.checks_shown):
+            one.signs.append(f"skipped {one.checks_skipped} of {one.checks_shown} checks")
+        # One flag says that something is wrong with an item, also where there are few.
+        one.signs += [f"flagged {one.flagged} of {shown} screens"] * (one.flagged > 1 and _is_much(one.flagged, shown))
 
 
 def _is_much(avoided: int, shown: int) -> bool:
-    return avoided > 1 and avoided > MOST_AVOIDED * shown
+    return avoided > MOST_AVOIDED * shown
 
 
 def _add_little_work(everybody: Iterable[Participant]) -> None:

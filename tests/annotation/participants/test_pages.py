@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.checks import attention_checks
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Slot, Study
@@ -278,7 +279,9 @@ def avoid(who: Annotator, how: str, screens: int) -> None:
         ("cannot", 39, "“cannot judge” in 39 of 40 answers"),
         ("flag", 39, "flagged 39 of 40 screens"),
         ("skip", 2, "skipped 2 of 3 screens"),
-        ("skip", 1, ""),
+        ("cannot", 1, "“cannot judge” in 1 of 2 answers"),
+        ("skip", 1, "skipped 1 of 2 screens"),
+        ("flag", 1, ""),
     ],
 )
 def test_who_finished_by_avoiding_the_screens_is_looked_at(client, manager, study, how, screens, reason):
@@ -289,6 +292,27 @@ def test_who_finished_by_avoiding_the_screens_is_looked_at(client, manager, stud
     assert row["code_given"] == study.completion_code
     assert (row["suggestion"], row["skipped"]) == ("look" if reason else "approve", str(screens * (how == "skip")))
     assert reason in row["reasons"].split("; ") and (not reason or f"{reason}</span>" in page(client, study))
+
+
+@pytest.mark.parametrize(
+    ("items", "checks", "skipped", "reason"),
+    [(4, 1, 1, "skipped 1 of 1 checks"), (8, 2, 2, "skipped 2 of 2 checks"), (20, 5, 1, "")],
+)
+def test_who_skipped_the_checks_is_looked_at_however_few_these_are(client, manager, items, checks, skipped, reason):
+    study = studies.study(items=items, check_rate=0.2, consent="")
+    known, stage = studies.benchmark(items=checks), study.stages.get()
+    answers = {item: ["none"] for item in known.items.all()}
+    made = {task.pk for task in attention_checks.set_checks(stage=stage, answers=answers, by="test")}
+    ann, skips = studies.annotator(study, prolific_pid="p1"), skipped
+    while held := studies.assignment_leases.hold(annotator=ann, stage=stage, wanted=1):
+        if held[0].task_id in made and skips:
+            skips -= 1
+            studies.assignment_leases.skip(annotator=ann, token=held[0].token)
+        else:
+            studies.submit(ann, held[0], "none")
+    client.get(f"/judge/{ann.token}/")
+    [row] = sheet(client, study)
+    assert (row["suggestion"], row["reasons"]) == ("look" if reason else "approve", reason)
 
 
 def test_who_finished_with_far_less_than_the_others_is_looked_at(client, manager, study):
