@@ -45,7 +45,8 @@ def _chosen_language(request: HttpRequest) -> str:
 
 def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str) -> HttpResponse:
     given = _given(request)
-    if not prolific.is_filled_in(given):
+    in_link = (value or name for name, values in request.GET.lists() for value in values)
+    if not prolific.is_filled_in(given) or any(map(prolific.is_placeholder, in_link)):
         return page("unfilled", status=400, study=study)
     known = _known(study, given.get("PROLIFIC_PID", ""))
     if known:
@@ -61,7 +62,7 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
 
 def _given(request: HttpRequest) -> dict[str, str]:
     """What Prolific put into the link, by its names; a form sends it on."""
-    sent = {**request.GET.dict(), **request.POST.dict()}
+    sent = {prolific.parameter(name): value for name, value in {**request.GET.dict(), **request.POST.dict()}.items()}
     return {field: text(sent, field) for field in PROLIFIC if field in sent}
 
 

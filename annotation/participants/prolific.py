@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from urllib.parse import unquote
 
 from django.db import transaction
 
@@ -20,8 +21,10 @@ from benchmarks import audit
 from benchmarks.formats import csv_text
 
 PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
-# Prolific's are 24 hexadecimal digits. "null", "undefined" and PROLIFIC_PID have no digit, an empty UUID only zeros.
-ID = re.compile(r"(?=.*[1-9])[0-9A-Za-z-]{1,64}")
+# Prolific's are 24 hexadecimal digits; a lab's own links may have others. "null", "undefined" and PROLIFIC_PID have no
+# digit, an empty UUID only zeros; ID1 and your-id-1 are words with one short number.
+ID = re.compile(r"(?=.*[1-9])(?!(?=.*[A-Za-z]{2})[A-Za-z-]*\d{1,4}[A-Za-z-]*$)[0-9A-Za-z-]{1,64}")
+PLACEHOLDER = re.compile(r"\{[^{}\"]+\}|\[\w[^][\"]*\]|<[^<>]+>|%\w+%|\$[A-Za-z_]")  # {{a}}, ${a}, [a], <a>, %a%, $a
 CODES = ("completion_code", "screened_out_code", "no_consent_code")
 GONE = {"RETURNED", "TIMED-OUT"}  # Prolific's words for submissions that end without an answer
 COLUMNS = (
@@ -40,6 +43,16 @@ class Unreadable(ValueError):
 def with_parameters(link: str) -> str:
     """The link to paste at Prolific, which fills in the three parameters."""
     return f"{link}?{'&'.join(f'{name}={value}' for name, value in PARAMETERS.items())}"
+
+
+def parameter(name: str) -> str:
+    """One of PARAMETERS in the case and with the ampersand of HTML (`&amp;study_id=`) that tools make of it."""
+    return re.sub(r"^(?:amp;|\W)+", "", name).upper()
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value in a link, be it another platform's, was never filled in."""
+    return bool(PLACEHOLDER.search(unquote(value)))
 
 
 def is_filled_in(given: Mapping[str, str]) -> bool:

@@ -165,7 +165,8 @@ def test_nothing_in_the_link_opens_their_page_in_another_browser(known):
 UNFILLED = [
     "{{%PROLIFIC_PID%}}", "%7B%7B%25PROLIFIC_PID%25%7D%7D", "{{PROLIFIC_PID}}", "${e://Field/PROLIFIC_PID}", "[ID1]",
     "%ID1%", "<id1>", "null", "undefined", "None", "NaN", "PROLIFIC_PID", "ada1@example.org", "", " ", "0",
-    "00000000-0000-0000-0000-000000000000", "5f1e " + "7" * 20, "7" * 65,
+    "00000000-0000-0000-0000-000000000000", "5f1e " + "7" * 20, "7" * 65, "ID1", "PARTICIPANT12", "your-id-1",
+    "object-Object1", "1st-id",
 ]  # fmt: skip
 
 
@@ -182,6 +183,33 @@ def test_a_link_that_was_not_filled_in_seats_nobody(client, name, value):
 
 def test_a_submission_without_a_participant_is_not_filled_in_either(client):
     assert client.get(link(studies.study(), "?STUDY_ID=s1&SESSION_ID=x1")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "prolific_pid={{%25prolific_pid%25}}", "Prolific_Pid=null", "STUDY_ID=s1&amp;PROLIFIC_PID=ID1",
+        "workerId={{workerId}}", "workerId=%257B%257BworkerId%257D%257D", "pid=${pid}", "id=[PID]", "id=%25id%25",
+        "id=$id", "id=<id>", "{{id}}", "id={{id}}&id=7", "PROLIFIC_PID=p1&assignmentId={assignmentId}",
+    ],
+)  # fmt: skip
+def test_nor_does_one_whose_parameters_have_other_names(client, query):
+    study = studies.study()
+    for answer in (client.get(link(study, f"?{query}")), client.post(link(study, f"?{query}"), {"key": "1"})):
+        assert answer.status_code == 400 and "This link has no Prolific ID" in answer.text
+    assert not Annotator.objects.exists()
+
+
+@pytest.mark.parametrize("query", ["prolific_pid=p1&session_id=x1", "study=7&amp;PROLIFIC_PID=p1&amp;SESSION_ID=x1"])
+def test_parameters_are_read_in_any_case_and_after_the_ampersand_of_html(client, query):
+    study = studies.study()
+    client.post(link(study, f"?{query}"), hidden(client.get(link(study, f"?{query}")).text))
+    assert Annotator.objects.values_list("prolific_pid", "prolific_session").get() == ("p1", "x1")
+
+
+@pytest.mark.parametrize("query", ["workerId=A1B2C3", "tags[]=x&note=50%25&utm_source=mail", "language=de"])
+def test_other_parameters_are_not_in_the_way(client, query):
+    assert client.get(link(studies.study(), f"?{query}")).status_code == 200
 
 
 ADDRESSES = [("192.0.2.7", "192.0.2.8"), ("2001:db8::1", "2001:db8:0:1::1"), ("::ffff:192.0.2.9", "::ffff:192.0.2.10")]

@@ -78,7 +78,7 @@ def test_nothing_of_somebody_who_came_answered_and_was_paid_is_kept(client, mana
     study = studies.study(items=3, overlap=1, quota=1, consent="Do you agree?")
     builders_webhooks.webhook(study)
     visitor = Client(**BROWSER)
-    for ids in ("", "?PROLIFIC_PID=CANARYPID1&STUDY_ID=CANARYSTUDY1&SESSION_ID=CANARYSESSION1"):
+    for ids in ("", "?PROLIFIC_PID=CANARYPID10001&STUDY_ID=CANARYSTUDY10001&SESSION_ID=CANARYSESSION10001"):
         with caplog.at_level(logging.DEBUG):
             sent = {"name": "Grace Canary", "consent": "yes", "key": "CANARYKEY"}
             home = visitor.post(f"/join/{study.invite}/{ids}", sent).url
@@ -102,7 +102,7 @@ def test_nothing_of_somebody_who_came_answered_and_was_paid_is_kept(client, mana
             )
         token = who.token
         before = stored_anywhere()
-        assert token.encode() in before and (b"CANARYSESSION1" in before) == bool(ids)
+        assert token.encode() in before and (b"CANARYSESSION10001" in before) == bool(ids)
         assert erase(annotator=who, by="test")
         kept = stored_anywhere()
         logged = "\n".join(map(Redacted().format, caplog.records))
