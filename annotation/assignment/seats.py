@@ -176,7 +176,7 @@ def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str
     """Create an annotator. `stage` is the one that their link invites to, if only to one.
 
     `who`: name, language, prolific_study, prolific_session, simulated, consented_at; a token, by which one form sent
-    twice is one annotator. Raises AlreadyJoined where another form brought the Prolific id.
+    twice by one person is one annotator. Raises AlreadyJoined where another form brought the Prolific id.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if known := study.annotators.filter(token=who.get("token", "")).first():

@@ -1,7 +1,10 @@
 """Joining a study by an invitation (the study's own link, or that of one stage), consent, leaving and coming back."""
 
 import base64
+import json
+import re
 import uuid
+from urllib.parse import unquote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -91,9 +94,8 @@ def _is_theirs(request: HttpRequest, known: Annotator) -> bool:
     """The cookie of their joining, their own link typed in, or the very form by which they joined. Nothing in the link
     is proof, not even the submission: a filled-in link that somebody passes on would put everyone at one desk.
     """
-    proofs = [request.COOKIES.get(_cookie(known), ""), text(request.POST, "link").rstrip("/").rpartition("/")[2]]
-    if key := text(request.POST, "key"):
-        proofs.append(_token(known.study, key))
+    words = re.findall(r"[\w-]+", unquote(text(request.POST, "link")), re.ASCII)  # of any page of theirs, in any form
+    proofs = [request.COOKIES.get(_cookie(known), ""), *words, _token(request, known.study)]
     return any(constant_time_compare(known.token, proof) for proof in proofs)
 
 
@@ -117,28 +119,38 @@ def _joined(
     request: HttpRequest, study: Study, stage: Stage | None, given: dict[str, str], language: str
 ) -> HttpResponse:
     who = {PROLIFIC[field]: value for field, value in given.items()}
-    key = text(request.POST, "key")
-    if key:
-        who["token"] = _token(study, key)
+    if token := _token(request, study):
+        who["token"] = token
     clicked_twice = study.annotators.filter(token=who.get("token", "")).exists()
     if not clicked_twice and limits.too_many_join(request, study.pk):
         return page("too_many", status=429, study=study)
     consented_at = timezone.now() if study.consent else None
-    name = text(request.POST, "name")[:120]
     try:
         made = seats.join(
-            study=study, stage=stage, by="invite", name=name, consented_at=consented_at, language=language, **who
-        )
+            study=study, stage=stage, by="invite", name=_name(request), consented_at=consented_at, language=language,
+            **who,
+        )  # fmt: skip
     except seats.AlreadyJoined as taken:
         return _come_again(request, taken.annotator, stage, given)
     return _to_desk(made)
 
 
-def _token(study: Study, key: str) -> str:
+def _name(request: HttpRequest) -> str:
+    return text(request.POST, "name")[:120]
+
+
+def _token(request: HttpRequest, study: Study) -> str:
     """The annotator's token follows from the form's key, so that a double click makes one annotator; nobody else can
-    work it out from the key.
+    work it out from the key. "" without a key.
+
+    It follows from the person and the browser too, so somebody else who sends the same form, say from a copy of the
+    page, is another annotator. There is no cookie to compare: people who join by a plain link get none.
     """
-    digest = salted_hmac("annotation.join", f"{study.invite}/{key}", algorithm="sha256").digest()
+    key, person = text(request.POST, "key"), [*_given(request).items(), _name(request)]
+    if not key:
+        return ""
+    sent = json.dumps([study.invite, key, person, request.headers.get("User-Agent", "")])
+    digest = salted_hmac("annotation.join", sent, algorithm="sha256").digest()
     return base64.urlsafe_b64encode(digest[:18]).decode()
 
 

@@ -61,6 +61,25 @@ def test_a_double_click_on_take_part_makes_one_annotator(client):
     assert answers[0] == answers[1] == home(Annotator.objects.get())
 
 
+@pytest.mark.parametrize(
+    ("ids", "others", "agent"),
+    [
+        (IDS, IDS.replace("p1", "p2"), "Ada’s"),
+        (IDS, "", "Ada’s"),
+        ("", IDS, "Ada’s"),
+        ("", "?name=Bea", "Ada’s"),
+        ("", "", "Bea’s"),
+    ],
+)
+def test_somebody_elses_copy_of_a_form_opens_nobody_elses_desk(ids, others, agent):
+    study = studies.study()
+    for query, browser in ((ids, "Ada’s"), (others, agent)):
+        sent = {"key": "1", "name": "Bea" if "name" in query else "Ada"}
+        client = Client(headers={"user-agent": browser})
+        assert [client.post(link(study, query), sent).status_code for _ in range(2)] == [302, 302]
+    assert Annotator.objects.count() == 2
+
+
 def test_two_who_open_the_link_are_two_annotators(client):
     study = studies.study()
     for _ in range(2):
@@ -256,9 +275,10 @@ def test_a_prolific_id_alone_opens_nothing_and_changes_nothing(known):
     assert as_stored(known) == before and Annotator.objects.count() == 1
 
 
-def test_their_own_link_opens_it_in_another_browser_from_then_on(known):
+@pytest.mark.parametrize("end", ["", "?rules", "leave/", "before/#x", "#x", "?a=1&b=/", ">, thanks", "”."])
+def test_their_own_link_opens_it_in_another_browser_from_then_on(known, end):
     other = Client()
-    own = f" https://example.org{home(known)} "
+    own = f" https://example.org{home(known)}{end} "
     assert other.post(link(known.study, AGAIN), {"link": own}).url == home(known)
     assert as_stored(known)[2:] == ("s2", "x2")
     assert other.get(link(known.study, AGAIN)).url == home(known)
