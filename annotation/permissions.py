@@ -15,7 +15,7 @@ from annotation.models import Annotator, Flag, Member, Release, Role, Seat, Stag
 from annotation.models.study import May
 from annotation.sql import columns, fetch, instances
 from benchmarks.models import Benchmark, Job
-from benchmarks.permissions import benchmark_for, check_staff, guards, guards_benchmarks
+from benchmarks.permissions import benchmark_with_webhooks, check_staff, guards, guards_benchmarks
 
 
 @dataclass(frozen=True)
@@ -154,13 +154,13 @@ def release_for(user, pk: int, needs: Role = Role.VIEWER) -> Release:
 
 
 def webhook_for(user, pk: int) -> Webhook:
-    """A webhook with its study or benchmark, for the study's managers or those who may change the benchmark."""
+    """A webhook with its study or benchmark, for the study's managers or those who manage the benchmark's webhooks."""
     check_staff(user)
     webhook = get_object_or_404(Webhook.objects.select_related("benchmark"), pk=pk)
     if webhook.study_id is not None:
         webhook.study = study_for(user, webhook.study_id, Role.MANAGER)
     else:
-        benchmark_for(user, webhook.benchmark_id or 0, change=True)
+        benchmark_with_webhooks(user, webhook.benchmark_id or 0)
     return webhook
 
 

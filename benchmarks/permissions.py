@@ -101,6 +101,16 @@ def benchmark_for(user, pk: int, change: bool = False) -> Benchmark:
     return benchmark
 
 
+def may_manage_webhooks(user, benchmark: Benchmark) -> bool:
+    """Whoever made the benchmark may, although others run studies on it: webhooks change nothing for these."""
+    return benchmark.created_by_id == user.pk or may_change_benchmark(user, benchmark)
+
+
+def benchmark_with_webhooks(user, pk: int) -> Benchmark:
+    benchmark = benchmark_for(user, pk)
+    return benchmark if may_manage_webhooks(user, benchmark) else benchmark_for(user, pk, change=True)  # which refuses
+
+
 def run_for(user, benchmark: int, pk: int) -> Run:
     """A run to be deleted: by whoever added it, or may change the benchmark."""
     run = get_object_or_404(Run.objects.select_related("benchmark__created_by"), benchmark=benchmark, pk=pk)
@@ -119,7 +129,7 @@ def guards_benchmarks(guard: BenchmarkGuard) -> BenchmarkGuard:
 
 
 def check_change(user, benchmark: Benchmark) -> None:
-    """Raise PermissionDenied unless the user may change the benchmark: import into it, manage its webhooks.
+    """Raise PermissionDenied unless the user may change the benchmark, as by an import into it.
 
     They made it, and run every study on it: new items enter studies, and others run those. Admins may. If nobody made
     it (an import by command), running its studies is enough.

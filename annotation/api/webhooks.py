@@ -18,7 +18,7 @@ from benchmarks.api.commands import Body, Command, refuse_filters
 from benchmarks.api.endpoints import Counted, CursorFilters, Endpoint, Keyset, OffsetFilters
 from benchmarks.api.errors import invalid, wrong_field
 from benchmarks.models import Benchmark
-from benchmarks.permissions import benchmark_for
+from benchmarks.permissions import benchmark_with_webhooks
 
 TYPES = sorted({**outbox.OF_STUDY, **outbox.OF_BENCHMARK})
 LONGEST = Webhook._meta.get_field("url").max_length
@@ -128,7 +128,7 @@ class BenchmarkWebhooks(_WebhookList):
 
     @cached_property
     def owner(self) -> Benchmark:  # type: ignore[override]
-        return benchmark_for(self.user, self.kwargs["pk"], change=True)
+        return benchmark_with_webhooks(self.user, self.kwargs["pk"])
 
     def permit(self) -> None:
         self.owner  # noqa: B018  # raises what permissions raise

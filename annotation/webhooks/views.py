@@ -1,4 +1,6 @@
-"""The pages of webhooks: of a study, for its managers; of a benchmark, for those who may change it; and of one."""
+"""The pages of webhooks: of a study, for its managers; of a benchmark, for its maker and those who may change it; and
+of one.
+"""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,7 +20,7 @@ from annotation.webhooks.endpoints import CannotChange
 from annotation.webhooks.forms import SinceForm, WebhookForm
 from benchmarks import audit
 from benchmarks.models import Benchmark
-from benchmarks.permissions import StaffRequest, benchmark_for, staff_only
+from benchmarks.permissions import StaffRequest, benchmark_with_webhooks, staff_only
 from benchmarks.seen import latest
 
 UNFIT = 422
@@ -36,7 +38,7 @@ def study_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
 def benchmark_webhooks(request: StaffRequest, pk: int) -> HttpResponse:
-    return _list(request, benchmark_for(request.user, pk, change=True))
+    return _list(request, benchmark_with_webhooks(request.user, pk))
 
 
 def _list(request: StaffRequest, owner: Study | Benchmark) -> HttpResponse:

@@ -40,6 +40,7 @@ def benchmark_detail(request: StaffRequest, pk: int) -> HttpResponse:
     context = {
         "section": "benchmarks",
         "may_change": permissions.may_change_benchmark(request.user, benchmark),
+        "may_manage_webhooks": permissions.may_manage_webhooks(request.user, benchmark),
         "benchmark": queries.with_counts(Benchmark.objects.filter(pk=pk)).get(),
         "kinds": [kind | {"query": urlencode({n: kind[n] for n in ("type", "subtype")})} for kind in kinds],
         "rounds": queries.rounds(benchmark),

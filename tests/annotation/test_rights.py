@@ -519,10 +519,17 @@ def test_who_may_change_a_benchmark(world, whose, managed, foreign, may):
     client.force_login(user)
     shown = client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
     hook = webhooks.webhook(benchmark=benchmark)
-    changes = [reverse("benchmark-webhooks", args=[benchmark.pk]), reverse("images-new", args=[benchmark.pk])]
-    assert [url in shown for url in changes] == [may, may]
-    gets = [client.get(url).status_code for url in (*changes, reverse("webhook-detail", args=[hook.pk]))]
-    assert gets == [200 if may else 403] * 3
+    listed, change = reverse("benchmark-webhooks", args=[benchmark.pk]), reverse("images-new", args=[benchmark.pk])
+    may_webhooks = may or whose == "own"  # a study that somebody else makes on it does not lock them out of these
+    assert [url in shown for url in (listed, change)] == [may_webhooks, may]
+    assert client.get(change).status_code == (200 if may else 403)
+    of_webhooks = [listed, reverse("webhook-detail", args=[hook.pk]), reverse("api-webhook-detail", args=[hook.pk])]
+    of_webhooks.append(reverse("api-benchmark-webhooks", args=[benchmark.pk]))
+    assert {client.get(url).status_code for url in of_webhooks} == {200 if may_webhooks else 403}
+    for do in ("pause", "delete"):
+        answer = client.post(reverse("webhook-detail", args=[hook.pk]), {"do": do})
+        assert answer.status_code == (302 if may_webhooks else 403)
+    assert benchmark.webhooks.exists() != may_webhooks
     delete = reverse("run-delete", args=[benchmark.pk, added.pk])
     assert (delete in client.get(reverse("benchmark-models", args=[benchmark.pk])).text) == may
     assert client.post(delete).status_code == (302 if may else 403)
