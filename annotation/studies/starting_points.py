@@ -137,6 +137,12 @@ def save_template(
     return template
 
 
+def may_delete(start: StartingPoint, user: User) -> bool:
+    """Whether it is a template of theirs; superusers may delete all."""
+    found = StudyTemplate.objects.filter(pk=start.key) if start.kind == "template" else StudyTemplate.objects.none()
+    return (found if user.is_superuser else found.filter(created_by=user)).exists()
+
+
 @transaction.atomic
 def delete_template(*, template: StudyTemplate, by: str) -> None:
     audit.record(by=by, verb="deleted", subject=template, name=template.name)

@@ -5,6 +5,7 @@ from itertools import zip_longest
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -112,7 +113,7 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
         "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
         "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
-        "told": told or "The study was not created.",
+        "told": told or "The study was not created.", "may_delete": starting_points.may_delete(start, request.user),
     }  # fmt: skip
     wrong = setup.bound and not setup.is_valid()
     return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)
@@ -139,6 +140,9 @@ def _save_template(request: StaffRequest, setup: Setup, firsts: Mapping[str, Ite
 
 def _delete_template(request: StaffRequest, start: starting_points.StartingPoint) -> HttpResponse:
     template = get_object_or_404(StudyTemplate, pk=start.key if start.kind == "template" else 0)
+    if not starting_points.may_delete(start, request.user):
+        maker = template.created_by or "a former user"
+        raise PermissionDenied(f"{maker} saved the template “{template.name}”. Only they or a superuser can delete it.")
     starting_points.delete_template(template=template, by=audit.named(request.user))
     messages.success(request, f"The template “{template.name}” was deleted. Its studies were kept.")
     return redirect("study-new")

@@ -383,10 +383,14 @@ def test_a_template_keeps_the_settings_and_is_deleted_again(client, manager, own
     first, *others = columns_of(own_study)
     assert columns_of(made) == [{**first, "overlap": 4}, *others] and texts_of(made) == texts_of(own_study)
     assert (made.language, made.consent, made.pay_per_hour) == ("de", "I\nagree.", Decimal("9.50"))
-    assert client.post(NEW, {"template": template.pk, "delete": 1}).url == NEW
+    for who, may in ((colleague, False), (manager, True)):
+        client.force_login(who)
+        assert ('name="delete"' in client.get(saved.url).text) == may
+        answer = client.post(NEW, {"template": template.pk, "delete": 1})
+        assert answer.status_code == (302 if may else 403)
     assert client.get(NEW, {"template": template.pk}).status_code == 404
     events = Event.objects.filter(subject=f"studytemplate:{template.pk}").order_by("pk").values_list("verb", "by")
-    assert list(events) == [("saved", f"user:{manager.pk}"), ("deleted", f"user:{colleague.pk}")]
+    assert list(events) == [("saved", f"user:{manager.pk}"), ("deleted", f"user:{manager.pk}")]
 
 
 def test_a_template_outlives_what_it_names(client, manager):
