@@ -11,6 +11,7 @@ from annotation.measures.audits.sentence import aim, dropped_how, reached, sente
 from annotation.models import Kind, Stage, Strategy
 from annotation.pipeline import audits
 from annotation.pipeline.audit_order import is_stratified
+from annotation.studies import audit_target
 
 _HARDLY_NARROWER = 0.95  # of the interval's half-width
 
@@ -42,7 +43,7 @@ def summary(stage: Stage, cost: float) -> dict[str, Any]:
         },
         "is_narrow": found.half_width is not None and found.half_width <= (target.half_width or 0) + 1e-12,
         "is_bound": stage.target_bound is not None,
-        "target_percent": round(100 * (stage.target_bound or stage.target_half_width or 0), 6),
+        "target_percent": audit_target.in_percent(stage),
         "sentence": sentence(
             found, target, benchmark=stage.study.benchmark.name, stratified=is_stratified(stage), seed=stage.seed,
             sha256=stage.order_sha256, annotators=counted.values("annotator").distinct().count(),

@@ -102,7 +102,8 @@ def stage_target(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         share = PercentField().clean(request.POST.get("target"))
-        audit_target.set_target(stage=stage, share=share, by=audit.named(request.user))
+        seen = request.POST.get("seen", "")
+        audit_target.set_target(stage=stage, share=share, by=audit.named(request.user), seen=seen)
     except ValidationError as wrong:
         messages.error(request, " ".join(wrong.messages))
     except audit_target.CannotAim as refusal:

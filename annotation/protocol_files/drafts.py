@@ -94,16 +94,24 @@ def save_draft(*, draft: ProtocolDraft, text: str, benchmark: Benchmark | None, 
     text = text.replace("\r\n", "\n").replace("\0", "")
     if len(text) > MOST:
         raise CannotSave(f"This text has {len(text):,} characters. Shorten it to {MOST:,}; it has not been saved.")
-    draft.text = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
-    if seen and draft.text != text and digest_of(draft.text) != seen:
-        raise ChangedElsewhere(draft.text)
+    draft.text = _latest_text(draft, text, seen)
     if (draft.text, draft.benchmark) != (text, benchmark):
         draft.text, draft.benchmark = text, benchmark
         draft.save(update_fields=["text", "benchmark", "changed_at"])
 
 
+def _latest_text(draft: ProtocolDraft, text: str, seen: str) -> str:
+    """What is stored, locked. Raises ChangedElsewhere if it is neither what the page showed nor what it has now."""
+    stored = ProtocolDraft.objects.select_for_update().values_list("text", flat=True).get(pk=draft.pk)
+    if seen and stored != text and digest_of(stored) != seen:
+        raise ChangedElsewhere(stored)
+    return stored
+
+
 @transaction.atomic
-def discard_draft(*, draft: ProtocolDraft, by: str) -> None:
+def discard_draft(*, draft: ProtocolDraft, text: str, by: str, seen: str = "") -> None:
+    """`text` is in the editor; `seen` as in `save_draft`. Raises ChangedElsewhere."""
+    _latest_text(draft, text.replace("\r\n", "\n"), seen)
     audit.record(by=by, verb="discarded", subject=draft)
     draft.delete()
 

@@ -83,13 +83,19 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return _editor(request, draft)
     by, do = audit.named(request.user), request.POST.get("do")
+    text = request.POST.get("text", draft.text)
+    seen = "" if do == "overwrite" else request.POST.get("seen", "")
     if do == "discard":
-        drafts.discard_draft(draft=draft, by=by)
+        try:
+            drafts.discard_draft(draft=draft, text=text, by=by, seen=seen)
+        except drafts.ChangedElsewhere as refusal:
+            draft.text = refusal.stored
+            return _editor(
+                request, draft, "This draft was changed in another window, so it was kept. This is its text."
+            )
         messages.success(request, "The draft was discarded.")
         return redirect("protocol-list")
     benchmark = _benchmark(request.POST.get("benchmark"), list(Benchmark.objects.all()))
-    text = request.POST.get("text", draft.text)
-    seen = "" if do == "overwrite" else request.POST.get("seen", "")
     try:
         drafts.save_draft(draft=draft, text=text, benchmark=benchmark or draft.benchmark, seen=seen)
         if do == "publish":

@@ -5,6 +5,7 @@ from django.db import transaction
 
 from annotation.models import Stage, StageState, Strategy
 from annotation.pipeline import audits, promotion
+from annotation.wording import exact
 from benchmarks import audit
 from benchmarks.transactions import anew
 
@@ -13,15 +14,24 @@ class CannotAim(ValueError):
     """The target cannot be changed to this; the message says why."""
 
 
+def in_percent(stage: Stage) -> float:
+    return round(100 * (stage.target_bound or stage.target_half_width or 0), 6)
+
+
 @anew
 @transaction.atomic
-def set_target(*, stage: Stage, share: float, by: str) -> Stage:
-    """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. Raises
-    CannotAim.
+def set_target(*, stage: Stage, share: float, by: str, seen: str = "") -> Stage:
+    """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. `seen` is the
+    target in percent that its page showed. Raises CannotAim, also if it is another one by now.
     """
     stage = promotion.lock_stage(stage)
     if stage.strategy != Strategy.AUDIT:
         raise CannotAim("This stage is not an audit.")
+    if seen and seen != str(in_percent(stage)):
+        raise CannotAim(
+            f"Somebody else has changed the target to {exact(in_percent(stage))} % since you opened the page, so your "
+            f"{exact(round(100 * share, 6))} % was not saved. Change it again if need be."
+        )
     name = "target_half_width" if stage.target_bound is None else "target_bound"
     before = getattr(stage, name)
     setattr(stage, name, share)

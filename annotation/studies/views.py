@@ -193,13 +193,16 @@ def study_member(request: StaffRequest, pk: int, member: int) -> HttpResponse:
 def _do(request: StaffRequest, member: Member) -> str:
     """Carry out the change and return a sentence that describes it. Raises CannotChange."""
     by = audit.named(request.user)
-    if "remove" in request.POST:
-        members.remove(member=member, by=by)
-        return f"{member.user} is no longer a member of this study."
     form = RoleForm(request.POST, member=member)
     if form.is_outdated:
         now = member.get_role_display().lower()
-        raise members.CannotChange(f"Somebody else has given {member.user} the role {now}. Change it again if need be.")
+        raise members.CannotChange(
+            f"Somebody else has given {member.user} the role {now} since you opened the page, so nothing was changed. "
+            "Look at the list, and try again if need be."
+        )
+    if "remove" in request.POST:
+        members.remove(member=member, by=by)
+        return f"{member.user} is no longer a member of this study."
     if not form.is_valid():
         raise members.CannotChange("There is no such role.")
     changed = members.change(member=member, role=form.cleaned_data["role"], by=by)

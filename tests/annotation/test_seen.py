@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ObjectDoesNotExist
 from django.urls import reverse
 
 from annotation.checks import parsing
@@ -87,9 +88,17 @@ def draft(stage: Stage) -> Case:
     return Case(page, {}, "text", *texts, lambda: reread(made).text, decides={"do": "overwrite"})
 
 
+def target(stage: Stage) -> Case:
+    audited = studies.stage(items=1, created_by=stage.study.created_by, strategy="audit", target_half_width=0.2)
+    to = reverse("stage-target", args=[audited.study_id, 1])
+    stored = lambda: f"{reread(audited).target_half_width * 100:g}"  # noqa: E731
+    return Case(reverse("study-detail", args=[audited.study_id]), {}, "target", "12.5", "17.5", stored, to)
+
+
 FORMS = {
     "InstructionsForm": instructions, "SettingsForm": settings, "QuestionsForm": questions, "CodesForm": codes,
     "RoleForm": role, "WebhookForm": webhook, "EmailForm": account, "the editor of protocol files": draft,
+    "the target of an audit": target,
 }  # fmt: skip
 
 
@@ -128,4 +137,20 @@ def test_the_second_save_is_stopped_and_shows_both(client, manager, monkeypatch,
 
 
 def test_every_form_that_changes_what_is_stored_is_tried():
-    assert {of.__name__ for of in SeenForm.__subclasses__()} == {*FORMS} - {"the editor of protocol files"}
+    assert {of.__name__ for of in SeenForm.__subclasses__()} == {*FORMS} - {
+        "the editor of protocol files",
+        "the target of an audit",
+    }
+
+
+@pytest.mark.parametrize(("of", "sends"), [(role, {"remove": "1"}), (draft, {"do": "discard"})])
+def test_what_somebody_else_has_changed_is_not_removed_by_an_older_page(client, manager, of, sends):
+    case = of(studies.stage(items=1, created_by=manager))
+    old = seen_on(client.get(case.page).text, case)
+    client.post(case.to or case.page, {case.name: case.first, "seen": old})
+    sent = {**sends, case.name: case.second}
+    stopped = client.post(case.to or case.page, {**sent, "seen": old}, follow=True)
+    assert case.stored().strip() == case.first
+    client.post(case.to or case.page, {**sent, "seen": seen_on(stopped.text, case)})
+    with pytest.raises(ObjectDoesNotExist):
+        case.stored()
