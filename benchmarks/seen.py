@@ -86,7 +86,10 @@ def _lines(field: forms.BoundField, value: object) -> str:
 
 @contextmanager
 def latest(row: models.Model, request: HttpRequest) -> Iterator[None]:
-    """Within it, `row` has the values that are stored, and nobody else changes them, if the request may change them."""
+    """Within it, `row` has the values that are stored, and nobody else changes them, if the request may change them.
+
+    Raises Http404 if somebody else has deleted it.
+    """
     if request.method != "POST":
         yield
         return
