@@ -49,6 +49,7 @@ def test_by_keyboard_alone_and_nothing_runs_over_the_edge(page, site, stage, axe
         assert page.locator(".card-place img").first.bounding_box()["width"] > 100
         page.keyboard.press("Enter")
         page.wait_for_function("() => !document.getElementById('told')")
+        page.wait_for_load_state()  # with its pictures: before, no answer is taken
     page.wait_for_selector("text=Right answers: 1 of 2; you need 2.")
     assert page.errors == []
 

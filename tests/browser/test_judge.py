@@ -447,6 +447,11 @@ def test_a_screen_that_cannot_be_laid_out_says_so_and_takes_no_answer(open_page,
     expect(page.locator("#place")).to_contain_text("This screen cannot be shown.")
     desk.press("2", "Enter", "n", "Enter")
     page.locator("#submit").click()
+    page.locator("#cannot summary").click()
+    page.keyboard.type("The picture is black.")
+    desk.press("Control+Enter").told("This screen cannot be shown.")
+    expect(page.locator("#reason")).to_have_value("The picture is black.")
+    desk.press("Escape")
     assert desk.page.evaluate("Object.keys(localStorage).length") == 0
     page.evaluate("window.works = true")
     desk.press("Shift+S").told("Skipped")

@@ -1,11 +1,11 @@
-"""In a real Chromium the pictures of practice are there."""
+"""In a real Chromium the pictures of practice are there, or it takes no answer."""
 
 import pytest
 from playwright.sync_api import expect
 
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
-from annotation.models import Kind
+from annotation.models import Attempt, Kind
 from benchmarks.models import Caption
 from tests.browser.looking import in_windows
 from tests.browser.test_judge_look import INSIDE
@@ -36,3 +36,21 @@ def test_the_pictures_of_practice_are_in_sight(sit):
             assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
             assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
     assert desk.page.errors == []
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [("**/i/*", "did not load."), ("**/layout*.js", "This screen cannot be shown. Load the page again.")],
+)
+def test_no_answer_is_taken_to_what_cannot_be_seen(open_page, sit, lost, said):
+    page = open_page(reduced_motion="no-preference", unshared=True)
+    broken = "export const fit = () => { throw new Error('cannot lay out'); };"
+    page.route(lost, lambda route: route.fulfill(
+        status=200 if "layout" in lost else 404, body=broken, content_type="text/javascript",
+    ))  # fmt: skip
+    desk = sit(page=page, annotator=pupil()).at_desk()
+    desk.press("1", "Enter").told(said)
+    page.locator("#submit").click()
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#told").count() == 0 and [one["right"] for one in Attempt.objects.get().answers] == [None]
+    page.errors.clear()

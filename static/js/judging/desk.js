@@ -3,11 +3,10 @@
 // `looking` is a screen of `past`, while looking back.
 
 import { Clock } from "./clock.js";
-import { fit } from "./layout.js";
 import { deliver, get, newKey, Outbox, showChip, storedHere } from "./outbox.js";
 import { load } from "./pictures.js";
 import { format, say, tell } from "./say.js";
-import { focus, parse, pause, restore, screenFrom } from "./screen.js";
+import { focus, layOut, parse, pause, restore, screenFrom } from "./screen.js";
 import { Zoom } from "./zoom.js";
 
 export const $ = (id) => document.getElementById(id);
@@ -42,7 +41,7 @@ export function paint(screen) {
   zoom.toggle(false);
   $("place").replaceChildren(screen?.node ?? pause());
   if (!screen) pauseSays();
-  if (screen) layOut(screen);
+  if (screen) layOut(desk, screen, gettext("If that does not help, flag the screen or skip it."));
   loadPictures();
   desk.classList.add("ready");
   clock.show(screen);
@@ -60,19 +59,6 @@ function pauseSays() {
   if (!line) return;
   const words = now.unsent ? [gettext("There is no connection right now."), storedHere(now.unsent)] : [gettext("Loading the next screen…")];
   line.textContent = words.join(" ");
-}
-
-// A screen whose script fails says so instead of being half a screen, or none, that takes answers.
-function layOut(screen) {
-  try {
-    if (screen.failed) throw screen.failed;
-    fit(desk, screen.node);
-    screen.painted = true;
-  } catch (error) {
-    reportError(error);
-    screen.painted = false;
-    $("place").replaceChildren(pause(gettext("This screen cannot be shown. Load the page again. If that does not help, flag the screen or skip it.")));
-  }
 }
 
 export function next() {

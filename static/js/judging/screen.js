@@ -3,6 +3,7 @@
 // is stored; `painted` says that it has been laid out in front; `elsewhere` and `newer` say that another tab has answered the screen, or changed its answer since.
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
+import { fit } from "./layout.js";
 import { hold } from "./pictures.js";
 import { format } from "./say.js";
 
@@ -67,11 +68,31 @@ function watch(img) {
 const unmark = (img) => img.closest(".card-place")?.querySelector(".broken")?.remove();
 
 // What still hides a picture of the screen, in a sentence, or "". One that nobody has asked to see yet hides nothing.
-export function hidden({ node }) {
+function hidden({ node }) {
   const img = [...node.querySelectorAll("img")].find((one) => one.getClientRects().length && !loaded.get(one));
   if (!img) return "";
   const words = loaded.has(img) ? gettext("%(picture)s did not load.") : gettext("%(picture)s is still loading.");
   return format(words, { picture: img.alt || img.closest(".row").querySelector(".says").textContent });
+}
+
+// What keeps this answer to the screen from being sent, in a sentence, or "".
+export function lacks(screen, answer) {
+  return hidden(screen) || kindOf(screen)?.lacks(screen) || (answer ? "" : gettext("Pick an answer first."));
+}
+
+// Lays out the screen that is in its place. One that fails says so instead of being half a screen, or none, that takes
+// answers; `help` is what to do if it goes on failing.
+export function layOut(desk, screen, help = "") {
+  try {
+    if (screen.failed) throw screen.failed;
+    fit(desk, screen.node);
+    screen.painted = true;
+  } catch (error) {
+    reportError(error);
+    screen.painted = false;
+    const words = [gettext("This screen cannot be shown. Load the page again."), help];
+    document.getElementById("place").replaceChildren(pause(words.join(" ").trim()));
+  }
 }
 
 // Says on the card that its picture did not load, and offers to load it again.

@@ -4,8 +4,8 @@
 import { $, clock, closeSheets, desk, goOn, have, home, next, now, outbox, paint, present, shown, take } from "./desk.js";
 import { newKey, post } from "./outbox.js";
 import { forgetHere, format, say, sayHere, tell } from "./say.js";
-import { forget, kindOf, same } from "./forms.js";
-import { answerOf, hidden, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
+import { forget, same } from "./forms.js";
+import { answerOf, lacks, nameOf, parse, radios, restore, screenFrom } from "./screen.js";
 
 const CANNOT = "cannot_judge";
 
@@ -22,12 +22,15 @@ export function autoAdvance() {
   if ("autoAdvance" in desk.dataset && !now.looking) now.advance = setTimeout(() => submit(), 350);
 }
 
+// What stands in place of a screen says why nothing can be done with it.
+const sayWhy = () => sayHere($("place").textContent);
+
 export function submit(answer = shown() && answerOf(shown()), reason = "") {
   clearTimeout(now.advance);
   const screen = shown();
-  if (!screen) return;
-  const lacks = answer === CANNOT ? "" : hidden(screen) || kindOf(screen)?.lacks(screen) || (!answer && gettext("Pick an answer first."));
-  if (lacks) return sayHere(lacks);
+  if (!screen) return sayWhy();
+  const why = answer !== CANNOT && lacks(screen, answer);
+  if (why) return sayHere(why);
   const edit = Boolean(now.looking);
   if (edit && same(answer, screen.answer) && !reason) return present();
   const { elapsed, active } = clock.read();
@@ -105,8 +108,10 @@ function again(screen) {
 export async function flag() {
   const words = $("flag-reason").value.trim();
   if (!words) return sayHere(gettext("Say in a few words what is wrong."));
+  const screen = now.looking ?? now.current;
+  if (!screen) return sayWhy();
   try {
-    const json = await post(`${home}flag/`, { lease: (now.looking ?? now.current).lease, flag_reason: words });
+    const json = await post(`${home}flag/`, { lease: screen.lease, flag_reason: words });
     if (json.refused) return say(json.refused);
     $("flag-reason").value = "";
     closeSheets();
@@ -119,6 +124,7 @@ export async function flag() {
 export function cannot() {
   const reason = $("reason").value.trim();
   if (!reason) return sayHere(gettext("Say in a few words why you cannot judge this."));
+  if (!shown()) return sayWhy();
   $("reason").value = "";
   submit(CANNOT, reason);
 }
