@@ -60,6 +60,12 @@ def test_a_list_in_a_template_stays_a_list():
         assert not re.search(r"<[uo]l[^>]*\srole=\"(?!list\")", path.read_text()), path
 
 
+def test_keys_are_heard_in_one_place():
+    """Which leaves those of an input method alone; the clock only counts them as a sign of life."""
+    scripts = (ROOT / "static" / "js").rglob("*.js")
+    assert sorted(path.name for path in scripts if '"keydown"' in path.read_text()) == ["clock.js", "keys.js"]
+
+
 def test_templates_have_no_inline_script_or_style():
     for path in (ROOT / "templates").rglob("*.html"):
         text = path.read_text()

@@ -44,6 +44,15 @@ def flaws(page: Page, violations: Callable[..., list[str]], within: str = "html"
     return found
 
 
+def compose(locator: Locator, key: str) -> bool:
+    """Press a key while an input method composes a word there; whether the method gets it."""
+    return locator.evaluate(
+        """(field, key) => field.dispatchEvent(
+          new KeyboardEvent("keydown", { key, isComposing: true, bubbles: true, cancelable: true }))""",
+        key,
+    )
+
+
 def tab_to(page: Page, locator: Locator) -> None:
     """By the Tab key alone."""
     target = locator.element_handle()

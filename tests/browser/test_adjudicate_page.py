@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from annotation.adjudication import cases
 from annotation.judging import submissions
 from annotation.models import Outcome, Stage, Study
-from tests.browser.looking import enter, flaws
+from tests.browser.looking import compose, enter, flaws
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
@@ -55,6 +55,8 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
         if place == 0:
             page.keyboard.type("I looked at it, 1 2 n r.")  # keys do nothing while one types
         elif place == 2:
+            assert compose(page.locator("#note"), "ArrowUp")
+            expect(page.locator("#note")).to_have_value("")
             page.keyboard.press("ArrowUp")
         expect(page.locator("#note")).to_have_value("I looked at it, 1 2 n r.")
         if number is not None:

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
 from annotation.protocols.declared import library
-from tests.browser.looking import flaws
+from tests.browser.looking import compose, flaws
 from tests.builders import declared, pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -24,7 +24,7 @@ def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_vi
     page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")
     text = page.get_by_label("Protocol file (YAML)")
     expect(page.locator("#state")).to_contain_text("No problems")
-    assert text.input_value() == library.text_of("image-caption-foil")
+    assert compose(text, "Tab") and text.input_value() == library.text_of("image-caption-foil")
 
     frame = page.frame_locator("#preview")
     expect(frame.locator("#desk.ready")).to_be_visible()

@@ -1,6 +1,6 @@
 // Practice: the keys, the layout and the rules of the judging screen. Everything works without this as a plain form.
 
-import { onKey } from "./keys.js";
+import { onKey, onKeyIn } from "./keys.js";
 import { fit } from "./layout.js";
 import { sayHere } from "./say.js";
 import { answerOf, focus, lacks, layOut, screenFrom } from "./screen.js";
@@ -21,7 +21,7 @@ const zoom = { on: false, toggle: nothing, pan: () => false };
 const actions = { pick, submit, rules, zoom, undo: nothing, skip: nothing, flag: nothing, back: nothing, forward: nothing, leave: nothing };
 
 layOut(desk, screen);
-document.addEventListener("keydown", (event) => onKey(event, actions, screen));
+onKeyIn(document, (event) => onKey(event, actions, screen));
 form.addEventListener("submit", (event) => {
   const why = told ? "" : screen.painted ? lacks(screen, answerOf(screen)) : document.getElementById("place").textContent;
   if (!why) return;

@@ -1,7 +1,7 @@
 // What the screens share on which sentences are rewritten. The sentences here are those of the server, which has the
 // last word: annotation/protocols/edits.py.
 
-import { composing } from "./keys.js";
+import { onKeyIn } from "./keys.js";
 import { format } from "./say.js";
 
 const LONGEST = 1000;
@@ -27,7 +27,7 @@ export function lineOf(node, letter) {
 
 let pointed = false; // the last touch was by mouse or finger, not by key
 addEventListener("pointerdown", () => (pointed = true), true);
-addEventListener("keydown", () => (pointed = false), true);
+onKeyIn(window, () => (pointed = false), true);
 
 // `changed(event)` hears of everything that is filled in, before the draft is kept (so that its own changes are in it).
 // Keys go on after a click on a box, and Enter leaves a field.
@@ -36,8 +36,8 @@ export function wire(node, changed) {
   node.addEventListener("change", (event) => {
     if (pointed && event.target.matches("[type=checkbox], [type=radio]") && !node.contains(typing())) rest(node);
   });
-  node.addEventListener("keydown", (event) => {
-    if (!event.target.matches("textarea") || event.key !== "Enter" || composing(event)) return;
+  onKeyIn(node, (event) => {
+    if (!event.target.matches("textarea") || event.key !== "Enter") return;
     if (!event.ctrlKey && !event.metaKey) event.preventDefault();
     rest(node); // also where it is to be submitted: leaving the field later would keep a draft of what is sent
   });

@@ -3,7 +3,7 @@
 
 import { $, closeSheets, desk, goOn, have, home, next, hasRoom, now, outbox, progress, shown, sync, zoom } from "./desk.js";
 import { kindOf, sweep } from "./forms.js";
-import { onKey } from "./keys.js";
+import { onKey, onKeyIn } from "./keys.js";
 import { fit } from "./layout.js";
 import { post, showChip } from "./outbox.js";
 import { back, forward } from "./past.js";
@@ -39,7 +39,7 @@ const rules = () => $("rules-dialog").showModal();
 // Keys and clicks
 
 const actions = { pick, submit, undo, skip, back, forward, leave, rules, zoom, flag: () => openSheet("flag") };
-document.addEventListener("keydown", (event) => onKey(event, actions, shown()));
+onKeyIn(document, (event) => onKey(event, actions, shown()));
 $("screen").addEventListener("submit", (event) => {
   event.preventDefault();
   const button = event.submitter;
@@ -60,7 +60,7 @@ $("return").addEventListener("click", goOn);
 
 let pointed = false; // the last touch was by mouse or finger, not by key
 addEventListener("pointerdown", () => (pointed = true), true);
-addEventListener("keydown", () => (pointed = false), true);
+onKeyIn(window, () => (pointed = false), true);
 $("place").addEventListener("change", ({ target }) => {
   if (target.matches(".look")) return fit(desk, shown().node); // there is another picture now
   if (!pointed || kindOf(shown())) return;

@@ -9,8 +9,11 @@ const PLAIN = { u: "undo", f: "flag", h: "rules" };
 const HELP = ["?", "؟", "？"]; // as Latin, Arabic and full-width layouts write it
 const ARROWS = { ArrowLeft: "back", ArrowRight: "forward" };
 
-// Keys while an input method composes a word are that method's; 229 is what some browsers send for its first and last.
-export const composing = (event) => event.isComposing || event.keyCode === 229;
+// Every script hears of keys from here: those pressed while an input method composes a word are that method's. 229 is
+// what some browsers send for its first and last.
+export function onKeyIn(place, act, early = false) {
+  place.addEventListener("keydown", (event) => event.isComposing || event.keyCode === 229 || act(event), early);
+}
 
 const DIGIT = /^\p{Nd}$/u; // of any script
 const LATIN = /\p{Script=Latin}/u;
@@ -54,7 +57,7 @@ function answerFor(event, screen) {
 }
 
 export function onKey(event, actions, screen) {
-  if (event.defaultPrevented || composing(event) || document.querySelector("dialog[open]")) return;
+  if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
   const act = (name, ...given) => {
     event.preventDefault();
     if (!event.repeat) actions[name](...given);

@@ -3,7 +3,7 @@
 
 import { drags } from "./drag.js";
 import { kinds } from "./forms.js";
-import { digit, letter } from "./keys.js";
+import { digit, letter, onKeyIn } from "./keys.js";
 import { format, say } from "./say.js";
 
 const STEPS = 3;
@@ -132,7 +132,7 @@ function lacks({ node }) {
   return format(gettext("Rank sentence %(letter)s: 1 (best), 2 or 3 (worst)."), { letter: nameOf(first) });
 }
 
-addEventListener("keydown", (event) => {
+onKeyIn(window, (event) => {
   const node = document.querySelector('#place [data-form="rank"]');
   if (event.key === "Escape" && node) dragging.get(node)?.release();
 }, true);

@@ -1,6 +1,6 @@
 /* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; S, or
    the arrow up in that field, fills in the last reason. */
-import { composing, digit, letter } from "../judging/keys.js";
+import { digit, letter, onKeyIn } from "../judging/keys.js";
 
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
@@ -14,16 +14,14 @@ function repeatReason(event) {
 }
 
 sameReason?.addEventListener("click", repeatReason);
-note?.addEventListener("keydown", (event) => {
-  if (event.key === "ArrowUp" && sameReason) repeatReason(event);
-});
+if (note && sameReason) onKeyIn(note, (event) => event.key === "ArrowUp" && repeatReason(event));
 
 function typing(target) {
   return target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select");
 }
 
-document.addEventListener("keydown", (event) => {
-  if (!form || composing(event) || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+onKeyIn(document, (event) => {
+  if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const key = digit(event) ?? letter(event);
   if (key === "s" && sameReason) {
     repeatReason(event);

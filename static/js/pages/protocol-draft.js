@@ -1,5 +1,6 @@
 /* The editor of a protocol file: line numbers, the Tab key, problems that lead to their lines, and the preview. */
-"use strict";
+import { onKeyIn } from "../judging/keys.js";
+
 const text = document.getElementById("id_text");
 const numbers = document.getElementById("numbers");
 const state = document.getElementById("state");
@@ -52,7 +53,7 @@ state.addEventListener("click", (event) => {
 
 // Keys
 
-text.addEventListener("keydown", (event) => {
+onKeyIn(text, (event) => {
   const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === "Tab" && plain && !leaving) {
     event.preventDefault();
