@@ -20,6 +20,7 @@ from benchmarks.permissions import came_from
 from config import appearance, bodies, draining
 from config.cache import REDIS
 from config.middleware import is_api, wrong_address
+from config.typed import FIELD
 from workers.neighbours import Silent
 
 WORTH_COPYING = 20  # characters
@@ -90,7 +91,7 @@ def _texts_of(request: HttpRequest) -> Iterator[str]:
     if bodies.is_large(request) and not hasattr(request, "_post"):
         return  # the rest of it may never come, and this thread would wait
     for name, values in request.POST.lists():
-        if name not in ("csrfmiddlewaretoken", "seen") and "password" not in name:
+        if name not in ("csrfmiddlewaretoken", "seen", FIELD) and "password" not in name:
             yield from values
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from annotation.studies import lifecycle
 from benchmarks.accounts import limits
@@ -73,6 +73,42 @@ def test_what_was_typed_when_the_session_ended_is_in_its_form_after_the_login_of
     expect(page).to_have_url(re.compile(r"/studies/\d+/\?stage=1$"))
     assert stage.instructions.latest("version").text == rule
     page.wait_for_function("() => !Object.keys(sessionStorage).some(name => name.startsWith('winnow-typed:'))")
+
+
+@pytest.mark.parametrize("lost", ["refused", "no answer of ours"])
+def test_what_was_typed_stays_until_the_server_has_saved_it(site, page, sign_in, lost):
+    sign_in(page, User.objects.create_superuser("ana", password=OWN))
+    stage, rule = studies.stage(items=1), "A rule that took long to write."
+    address, field = f"{site}/studies/{stage.study_id}/instructions/?stage=1", page.locator("#id_text")
+    page.goto(address)
+    field.fill(rule)
+
+    def lose(route: Route) -> None:
+        if route.request.method != "POST":
+            route.continue_()
+        elif lost == "refused":
+            route.abort("connectionrefused")
+        else:
+            route.fulfill(status=502, body="<h1>Bad gateway</h1>", content_type="text/html")
+
+    page.route("**/instructions/*", lose)
+    save = page.get_by_role("button", name="Save as a new version")
+    save.click()
+    expect(save).to_be_hidden()
+    for leave in (False, True):  # nor is what a preview has in its form saved
+        page.goto(address)
+        expect(field).to_have_value(rule)
+        expect(page.get_by_text("This is what you typed before. It is not saved yet.")).to_be_visible()
+        page.unroute("**/instructions/*")
+        if not leave:
+            page.get_by_role("button", name="Preview").click()
+            expect(page.get_by_role("heading", name="Preview: not saved yet")).to_be_visible()
+    save.click()
+    expect(page).to_have_url(re.compile(r"/studies/\d+/\?stage=1$"))
+    assert stage.instructions.latest("version").text == rule
+    page.wait_for_function("() => !Object.keys(sessionStorage).some(name => name.startsWith('winnow-typed:'))")
+    assert not [one for one in page.context.cookies() if one["name"].startswith("winnow-typed")]
+    page.errors.clear()
 
 
 def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved_meanwhile(site, page, sign_in):
