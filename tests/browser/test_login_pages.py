@@ -10,7 +10,7 @@ from playwright.sync_api import Route, expect
 
 from annotation.studies import lifecycle
 from benchmarks.accounts import limits
-from tests.browser.looking import enter, flaws, tab_to
+from tests.browser.looking import enter, flaws, in_windows, tab_to
 from tests.builders import studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,7 +111,9 @@ def test_what_was_typed_stays_until_the_server_has_saved_it(site, page, sign_in,
     page.errors.clear()
 
 
-def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved_meanwhile(site, page, sign_in):
+def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved_meanwhile(
+    site, page, sign_in, axe_violations
+):
     sign_in(page, User.objects.create_superuser("ana", password=OWN))
     stage, rule = studies.stage(items=1), "A rule that took long to write."
     page.goto(f"{site}/studies/{stage.study_id}/instructions/?stage=1")
@@ -123,6 +125,10 @@ def test_a_refused_form_gets_its_text_back_and_is_stopped_if_somebody_else_saved
     page.get_by_role("link", name="Back to the page").click()
     expect(page.locator("#id_text")).to_have_value(rule)
     page.get_by_role("button", name="Save as a new version").click()
-    expect(page.locator(".meanwhile")).to_contain_text("The first one’s rule.")
+    for _ in in_windows(page):
+        expect(page.locator("#not-saved")).to_be_focused()
+        for words in ("so yours was not saved", "The first one’s rule."):
+            expect(page.locator("#not-saved").get_by_text(words)).to_be_in_viewport()
+    assert flaws(page, axe_violations) == []
     expect(page.locator("#id_text")).to_have_value(rule)
     page.errors.clear()
