@@ -98,6 +98,11 @@ class Answer:
     keys: str = ""
     decides: str = ""  # what it makes of the item, in words, where that gives nothing away
 
+    @property
+    def key(self) -> str:
+        """The one that is shown."""
+        return self.keys.partition(" ")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -172,11 +177,12 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in protocols_answers.fixed_choices(protocol)
     ]
-    if protocol.form is None:
-        texts = [one.part.text if one.part else "" for one in options]
-        keys, of_fixed = keys_on_screen(texts, [one.keys.split() for one in fixed])
-        options = [replace(one, keys=key) for one, key in zip(options, keys, strict=True)]
-        fixed = [replace(one, keys=" ".join(own)) for one, own in zip(fixed, of_fixed, strict=True)]
+    texts = [one.part.text if one.part else one.label for one in options]
+    keys = keys_on_screen(texts, [one.keys.split() for one in fixed])
+    options, fixed = (
+        [replace(one, keys=" ".join(own)) for one, own in zip(answers, of, strict=True)]
+        for answers, of in zip((options, fixed), keys, strict=True)
+    )
     outcome = Outcome.objects.filter(task=task).select_related("adjudicator").first()
     return Case(
         task=task, item=item, seen=seen, options=options, fixed=fixed, outcome=outcome,

@@ -90,8 +90,14 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
     keys, own = keys_on_screen([part.get("text", "") for part in there], [one.keys for one in protocol.fixed])
     fixed = tuple(replace(one, keys=of) for one, of in zip(protocol.fixed, own, strict=True))
     options = [
-        {"place": SafeString(place), "key": key, "called": _called(place, language), **part}
-        for place, (key, part) in enumerate(zip(keys, there, strict=True), 1)
+        {
+            "place": SafeString(place),
+            "key": "".join(of[:1]),
+            "keys": " ".join(of),
+            "called": _called(place, language),
+            **part,
+        }
+        for place, (of, part) in enumerate(zip(keys, there, strict=True), 1)
     ]
     captions = [part for part in about if "text" in part]
     shown = {
@@ -133,5 +139,5 @@ def _called(place: int, language: str) -> str:
 @cache
 def _choices(fixed: tuple[Choice, ...], picked: str, language: str) -> str:
     """The answers that are not shuffled, rendered once: they are the same on every screen of a protocol."""
-    context = {"choices": [(one, " ".join(one.keys), one.keys[0].upper()) for one in fixed], "picked": picked}
+    context = {"choices": [(one, " ".join(one.keys), "".join(one.keys[:1]).upper()) for one in fixed], "picked": picked}
     return loader.get_template("judging/_choices.html").render(context) if fixed else ""

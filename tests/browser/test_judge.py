@@ -7,8 +7,11 @@ from playwright.sync_api import expect
 
 from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
+from annotation.protocols.declared.keys import given_keys
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
+from tests.annotation.protocols.declared.files import changed, read
+from tests.annotation.protocols.declared.typed import LOOKS, SCREENS
 from tests.browser.conftest import Sitting, refuse
 from tests.browser.looking import flaws, in_windows, tab_to
 from tests.builders import pictures, studies
@@ -435,6 +438,32 @@ def test_keys_are_read_by_their_place_where_a_layout_has_no_latin_letter_or_digi
     desk.press("Escape")
     press("ס", "KeyS", "shift")
     desk.told("Skipped")
+
+
+def test_a_key_gives_the_answer_that_looks_like_it(sit):
+    def shown(labels: list[str]) -> list[tuple[str, str]]:
+        fixed = {f"v{place}": label for place, label in enumerate(labels)}
+        file = changed(("answers", [{"name": "fit", "kind": "pick", "of": [], "fixed": fixed}]), ("decide", []))
+        return [(one.label, " ".join(one.keys)) for one in given_keys(read(file))["fit"]]
+
+    typed = [(label, "", [(label, keys)], label) for label, keys in LOOKS.items() if keys and len(label) == 1]
+    screens = typed + [(key, code, shown(labels), meant) for labels, key, code, meant in SCREENS]
+    screens += [
+        (key, code, [("3", "a 3"), ("3.", "b 3")], None) for key, code in [("3", ""), ("٣", ""), ('"', "Digit3")]
+    ]
+    page = sit(items=1).page
+    keys = page.locator("link[href*='judging/keys']").get_attribute("href")
+    found = page.evaluate(
+        """async ([keys, screens]) => {
+          const { meant } = await import(keys);
+          return screens.map(([key, code, answers]) => {
+            const those = answers.map(([label, keys]) => ({ value: label, dataset: { keys } }));
+            return meant(new KeyboardEvent("keydown", { key, code }), those)?.value ?? null;
+          });
+        }""",
+        [keys, screens],
+    )
+    assert found == [meant for *_, meant in screens]
 
 
 def test_a_screen_that_cannot_be_laid_out_says_so_and_takes_no_answer(open_page, sit):

@@ -1,18 +1,30 @@
 """The keys of a declared protocol's answers: every one is shown, none does two things, and none looks like another
-answer: what is called by a digit has that key or none, and everything else that is not numbered has letters.
+answer: what is called by a key has that key or none.
 """
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.schema import ProtocolFile
 
-# Of the judging page, on every screen (static/js/judging/keys.js).
-RESERVED = frozenset("ufhzs?c")
+# Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
+# looks like it.
+RESERVED = frozenset("ufhzs?؟")
 _LETTERS = "abdegijklmnopqrtvwxy"
 _PLACES = "123456789"  # of options
+_DIGITS = frozenset("0123456789")
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Me"})  # of which keycaps and circles are the last
+_VARIANTS = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_NUMBER = re.compile(r"[-+\u2010-\u2015\u2212]?[.,٫]?\d+(?:[.,٫\u2044/]\d+)*")
+_LATIN = re.compile(r"(?:LATIN|INDICATOR) .*\bLETTER (?:SMALL CAPITAL )?([A-Z])$")
+# Letters that look like one of A to Z, small or as a capital.
+_TWINS = dict(zip("авекмнорстухіјѕαβεζηικμνορτυχı", "abekmhopctyxijsabezhikmnoptyxi", strict=True)) | {"i̇": "i"}
+_LONGEST = 3  # characters that one key of a layout types, as لا
 
 
 class KeysTaken(ValueError):
@@ -25,11 +37,28 @@ class KeysTaken(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ChoiceKeys:
-    """A point of a scale, a fixed answer, or a mark of words."""
+    """A point of a scale, a fixed answer, or a mark of words. Every layout has the first of its keys."""
 
     value: str
     label: str
     keys: tuple[str, ...]
+
+
+def looks_like(label: str) -> tuple[str, ...]:
+    """The keys that a label looks like, those of A to Z and 0 to 9 first.
+
+    They are written as keys.js writes what a key types (NFKC, in lower case).
+    """
+    bare = _bare(label)
+    typed = unicodedata.normalize("NFKC", bare).lower().replace("ς", "σ")
+    if not bare:
+        return ()
+    if len(bare) > 1 and len(typed) > 1 and typed not in _TWINS:
+        foreign = len(typed) <= _LONGEST and not any(one.isascii() or one.isspace() for one in typed)
+        return (typed,) if foreign else ()
+    number, named = _number(bare), _LATIN.search(unicodedata.name(typed, "") if len(typed) == 1 else "")
+    found = [number if number in _DIGITS else "", _TWINS.get(typed, ""), named[1].lower() if named else "", typed]
+    return tuple(dict.fromkeys(one for one in found if one and not (one.isdecimal() and not one.isascii())))
 
 
 def given_keys(protocol: ProtocolFile) -> dict[str, list[ChoiceKeys]]:
@@ -41,29 +70,58 @@ def given_keys(protocol: ProtocolFile) -> dict[str, list[ChoiceKeys]]:
     return {one.name: _keys_of(one, place) for place, one in enumerate(protocol.answers)}
 
 
-def keys_on_screen(options: Sequence[str], fixed: Iterable[Sequence[str]]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The keys of options with these texts, and of the fixed answers that have those keys: the options' places, unless
-    the text of one is a digit. Then that is its key if no other has this text, and the others have letters.
+def keys_on_screen(
+    options: Sequence[str], fixed: Iterable[Sequence[str]]
+) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """The keys of options with these texts, and of the fixed answers that have those keys, each once.
+
+    An option whose text looks like a key that no other looks like has that key. All others have that of their place, or
+    letters if an option looks like a digit.
     """
-    given = [tuple(keys) for keys in fixed]
-    looks = [look if (look := _look(text)).isdecimal() else "" for text in options]
-    if not any(looks):
-        return [str(place) for place in range(1, len(options) + 1)], given
-    taken = {*RESERVED, *looks}
-    kept = [tuple(key for key in keys if key not in looks) for keys in given]
-    taken |= {key for keys in kept for key in keys}
-    own = [look if looks.count(look) == 1 else "" for look in looks]
+    looks = [looks_like(text) for text in options]
+    counts = Counter(key for own in looks for key in own)
+    taken, kept = set(counts), []
+    for keys in fixed:
+        kept.append(tuple(key for key in keys if key not in taken))
+        taken.update(keys)
     letters = (letter for letter in _LETTERS if letter not in taken)
-    return [key or next(letters) for key in own], [keys or (next(letters),) for keys in kept]
+    placed = counts.keys().isdisjoint(_DIGITS)
+
+    def with_first(keys: Sequence[str], place: int = 0) -> tuple[str, ...]:
+        keys = sorted(keys, key=lambda key: not _is_plain(key) or counts[key] > 1)
+        if keys and _is_plain(keys[0]) and counts[keys[0]] < 2:
+            return tuple(keys)
+        first = str(place) if place and placed else next(letters, "")
+        return (first, *keys) if first else tuple(keys)
+
+    own = [with_first(keys, place) for place, keys in enumerate(looks, 1)]
+    return own, [with_first(keys) for keys in kept]
 
 
-def _look(label: str) -> str:
-    """The key that a label looks like, if any: that of its only character."""
-    label = label.strip()
-    if len(label) != 1:
-        return ""
-    digit = unicodedata.digit(label, None)
-    return label.casefold() if digit is None else str(digit)
+def _is_plain(key: str) -> bool:
+    """Whether every keyboard has the key."""
+    return len(key) == 1 and key.isascii() and key.isalnum()
+
+
+def _bare(label: str) -> str:
+    """The label without what is not seen, and without punctuation around it unless there is nothing else."""
+    seen = "".join(one for one in label if unicodedata.category(one) not in _UNSEEN)
+    seen = _VARIANTS.sub("", seen).strip()
+    start, end = 0, len(seen)
+    while end > start and unicodedata.category(seen[end - 1])[0] in "PZ":
+        end -= 1
+    while start < end and unicodedata.category(seen[start])[0] in "PZ" and not _NUMBER.match(seen, start):
+        start += 1
+    return seen[start:end] or seen
+
+
+def _number(label: str) -> str:
+    """The number with which a label begins, if any: 2 of "2 or more", -1, 0.5 of ½."""
+    bare = _bare(label)
+    if len(bare) == 1 and (number := unicodedata.numeric(bare, None)) is not None:
+        return f"{number:g}"
+    found = _NUMBER.match(unicodedata.normalize("NFKC", _bare(unicodedata.normalize("NFKC", bare))))
+    return "".join(str(unicodedata.decimal(one, one)) for one in found[0]) if found else ""
 
 
 def _keys_of(answer: schema.Answer, place: int) -> list[ChoiceKeys]:
@@ -71,38 +129,44 @@ def _keys_of(answer: schema.Answer, place: int) -> list[ChoiceKeys]:
     points, anchors = (values.points(answer), answer.anchors) if isinstance(answer, schema.Scale) else ([], {})
     labels = {point: point for point in points} | {value: one.label for value, one in fixed.items()}
     looks: dict[str, str] = {}
-    for value, label in labels.items():
-        if (look := _look(label)) and (other := looks.setdefault(look, value)) != value:
-            raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
+    for value, label in [*labels.items(), *anchors.items()]:
+        for look in looks_like(label):
+            if (other := looks.setdefault(look, value)) != value:
+                raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
     numbered = isinstance(answer, schema.Pick | schema.Rank | schema.Pair) and answer.of
     taken = {*RESERVED, *(_PLACES if numbered else "")}
     for look, value in looks.items():
-        if look.isdecimal() and look in taken:
+        if look in RESERVED:
+            own = "Winnow's own, as F, H, S, U, Z and ? are"
+            raise KeysTaken(place, f"{value} looks like the key {look.upper()}, which is {own}. Label it in words.")
+        if look in taken:
             raise KeysTaken(place, f"{value} looks like the key {look}, which does something else. Label it in words.")
-    found: dict[str, tuple[str, ...]] = {}
-    for value, one in fixed.items():
-        own = _look(one.label)
-        for key in one.keys:
+    taken |= {"c"} - looks.keys()
+    found = {value: list(fixed[value].keys) if value in fixed else [] for value in labels}
+    for value, keys in found.items():
+        number = _number(labels[value])
+        for key in keys:
             if key in taken:
                 raise KeysTaken(place, f"The key {key} of {value} does something else on this screen. Choose another.")
             if (other := looks.get(key, value)) != value:
                 raise KeysTaken(place, f"The key {key} of {value} looks like the answer {other}. Choose another.")
-            if own.isdecimal() and key.isdecimal() and key != own:
-                raise KeysTaken(place, f"{value} is called {own}, so {key} cannot be its key. Leave keys out.")
+            if number and key.isdecimal() and key != number:
+                raise KeysTaken(place, f"{value} is called {number}, so {key} cannot be its key. Leave keys out.")
             taken.add(key)
-        if one.keys:
-            found[value] = tuple(one.keys)
-    found |= {value: (look,) for look, value in looks.items() if value not in found and look not in taken}
+    for look, value in looks.items():
+        if look not in found[value]:
+            found[value].append(look)
     taken |= looks.keys()
-    for value, label in [*((value, one.label) for value, one in fixed.items()), *((point, "") for point in points)]:
-        if value not in found:
-            if not (key := _free(label, taken)):
+    for value in [*fixed, *points]:
+        if not any(_is_plain(key) for key in found[value]):
+            if not (key := _free(fixed[value].label if value in fixed else "", taken)):
                 raise KeysTaken(place, f"No key is left for {value}. Give it one with keys.")
-            found[value] = (key,)
+            found[value].insert(0, key)
             taken.add(key)
-    return [ChoiceKeys(value, anchors.get(value) or label, found[value]) for value, label in labels.items()]
+    return [ChoiceKeys(value, anchors.get(value) or label, tuple(found[value])) for value, label in labels.items()]
 
 
 def _free(label: str, taken: set[str]) -> str:
     """The first letter of the label that is free, else the first free letter of all."""
-    return next((one for one in (*label.casefold(), *_LETTERS) if one in _LETTERS and one not in taken), "")
+    own = unicodedata.normalize("NFKD", label).casefold()
+    return next((one for one in (*own, *_LETTERS) if one in _LETTERS and one not in taken), "")

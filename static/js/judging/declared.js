@@ -4,7 +4,7 @@
 import { diff, inWords, mark as markChanges } from "./diff.js";
 import { one as oneLine, write } from "./edit-words.js";
 import { kinds } from "./forms.js";
-import { digit, letter } from "./keys.js";
+import { digit, meant } from "./keys.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";
 import { format, readOut, say } from "./say.js";
@@ -109,14 +109,13 @@ function next(node, unit) {
 
 function key(event, { node }) {
   const place = digit(event);
-  const pressed = place ?? letter(event);
   const unit = marked(node);
-  if (wordKey(event, pressed, unit)) return true;
+  if (wordKey(event, unit)) return true;
   if ((event.shiftKey && place === null) || !unit) return false;
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (by) return !event.target.closest("input") && !node.closest(".zoomed") && step(node, unit, by);
   if (unit.matches(".row")) return place > 0 && rank(unit, place) && told(node, unit, place);
-  const input = pressed.trim() && unit.querySelector(`[data-keys~="${CSS.escape(pressed)}"]`);
+  const input = meant(event, unit.querySelectorAll("[data-keys]"));
   if (!input) return false;
   if (input.matches("textarea")) return write(input), true;
   input.checked = input.type === "radio" || !input.checked;

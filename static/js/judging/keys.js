@@ -20,7 +20,7 @@ const LATIN = /\p{Script=Latin}/u;
 const UNNAMED = ["dead", "unidentified"]; // keys that type nothing by themselves, or of which the browser knows only the place
 const SIGNS = ["/KeyQ", "'KeyW", ";KeyQ", ":KeyQ"]; // Hebrew and Greek layouts have a sign where others have a letter
 
-const written = ({ key }) => key.normalize("NFKC").toLowerCase(); // full-width letters and digits are the usual ones
+const written = ({ key }) => key.normalize("NFKC").toLowerCase().replace("ς", "σ"); // full-width letters and digits are the usual ones
 
 // The place of a key on a layout in which its character means nothing here. AltGr types another character of a layout.
 const placeOf = (event, places) => (event.getModifierState("AltGraph") ? undefined : places.exec(event.code)?.[1].toLowerCase());
@@ -48,13 +48,16 @@ export function letter(event) {
   return types || (LATIN.test(key) && !UNNAMED.includes(key)) ? key : (placeOf(event, /^Key([A-Z])$/) ?? key);
 }
 
-function answerFor(event, screen) {
-  if (!screen) return null;
-  const number = digit(event);
-  const key = number ?? letter(event);
-  const radios = [...screen.node.querySelectorAll("input[name=answer]")];
-  return radios.find(({ dataset, value }) => (dataset.keys ?? value).split(" ").includes(key))?.value ?? null;
+// The one of these whose key it is. Labels may look like what a key types (looks_like in declared/keys.py), so that comes
+// first. The key's place only counts where none of them looks like that, and what two of them look like gives neither.
+export function meant(event, those) {
+  const having = (key) => [...those].filter(({ dataset, value }) => (dataset.keys ?? value).split(" ").includes(key));
+  const typed = having(written(event));
+  const found = typed.length ? typed : having(digit(event) ?? letter(event));
+  return found.length === 1 ? found[0] : null;
 }
+
+const answerFor = (event, screen) => screen && meant(event, screen.node.querySelectorAll("input[name=answer]"))?.value;
 
 export function onKey(event, actions, screen) {
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return;

@@ -1,6 +1,7 @@
 // Words of a text that are marked: each is a button that goes through the marks. The arrow keys move from word to word
 // once one has the focus, and a mark's key marks it.
 
+import { meant } from "./keys.js";
 import { say } from "./say.js";
 
 const tokens = (asked) => [...asked.querySelectorAll(".token")];
@@ -49,7 +50,7 @@ function set(token, index) {
 }
 
 // Whether the key was for a word of the marked question.
-export function wordKey(event, pressed, asked) {
+export function wordKey(event, asked) {
   if (asked?.dataset.kind !== "words") return false;
   const all = tokens(asked);
   const token = event.target.closest?.(".token");
@@ -59,8 +60,8 @@ export function wordKey(event, pressed, asked) {
   if (by && token) return button(all[Math.max(0, Math.min(all.length - 1, all.indexOf(token) + by))]).focus(), true;
   const now = token ?? all.find((one) => !button(one).tabIndex);
   if (event.key === "ArrowDown" && !token) return button(now).focus(), true;
-  const found = [...asked.querySelectorAll(".marks > [data-mark]")].find(({ dataset }) => dataset.keys.split(" ").includes(pressed));
-  if (!found || !pressed.trim() || event.shiftKey) return false;
+  const found = meant(event, asked.querySelectorAll(".marks > [data-mark]"));
+  if (!found || event.shiftKey) return false;
   button(now).focus();
   const index = Number(found.dataset.mark);
   set(now, list(now).selectedIndex === index ? 0 : index);

@@ -1,6 +1,6 @@
 /* Keys of the adjudication page: digits and letters pick an answer and move to the reason, where Enter decides; S, or
    the arrow up in that field, fills in the last reason. */
-import { digit, letter, onKeyIn } from "../judging/keys.js";
+import { letter, meant, onKeyIn } from "../judging/keys.js";
 
 const form = document.getElementById("decision");
 const note = document.getElementById("note");
@@ -22,18 +22,14 @@ function typing(target) {
 
 onKeyIn(document, (event) => {
   if (!form || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-  const key = digit(event) ?? letter(event);
-  if (key === "s" && sameReason) {
-    repeatReason(event);
+  const radio = meant(event, form.querySelectorAll("input[name=verdict]"));
+  if (!radio) {
+    if (letter(event) === "s" && sameReason) repeatReason(event);
     return;
   }
-  for (const radio of form.querySelectorAll("input[name=verdict]")) {
-    if (!radio.dataset.keys.split(" ").includes(key)) continue;
-    event.preventDefault();
-    radio.checked = true;
-    (document.getElementById(radio.dataset.leads) ?? note).focus();
-    return;
-  }
+  event.preventDefault();
+  radio.checked = true;
+  (document.getElementById(radio.dataset.leads) ?? note).focus();
 });
 
 // Typing picks "Your own words".

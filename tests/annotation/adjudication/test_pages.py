@@ -193,7 +193,7 @@ def test_the_key_for_the_last_reason_is_no_answers_key():
     assert LAST_REASON not in {*keys, "e", "f"} and not LAST_REASON.isdigit()
     script = (settings.BASE_DIR / "static/js/pages/adjudicate.js").read_text()
     page = (settings.BASE_DIR / "templates/adjudication/adjudicate.html").read_text()
-    assert f'key === "{LAST_REASON}"' in script and f">{LAST_REASON.upper()}</kbd> Same reason" in page
+    assert f'letter(event) === "{LAST_REASON}"' in script and f">{LAST_REASON.upper()}</kbd> Same reason" in page
 
 
 COUNTS = ("2 answers", "bit</b>", "undecided")

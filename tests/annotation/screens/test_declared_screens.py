@@ -208,18 +208,27 @@ POINTS = {**OF_NUMBERS, "screen": [{"sentence": "text"}], "item": {"captions": {
 
 
 @pytest.mark.parametrize("data", [OF_NUMBERS, LONG])
-def test_a_caption_that_is_a_digit_is_picked_with_it(data):
+@pytest.mark.parametrize(
+    ("texts", "others", "cannot_judge"),
+    [
+        ({"0": "0", "3": "3", "2.": "2", "many": "a"}, ["n"], "c"),
+        ({"A": "a", "n": "n", "C": "c", "Ф": "?ф"}, ["0"], "b"),
+    ],
+)
+def test_a_caption_that_looks_like_a_key_is_picked_with_it(data, texts, others, cannot_judge):
     stage = declared.of_file(data, 1)
-    for place, text in enumerate(["0", "3", "2", "many"]):
+    for place, text in enumerate(texts):
         Caption.objects.filter(position=place).update(text=text)
     [html] = screens_of(stage)
     assert looking_alike(html) == []
     [choices] = Choices(html).found.values()
-    keys = {words.split()[0]: "".join(of) for of, _, words in choices.values()}
-    assert keys == {"0": "0", "3": "3", "2": "2", "many": "a", "None": "n"}
+    keys = {words.split()[0]: of for of, _, words in choices.values()}
+    assert keys.pop("None") == others
     case = cases.case(stage.tasks.get(), stage)
-    assert {one.part.text: one.keys for one in case.options if one.part} == {"0": "0", "3": "3", "2": "2", "many": "a"}
-    assert [one.keys for one in case.fixed] == ["n", "c"]
+    of_case = {one.part.text: one.keys.split() for one in case.options if one.part}
+    for found in (keys, of_case):  # ?: the place, which is drawn
+        assert {text: re.sub("^[1-4](?=ф)", "?", "".join(of)) for text, of in found.items()} == texts
+    assert [one.keys for one in case.fixed] == [*others, cannot_judge]
 
 
 @pytest.mark.parametrize("points", [[1000000, 1000001], [-2, -1, 0, 1, 2], [0.1, 0.12345678]])

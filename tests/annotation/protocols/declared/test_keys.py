@@ -2,8 +2,9 @@
 
 import pytest
 
-from annotation.protocols.declared.keys import given_keys, keys_on_screen
+from annotation.protocols.declared.keys import given_keys, keys_on_screen, looks_like
 from tests.annotation.protocols.declared.files import changed, problems, read
+from tests.annotation.protocols.declared.typed import LOOKS
 
 
 def given(answer: dict) -> str:
@@ -36,7 +37,13 @@ OPTIONS = ("captions.positive", "captions.negative")
         (pick("10", "2", "1"), "v=a w=2 x=1"),
         (pick("1 of them", "2 or more"), "v=o w=r"),
         (pick("Blue", "B"), "v=l w=b"),
-        (pick("C", "D"), "v=a w=d"),
+        (pick("A", "B", "C"), "v=a w=b x=c"),
+        (pick("Ф", "A"), "v=bф w=a"),
+        (pick("А", "Б"), "v=aа w=bб"),
+        (pick("É", "E"), "v=aé w=e"),
+        (pick("Apple", "Ａ"), "v=p w=a"),
+        (pick("二", "一"), "v=2二 w=1一"),
+        (scale(1, 2, anchors={"1": "A", "2": "3"}), "1=1a 2=23"),
         (pick("٣", "3 or 4"), "v=3 w=o"),
         (pick({"label": "Yes", "keys": ["y", "1"]}, "0", of=OPTIONS[:0]), "v=y1 w=0"),
         (pick("0", "None", of=OPTIONS), "v=0 w=n"),
@@ -55,6 +62,23 @@ def test_what_is_called_by_a_key_has_it_and_everything_else_has_letters(answer, 
         (pick({"label": "3", "keys": ["5"]}, "No"), "v is called 3, so 5 cannot be its key. Leave keys out."),
         (pick({"label": "Yes", "keys": ["1"]}, of=OPTIONS), "The key 1 of v does something else on this screen."),
         (scale(1, 2, not_applicable="2"), "not_applicable is called 2, as 2 is. Label it in words."),
+        (scale(1, 2, 3, anchors={"1": "3", "3": "1"}), "1 is called 3, as 3 is. Label it in words."),
+        (scale(0.5, 1, anchors={"0.5": "①"}), "0.5 is called ①, as 1 is. Label it in words."),
+        (scale(1, 2, anchors={"1": "F"}), "1 looks like the key F, which is Winnow's own"),
+        (pick("А", "A"), "w is called A, as v is. Label it in words."),
+        (pick("Ⅰ", "I"), "w is called I, as v is. Label it in words."),
+        *(
+            (pick(one, "No"), f"v looks like the key {one[0]}, which is Winnow's own")
+            for one in ("U", "F.", "Z", "H", "S", "?")
+        ),
+        (pick("Ｆ", "No"), "v looks like the key F, which is Winnow's own"),
+        (pick({"label": "Cat", "keys": ["c"]}, "No"), "The key c of v does something else on this screen."),
+        (pick({"label": "Cat", "keys": ["c"]}, "C"), "The key c of v looks like the answer w. Choose another."),
+        (pick({"label": "Ⅱ", "keys": ["1"]}, {"label": "Ⅰ", "keys": ["2"]}), "The key 1 of v looks like the answer w."),
+        *(
+            (pick({"label": one, "keys": ["1"]}, "No"), "so 1 cannot be its key. Leave keys out.")
+            for one in ("2.", "-1", "−1", "½", "二", "Ⅱ", "2️⃣", "10", "2 of them")
+        ),
     ],
 )
 def test_a_file_in_which_a_key_would_look_like_another_answer_is_refused(answer, words):
@@ -65,12 +89,28 @@ def test_a_file_in_which_a_key_would_look_like_another_answer_is_refused(answer,
 @pytest.mark.parametrize(
     ("texts", "fixed", "keys"),
     [
-        (["A cup", "", "3 cups"], ["n0"], (["1", "2", "3"], ["n0"])),
+        (["A cup", "", "3 cups"], ["n0", "c"], (["1", "2", "3"], ["n0", "c"])),
+        (["A", "B", "C"], ["b", "c"], (["a", "b", "c"], ["d", "e"])),
+        (["A", "A long one"], ["ab"], (["a", "2"], ["b"])),
+        (["a", "A."], ["a"], (["1a", "2a"], ["b"])),
+        (["Ф", "U"], ["aф"], (["1ф", "u"], ["a"])),
+        (["A cup", "A mug"], ["c", "c"], (["1", "2"], ["c", "a"])),
+        (["2.", "1."], ["n"], (["2", "1"], ["n"])),
+        (["Ⅰ", "1"], ["n"], (["i1", "a1"], ["n"])),
         (["3", "1", "2"], ["n0"], (["3", "1", "2"], ["n0"])),
         (["3", "two", "0"], ["n0", "a"], (["3", "b", "0"], ["n", "a"])),
-        (["2", "2", "1"], ["2"], (["a", "b", "1"], ["d"])),
+        (["2", "2", "1"], ["2"], (["a2", "b2", "1"], ["d"])),
     ],
 )
-def test_options_that_are_digits_have_these_as_their_keys(texts, fixed, keys):
+def test_options_that_look_like_keys_have_these(texts, fixed, keys):
     options, own = keys_on_screen(texts, fixed)
-    assert (options, ["".join(one) for one in own]) == keys
+    assert (["".join(one) for one in options], ["".join(one) for one in own]) == keys
+
+
+def test_what_labels_look_like():
+    assert {label: " ".join(looks_like(label)) for label in LOOKS} == LOOKS
+
+
+def test_more_answers_than_letters_leave_some_without_a_key():
+    options, own = keys_on_screen(["1", "two"], [[letter] for letter in "abdegijklmnopqrtvwxy"])
+    assert options == [("1",), ()] and all(own)
