@@ -1,7 +1,9 @@
 """From the text of a protocol file, YAML or JSON, to the protocol, or to every problem with its line and what to do."""
 
 import json
+import math
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -15,9 +17,10 @@ from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
 LONGEST = 100_000  # characters of a file
+_LONGEST_NUMBER = 400  # characters; Python reads no numbers of some thousand digits
 _DEEPEST = 30
 _MOST_PARTS = 5_000  # keys and values; the library's largest file has 230
-_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
+_TAG = "tag:yaml.org,2002:"
 
 Path = tuple[str | int, ...]
 
@@ -55,13 +58,21 @@ class _Core(yaml.SafeLoader):
         return node
 
 
-for tag, pattern, starts in (
-    ("bool", r"true|false", "tf"),
-    ("null", r"null|~|", ["n", "~", ""]),
-    ("int", r"[-+]?[0-9]+", "-+0123456789"),
-    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
-):
-    _Core.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z"), list(starts))
+# How each type is written, and its value. The library's own constructors take more where a tag asks for it: 1:30, 0b11.
+_TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
+    f"{_TAG}{kind}": (re.compile(rf"(?:{pattern})\Z"), value)
+    for kind, pattern, value in (
+        ("bool", r"true|false", "true".__eq__),
+        ("null", r"null|~|", lambda _: None),
+        ("int", r"[-+]?[0-9]+", int),
+        ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", float),
+        ("str", r"(?s:.*)", str),
+    )
+}
+for tag, (pattern, _) in islice(_TYPES.items(), 4):  # everything else is a text
+    _Core.add_implicit_resolver(tag, pattern, None)
+# Control characters but tab and line break, and halves of pairs: databases and pages cannot hold them.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
@@ -146,13 +157,14 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
         raise _Unread(node, _TOO_MUCH, "TOO_LONG")
     if isinstance(node, yaml.SequenceNode):
         return [_build(one, (*path, place), lines, file, log) for place, one in enumerate(node.value)]
-    if not isinstance(node, yaml.MappingNode):
+    if isinstance(node, yaml.ScalarNode):
         return _scalar(node, path)
     found: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
             raise _Unread(key_node, "Write a text as the key; a list or an object is none.")
         key = key_node.value
+        _require_characters(key_node, path)
         if key in found:
             log.error("KEY_TWICE", file, key_node.start_mark.line + 1, _dotted((*path, key)), "Keep one of the two.")
             continue
@@ -161,20 +173,29 @@ def _build(node: yaml.Node | None, path: Path, lines: dict[Path, int], file: str
     return found
 
 
-def _scalar(node: yaml.Node, path: Path) -> Any:
+def _scalar(node: yaml.ScalarNode, path: Path) -> Any:
     """The value of a node without parts, as JSON has it; its tag may ask for another."""
-    if node.tag not in _TAGS:
+    if node.tag not in _TYPES:
         advice = f"Remove the tag {node.tag:.60}: a file has texts, numbers, true and false only."
         raise _Unread(node, advice, path=path)
-    try:
-        value = _Core("").construct_object(node)
-    except (LookupError, ValueError):
+    pattern, value_of = _TYPES[node.tag]
+    if not pattern.match(node.value):
         advice = "Put the text in quotes, and remove its tag: it is no number, true or false."
-        raise _Unread(node, advice, path=path) from None
-    if isinstance(value, int | float) and not abs(value) <= LARGEST:  # what is not a number is not less, either
+        raise _Unread(node, advice, path=path)
+    too_long = node.tag == f"{_TAG}int" and len(node.value) > _LONGEST_NUMBER
+    value = math.inf if too_long else value_of(node.value)
+    if isinstance(value, str):
+        _require_characters(node, path)
+    if isinstance(value, int | float) and abs(value) > LARGEST:
         advice = f"Write a number of at most {LARGEST:,} instead of {node.value:.60}."
         raise _Unread(node, advice, "WRONG_VALUE", path)
     return value
+
+
+def _require_characters(node: yaml.ScalarNode, path: Path) -> None:
+    if wrong := _UNWRITABLE.search(node.value):
+        advice = f"Remove the character U+{ord(wrong[0]):04X}, or write the whole character: it cannot be shown."
+        raise _Unread(node, advice, "BAD_CHARACTER", path)
 
 
 def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:

@@ -241,6 +241,31 @@ def test_yaml_that_cannot_be_read_gets_advice_in_words(before, after, advice):
     assert found.code == "NOT_YAML" and advice in found.advice and found.row
 
 
+@pytest.mark.parametrize(
+    "scalar",
+    [f"!!float '1{':0' * 200}'", "!!float 1:30", "!!int 0b11", "!!int 3_", "!!int 0x", "!!float _", "!!bool yes",
+     "!!null 1", "!!int ٣", "!!seq x", "!!map x", "!!binary x"],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["judgments: {}", "answers: [{{points: [1, {}]}}]", "title: {}"])
+def test_a_tag_makes_nothing_else_of_a_text(place, scalar):
+    [found] = problems(f"winnow: protocol/1\n{place.format(scalar)}\n")
+    assert (found.code, found.row) == ("NOT_YAML", 2) and "tag" in found.advice
+
+
+@pytest.mark.parametrize("written", ["\\0", "\\x01", "\\e", "\\x7f", "\\N", "\\ud800", "\\udc00 x"])
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('title: "A{}"', "title"), ('ask: "{}"', "ask"), ('instructions: "{}"', "instructions"), ('"{}": 1', ""),
+        ('answers: [{{not_applicable: "{}"}}]', "answers.0.not_applicable"), ('item: {{"a{}": 1}}', "item"),
+        ('answers: [{{anchors: {{1: "{}"}}}}]', "answers.0.anchors.1"),
+    ],
+)  # fmt: skip
+def test_characters_that_cannot_be_stored_or_shown_are_refused(text, path, written):
+    [found] = problems(f"winnow: protocol/1\n{text.format(written)}\n")
+    assert (found.code, found.row, found.column) == ("BAD_CHARACTER", 2, path) and "U+" in found.advice
+
+
 @pytest.mark.parametrize("number", ["!!float .nan", "!!float -.inf", "1e999", "-1e999", "1e16", "9" * 17, "9" * 5000])
 @pytest.mark.parametrize("place", ["points: [0, {}]", "points: {}", "at_least: {}", "judgments: {}"])
 def test_a_number_is_finite_and_one_that_floating_point_knows(place, number):
