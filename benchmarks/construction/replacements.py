@@ -71,7 +71,8 @@ def matches(caption: str, table: Sequence[Replacement]) -> list[Found]:
     """The table's words in the caption, from left to right; of those that overlap the longest (`on top of`)."""
     rows = {word: row for row in table for word in row.words}
     longest_first = sorted(rows, key=lambda word: (-len(word), word))
-    any_word = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])", re.IGNORECASE)
+    # Without `a`, letters such as ı and ſ match those of the table, whose words they are not.
+    any_word = re.compile(rf"(?<![\w-])(?ai:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
     return [(match, rows[match[0].lower()]) for match in any_word.finditer(caption)]
 
 

@@ -48,6 +48,8 @@ def test_captions(caption, negative, expected):
         ("big dog", "very big dog", "replaces no word"),
         ("white dog on black rug", "", "several words"),
         ("wetsuit", "drysuit", "no word of the table"),
+        ("A cat ın a box, İn a box", "", "no word of the table"),
+        ("A dog beſide a box", "", "no word of the table"),
         ("", "", "no word of the table"),
     ],
 )
