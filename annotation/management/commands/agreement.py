@@ -46,7 +46,11 @@ class Command(BaseCommand):
         table = RatingTable(read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout))
         if twice := spelt_twice(table.labels):
             raise CommandError(f"{' and '.join(twice)} are the same number. Write it the same way everywhere.")
-        cells = next(csv.reader([order], skipinitialspace=True), [])
+        try:
+            cells = next(csv.reader([order], skipinitialspace=True, strict=True), [])
+        except csv.Error as error:
+            advice = "Write the labels on one line, with commas between them, and those with a comma in quotes"
+            raise CommandError(f"--order cannot be read. {advice} ({error}).") from None
         said = [label.strip() for label in cells if label.strip()]
         if again := [label for label, times in Counter(said).items() if times > 1]:
             raise CommandError(f"--order repeats {', '.join(again)}. Name each label once.")

@@ -76,6 +76,12 @@ def test_an_order_that_repeats_a_label_is_refused_in_a_sentence(table):
         run("agreement", "--ratings", table(ORDERED), "--order", "bad,good,bad")
 
 
+@pytest.mark.parametrize("order", ["bad\n,good", "bad\rgood", "x" * 140_000, '"bad" x,good', '"bad,good'])
+def test_an_order_that_is_no_line_of_csv_is_refused_in_a_sentence(table, order):
+    with pytest.raises(CommandError, match="on one line"):
+        run("agreement", "--ratings", table(ORDERED), "--order", order)
+
+
 def test_a_label_with_a_comma_is_quoted_in_the_order(table):
     text = ORDERED.replace("good", '"good, even"')
     found = json.loads(run("agreement", "--ratings", table(text), "--json", "--order", 'bad, "good, even"'))
