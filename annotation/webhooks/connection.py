@@ -24,6 +24,13 @@ AGENT = f"Winnow/{settings.VERSION}"
 PORTS = {"https": 443, "http": 80}
 NAMES = Neighbour("The name server", seconds=3, at_once=32)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
+# What IANA's registries of special-purpose addresses have besides those that `is_global` knows in every Python we run on;
+# of IPv6, all but global unicast.
+_SPECIAL = [
+    ipaddress.ip_network(network)
+    for network in ("192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20",
+                    "::/3", "4000::/2", "8000::/1")
+]  # fmt: skip
 _LATE = f"The receiver did not answer within {SECONDS} seconds."
 _NOT_ALLOWED = (
     "{host} is at {address}, which is not a public address. An administrator can allow it with WINNOW_WEBHOOK_PRIVATE."
@@ -80,8 +87,7 @@ def _embedded(ip: Address) -> Address:
 
 
 def _is_public(ip: Address) -> bool:
-    local = ip.is_multicast or ip.is_reserved or getattr(ip, "is_site_local", False)
-    return ip.is_global and not local
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _SPECIAL)
 
 
 @cache
