@@ -9,20 +9,27 @@ from django.utils.safestring import SafeString
 
 WORDS = re.compile(r"\s*(?:[\u2e80-\u9fff]|(?:(?![\u2e80-\u9fff])[\w'’-])+|\S)|\s+")  # with the space before them
 ALIKE = 0.5  # of the words; lines that have less in common are shown whole, since fragments of both cannot be read
+MOST = 4_000  # lines, and words that differ, of both texts together: the time grows as their square
 SAME, REMOVED, ADDED = "same", "removed", "added"
 Part = tuple[str, str]  # SAME, REMOVED or ADDED, and its text
 
 
 def differences(before: str, after: str) -> list[Part]:
-    """What stayed, was removed and was added, in reading order: by lines first, then by words where lines differ."""
-    return list(_compared(before.splitlines(keepends=True), after.splitlines(keepends=True), _words))
+    """What stayed, was removed and was added, in reading order: by lines first, then by words where lines differ.
 
+    After MOST words that differ, by lines only; of texts with more than MOST lines together, both whole.
+    """
+    lines, left = [text.splitlines(keepends=True) for text in (before, after)], MOST
 
-def _words(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
-    was, now = WORDS.findall("".join(before)), WORDS.findall("".join(after))
-    if SequenceMatcher(None, was, now).ratio() < ALIKE:
-        return _replaced(before, after)
-    return _compared(was, now, _replaced)
+    def by_words(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
+        nonlocal left
+        was, now = WORDS.findall("".join(before)), WORDS.findall("".join(after))
+        left -= len(was) + len(now)
+        if left < 0 or SequenceMatcher(None, was, now).ratio() < ALIKE:
+            return _replaced(before, after)
+        return _compared(was, now, _replaced)
+
+    return list(_compared(*lines, by_words) if sum(map(len, lines)) <= MOST else _replaced(*lines))
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:

@@ -40,6 +40,12 @@ def written(text: str) -> Path:
     return path
 
 
+def halves_changed(text: str, unit: str) -> tuple[str, str]:
+    """Texts of that length whose pieces differ from each other, and every second from the other text's."""
+    pieces = [f"{text[:1]}{place}" for place in range(len(text) // 6)]
+    return unit.join(pieces), unit.join(f"{one}x" if place % 2 else one for place, one in enumerate(pieces))
+
+
 PARSERS: dict[str, Callable[[str], object]] = {
     "protocol file": lambda text: read_protocol(f"winnow: protocol/1\ntitle: {text}", "p", ProblemLog()),
     "protocol file, a key": lambda text: read_protocol(f"winnow: protocol/1\n{text}", "p", ProblemLog()),
@@ -47,6 +53,9 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "protocol's version": name_and_version,
     "instructions": lambda text: rules.problems(text, ()),
     "texts compared by words": differences.WORDS.findall,
+    "texts compared": lambda text: differences.differences(text, text[::-1]),
+    "texts compared, with other words": lambda text: differences.differences(*halves_changed(text, " ")),
+    "texts compared, with other lines": lambda text: differences.differences(*halves_changed(text, "\n")),
     "instructions' lines": lambda text: instructions.CONTINUED.sub(" ", text),
     "card's text": cards.text,
     "card's paragraphs": cards.paragraphs,

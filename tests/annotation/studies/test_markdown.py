@@ -9,7 +9,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.markdown import Picture, problems, to_html
-from benchmarks.differences import ADDED, REMOVED, SAME, differences, marked
+from benchmarks.differences import ADDED, MOST, REMOVED, SAME, differences, marked
 
 HAND = Picture("six-fingers", "/instructions/ab.jpg", 640, 480)
 
@@ -114,6 +114,17 @@ def test_differences_are_by_words_and_lose_nothing(before, after, parts):
     assert found == parts
     assert "".join(text for kind, text in found if kind != ADDED) == before
     assert "".join(text for kind, text in found if kind != REMOVED) == after
+
+
+def test_long_texts_are_compared_by_lines_or_shown_whole():
+    words = " ".join(f"w{place}" for place in range(MOST))
+    assert differences(f"a\n{words} x", f"a\n{words} y") == [
+        (SAME, "a\n"),
+        (REMOVED, f"{words} x"),
+        (ADDED, f"{words} y"),
+    ]
+    lines = words.replace(" ", "\n")
+    assert differences(lines, f"{lines}\n") == [(REMOVED, lines), (ADDED, f"{lines}\n")]
 
 
 def test_a_difference_is_marked_in_words_too():
