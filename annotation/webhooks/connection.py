@@ -24,7 +24,7 @@ AGENT = f"Winnow/{settings.VERSION}"
 PORTS = {"https": 443, "http": 80}
 NAMES = Neighbour("The name server", seconds=3, at_once=32)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")  # the last 32 bits are an IPv4 address
-# What IANA's registries of special-purpose addresses have besides those that `is_global` knows in every Python we run on;
+# What IANA's registries of special-purpose addresses have besides those that `is_global` knows in every Python;
 # of IPv6, all but global unicast.
 _SPECIAL = [
     ipaddress.ip_network(network)

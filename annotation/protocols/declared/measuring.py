@@ -19,6 +19,7 @@ from annotation.protocols.declared.values import (
     points,
     role_of,
 )
+from benchmarks.formats.limits import MAX_CAPTION
 
 # What the parts of an item say of themselves, by identity: {"picture-0": {"model": "sd-3"}}
 Attributes = Mapping[str, Mapping[str, Any]]
@@ -109,7 +110,7 @@ def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]
         return value.split(",")
     count, _, marked = value.partition(";")
     marks = dict(one.split(":") for one in marked.split(",") if one)
-    return [marks.get(str(place), answer.unmarked) for place in range(1, int(count) + 1)]
+    return [marks.get(str(place), answer.unmarked) for place in range(1, min(int(count), MAX_CAPTION) + 1)]
 
 
 def ranks_of(ranking: str) -> dict[str, int]:

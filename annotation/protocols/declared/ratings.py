@@ -3,7 +3,9 @@ for each answer. Pure.
 """
 
 import contextlib
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,9 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import read_table
 
 ALONE = "answer"  # what the column of a single answer may be called
+_MOST_WORDS = 2_000_000  # of all rows together: each is a value of its own when agreement is computed
+_PLACE = "[1-9][0-9]{0,3}"  # of a word: a text has at most 4,000 characters
+_MARKS = re.compile(rf"({_PLACE});((?:{_PLACE}:[a-z0-9_]+)(?:,{_PLACE}:[a-z0-9_]+)*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ def read_rated(path: Path, protocol: ProtocolFile, log: ProblemLog) -> list[Rate
     """The rows in the file's order, each with the label that a judgment would have. Errors are in the log."""
     columns = _columns(path, protocol, log)
     found: dict[tuple[str, str], Rated] = {}
+    shapes: dict[tuple[str, str], object] = {}  # what the answers to a question say of their item
+    words = 0
     try:
         for row in read_table(path, log, ["item", "annotator", *columns.values()]):
             item, annotator = (row.values[name].strip() for name in ("item", "annotator"))
@@ -36,6 +43,15 @@ def read_rated(path: Path, protocol: ProtocolFile, log: ProblemLog) -> list[Rate
                     log.error("VALUE_MISSING", path.name, row.number, name, "Fill in this cell, or remove the row.")
             cells = {name: row.values[column].strip() for name, column in columns.items()}
             label = _label(path.name, row.number, protocol, cells, columns, log)
+            for name, shape in _shapes(protocol, label):
+                if shapes.setdefault((item, name), shape) != shape:
+                    advice = "An earlier row answers for another number of parts, or other options, of this item."
+                    log.error("WRONG_VALUE", path.name, row.number, columns[name], f"{advice} Correct one of the two.")
+                words += shape if isinstance(shape, int) else 0
+            if words > _MOST_WORDS:
+                advice = f"Split this file: its texts have more than {_MOST_WORDS:,} words together."
+                log.error("TOO_LONG", path.name, row.number, "", advice)
+                return []
             if (item, annotator) in found:
                 advice = "This annotator has already judged this item. Remove one of the two rows."
                 log.error("REPEATED_RATING", path.name, row.number, "annotator", advice)
@@ -57,6 +73,9 @@ def _label(
     file: str, row: int, protocol: ProtocolFile, cells: dict[str, str], columns: dict[str, str], log: ProblemLog
 ) -> str:
     if CANNOT_JUDGE in cells.values():
+        for name in (name for name, said in cells.items() if said not in ("", CANNOT_JUDGE)):
+            advice = f"Leave this cell empty, or remove {CANNOT_JUDGE} from the row: it stands for all questions."
+            log.error("WRONG_VALUE", file, row, columns[name], advice)
         return CANNOT_JUDGE
     parts: dict[str, str] = {}
     for answer in protocol.answers:
@@ -87,23 +106,71 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Pick(many=False) | schema.Pair():
             return said, _unknown([said], _options(protocol, answer))
         case schema.Pick():
-            return said, _unknown(said.split(","), _options(protocol, answer))
+            given = sorted(said.split(","))
+            twice = "" if len(set(given)) == len(given) else "Name each answer once."
+            return ",".join(given), _unknown(given, _options(protocol, answer)) or twice
         case schema.Rank():
-            options = [one for tier in answers.tiers(said) for one in tier]
-            twice = "" if len(set(options)) == len(options) else "Name each option once: a>b=c."
-            tied = "" if answer.ties or "=" not in said else "Options cannot tie here."
-            return said, _unknown(options, _options(protocol, answer)) or twice or tied
+            return _ranking(protocol, answer, said)
         case schema.Check():
             known = [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
             given = said.split(",")
-            few = f"Write {len(answer.statements)} answers, with commas between them."
-            wrong = answer.statements and len(given) != len(answer.statements)
-            return said, few if wrong else _unknown(given, known)
-        case schema.Text():
-            return answers.WRITTEN, ""
-        case schema.Edit():
-            return answers.EDITED, ""
-    return said, ""
+            count = str(len(answer.statements)) if answer.statements else protocol.roles[str(answer.of)]
+            few = f"Write {schema.how_many(count)} answers, with commas between them."
+            return said, _unknown(given, known) if schema.is_within(len(given), count) else few
+        case schema.Words():
+            return _marked(answer, said)
+        case schema.Text(shortest=shortest, longest=longest):
+            return answers.WRITTEN, _too_long_or_short(said, shortest, longest)
+    return answers.EDITED, _too_long_or_short(said, 1, answer.longest)
+
+
+def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[str, str]:
+    tiers, known = answers.tiers(said), _options(protocol, answer)
+    options = [one for tier in tiers for one in tier]
+    if unknown := _unknown(options, known):
+        return said, unknown
+    if len(set(options)) < len(options):
+        return said, "Name each option once: a>b=c."
+    if not answer.ties and "=" in said:
+        return said, "Options cannot tie here."
+    there = Counter(map(values.role_of, options))
+    for role, count in ((role, protocol.roles[role]) for role in answer.of):
+        if not schema.is_within(there[role.partition(".")[2]], count):
+            return said, f"Rank all options: an item has {schema.how_many(count)} of {role}."
+    return ">".join("=".join(sorted(tier, key=known.index)) for tier in tiers), ""
+
+
+def _marked(answer: schema.Words, said: str) -> tuple[str, str]:
+    """As a judgment has it: `9;3:unsure,7:not`."""
+    mark = next(iter(answer.marks))
+    advice = (
+        f"Write the number of words, and the place and mark of each marked one: 9;3:{mark},7:{mark}, or 9; for none."
+    )
+    if not (found := _MARKS.fullmatch(said)):
+        return said, advice
+    marks = sorted((int(place), mark) for place, mark in (one.split(":") for one in (found[2] or "").split(",") if one))
+    places = [place for place, _ in marks]
+    if unknown := _unknown([mark for _, mark in marks], [*answer.marks]):
+        return said, unknown
+    if len(set(places)) < len(places) or max(places, default=1) > int(found[1]):
+        return said, advice
+    return f"{found[1]};" + ",".join(f"{place}:{mark}" for place, mark in marks), ""
+
+
+def _too_long_or_short(said: str, shortest: int, longest: int) -> str:
+    return "" if shortest <= len(said) <= longest else f"Write {shortest:,} to {longest:,} characters."
+
+
+def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
+    """What each answer says of its item, the same in each row: how many statements or words, which options."""
+    for name, said in answers.parts_of(label, protocol).items():
+        match protocol.answer(name):
+            case schema.Check() if said:
+                yield name, said.count(",") + 1
+            case schema.Words() if said:
+                yield name, int(said.partition(";")[0])
+            case schema.Rank() if said:
+                yield name, frozenset(one for tier in answers.tiers(said) for one in tier)
 
 
 def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> list[str]:

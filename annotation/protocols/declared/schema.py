@@ -474,6 +474,17 @@ def bounds(count: str) -> tuple[int, int | None]:
     return int(least), (int(most) if most else None) if dots else int(least)
 
 
+def is_within(there: int, count: str) -> bool:
+    least, most = bounds(count)
+    return least <= there and (most is None or there <= most)
+
+
+def how_many(count: str) -> str:
+    """In words: `2`, `2 or more`, `2 to 9`."""
+    least, most = bounds(count)
+    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+
+
 @cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of protocol files; no object allows further keys."""

@@ -16,7 +16,7 @@ from annotation.protocols import base
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.layout import shown_name
 from annotation.protocols.declared.measuring import parents_of
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.declared.schema import ProtocolFile
 from benchmarks.records import ItemRecord, is_own, role_name
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced
@@ -50,11 +50,10 @@ def members(item: ItemRecord, carried: base.Carried, role: str) -> list[str]:
 
 
 def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, count: str) -> None:
-    least, most = bounds(count)
-    if least <= there and (most is None or there <= most):
+    if schema.is_within(there, count):
         return
     kind, _, name = role.partition(".")
-    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {_how_many(count)}"
+    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {schema.how_many(count)}"
     raise base.UnsuitableItem(lacks, needs_in_words(role, count), there)
 
 
@@ -77,15 +76,10 @@ def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[st
             raise base.UnsuitableItem(f"{lacks}; remove one of these places") from None
 
 
-def _how_many(count: str) -> str:
-    least, most = bounds(count)
-    return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
-
-
 def needs_in_words(role: str, count: str) -> str:
     """What an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
     kind, _, name = role.replace("lists.", "texts.").partition(".")
-    many = _how_many(count)
+    many = schema.how_many(count)
     noun = kind.removesuffix("s") if many == "1" else kind
     return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {role_name(name)} {noun}"
 

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.protocols.declared import library
+from annotation.protocols.declared.ratings import read_rated
+from benchmarks.formats.base import ProblemLog
 from tests.annotation.protocols.declared.files import changed
 
 FOIL = "image-caption-foil"
@@ -91,6 +94,73 @@ def test_a_wrong_table_is_refused_by_row(ratings, table, code, words):
     with pytest.raises(CommandError, match="Nothing was done"):
         call_command("decide", protocol=FOIL, ratings=ratings(table), stdout=out)
     assert code in out.getvalue() and words in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "cells", "words"),
+    [
+        ("word-by-word", ["20000000;"], "number of words"),
+        ("word-by-word", ["yes"], "number of words"),
+        ("word-by-word", ["1.0"], "number of words"),
+        ("word-by-word", ["²;"], "number of words"),
+        ("word-by-word", ["0;"], "number of words"),
+        ("word-by-word", ["-1;"], "number of words"),
+        ("word-by-word", ["5;6:{mark}"], "number of words"),
+        ("word-by-word", ["5;2:{mark},2:{mark}"], "number of words"),
+        ("word-by-word", ["5;2:zzz"], "no answer “zzz”"),
+        ("word-by-word", ["5;", "6;"], "earlier row"),
+        ("image-questions", ["yes,no", "yes"], "earlier row"),
+        ("image-questions", ["yes,"], "no answer “”"),
+        ("image-questions", [",".join(["yes"] * 61)], "1 to 60 answers"),
+        ("rank-images", ["picture-0"], "Rank all options"),
+        ("rank-images", ["picture-0>picture-1", "picture-0>picture-2"], "earlier row"),
+        ("rank-images", ["picture-0>picture-0"], "once"),
+        ("hard-positive-rank", ["positive>negative"], "Rank all options"),
+        ("prompt-fit", ["nan"], "Write one of"),
+        ("prompt-fit", ["1e400"], "Write one of"),
+        ("describe", ["x" * 5001], "characters"),
+        ("revise", ["x" * 5001], "characters"),
+    ],
+)
+def test_a_cell_of_every_kind_of_answer_is_checked(ratings, protocol, cells, words):
+    mark = next(iter(getattr(library.shipped(protocol).answers[0], "marks", "x")))
+    rows = "".join(f'1,{place},"{cell.format(mark=mark)}"\n' for place, cell in enumerate(cells))
+    out = StringIO()
+    with pytest.raises(CommandError, match="1 problem"):
+        call_command("decide", protocol=protocol, ratings=ratings(f"item,annotator,answer\n{rows}"), stdout=out)
+    assert words in out.getvalue() and f"· {len(cells) + 1} · answer ·" in out.getvalue()
+
+
+def test_cells_are_stored_as_a_judgment_would_have_them(ratings):
+    path = ratings(
+        "item,annotator,answer\n1,a,second_positive=positive>negative\n1,b,positive=second_positive>negative\n"
+    )
+    rows = read_rated(path, library.shipped("hard-positive-rank"), ProblemLog())
+    assert {row.label for row in rows} == {"positive=second_positive>negative"}
+    path = ratings(
+        'item,annotator,answer\n1,a,"9;3:not_shown,10:not_shown"\n2,a,"12;10:cannot_tell,3:not_shown"\n2,b,12;\n'
+    )
+    log = ProblemLog()
+    rows = read_rated(path, library.shipped("word-by-word"), log)
+    assert [row.label for row in rows][1:] == ["12;3:not_shown,10:cannot_tell", "12;"]
+    assert [one.row for one in log.problems] == [2]
+
+
+def test_the_words_of_a_file_have_a_limit(ratings):
+    log = ProblemLog()
+    rows = "".join(f"{place},a,9999;\n" for place in range(202))
+    assert read_rated(ratings(f"item,annotator,answer\n{rows}"), library.shipped("word-by-word"), log) == []
+    assert [one.code for one in log.problems] == ["TOO_LONG"]
+
+
+def test_who_cannot_judge_answers_nothing_else(ratings, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(changed(("judgments", 2))))
+    out = StringIO()
+    with pytest.raises(CommandError, match="1 problem"):
+        table = ratings("item,annotator,fit,sure\n1,a,cannot_judge,zzz\n")
+        call_command("decide", protocol=str(path), ratings=table, stdout=out)
+    assert "WRONG_VALUE" in out.getvalue() and "sure" in out.getvalue()
 
 
 @pytest.mark.parametrize(("given", "code"), [("no-such", "NO_SUCH_PROTOCOL"), ("ratings.csv", "NOT_A_PROTOCOL")])
