@@ -19,7 +19,7 @@ def differences(before: str, after: str) -> list[Part]:
 
     After MOST words that differ, by lines only; of texts with more than MOST lines together, both whole.
     """
-    lines, left = [text.splitlines(keepends=True) for text in (before, after)], MOST
+    old, new, left = before.splitlines(keepends=True), after.splitlines(keepends=True), MOST
 
     def by_words(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
         nonlocal left
@@ -29,7 +29,7 @@ def differences(before: str, after: str) -> list[Part]:
             return _replaced(before, after)
         return _compared(was, now, _replaced)
 
-    return list(_compared(*lines, by_words) if sum(map(len, lines)) <= MOST else _replaced(*lines))
+    return list(_compared(old, new, by_words) if len(old) + len(new) <= MOST else _replaced(old, new))
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[Part]:
