@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -21,13 +22,18 @@ from annotation.protocols.declared.reading import line_of
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
-from annotation.protocols.declared.walk import Fields, Screen, every_answer, made_up_item, texts_of
+from annotation.protocols.declared.walk import MOST, SEVERAL, Fields, Screen, every_answer, made_up_item, texts_of
 from annotation.screens.screens import build_screen, screens_under
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 
 _MOST_LABELS, _MIXTURES = 400, 2000
+# A file of some lines can ask for a million answers: these take seconds.
+_MOST_SCREENS = 500
+_MOST_ANSWERED = 5_000  # questions, by the simulated annotators
+_MOST_WALKED = 60_000  # questions
+_MOST_DECIDED = 600_000  # answers in mixtures, by all rules
 _REASONS = 10  # of unsuitable items
 Path = tuple[str | int, ...]
 
@@ -38,6 +44,7 @@ class Rehearsal:
 
     items: int = 0
     tasks: int = 0
+    left_out: int = 0  # further tasks of these items, which would take too long
     screens: int = 0
     walked: int = 0
     whole: bool = True  # every answer was walked, not a sample
@@ -60,10 +67,15 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     labels: dict[str, None] = {}
     attributes: dict[str, Attributes] = {}  # by task, those of its item's parts
     ratings: list[Rated] = []
-    for item, record in _items(file, benchmark, items, found):
+    there: set[str] = set()  # names of attributes
+    most = min(_MOST_SCREENS, max(1, _MOST_ANSWERED // (len(file.answers) * file.judgments)))
+    for item, record, tasks in _items(file, benchmark, items, found):
         texts = texts_of(record)
         found.items += 1
-        for place, task in enumerate(tasks_of(file, record, {})):
+        there |= {name for of in record.attributes().values() for name in of}
+        tried = tasks[: most - found.tasks]
+        found.left_out += len(tasks) - len(tried)
+        for place, task in enumerate(tried):
             found.tasks += 1
             shown = dice.sample(task.options, len(task.options))
             found.screens += bool(_rendered(file, item, task, shown, texts))
@@ -73,7 +85,6 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
             crowd = _crowd(file, record.key, task, texts, people, dice)
             ratings += [Rated(name, annotator, label) for annotator, label in crowd]
     if benchmark and found.items:
-        there = {name for of_item in attributes.values() for of in of_item.values() for name in of}
         found.no_attribute = [name for name in file.item.attributes if name not in there]
     found.judgments = len(ratings)
     if ratings:
@@ -87,24 +98,44 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
 
 def _items(
     file: ProtocolFile, benchmark: Benchmark | None, wanted: int, found: Rehearsal
-) -> Iterator[tuple[Item | None, ItemRecord]]:
-    """The first suitable items; the unsuitable ones are counted."""
+) -> Iterator[tuple[Item | None, ItemRecord, list[base.TaskSpec]]]:
+    """The first suitable items with their tasks; the unsuitable ones are counted."""
     if benchmark is None:
-        yield from ((None, made_up_item(file, number, most=number % 2 == 1)) for number in range(wanted))
+        for number in range(wanted):
+            if made_up := _made_up(file, number, found):
+                yield None, *made_up
         return
     there = 0
     for item in queries.with_material(benchmark.items.order_by("position")).iterator(500):
         record = queries.record_of(item)
         try:
-            tasks_of(file, record, {})
+            tasks = tasks_of(file, record, {})
         except base.UnsuitableItem as reason:
-            lacks = f"{reason.needs} per item; it has {reason.has or 'none'}" if reason.needs else str(reason)
-            found.unsuitable[lacks] += 1
-            found.examples.setdefault(lacks, str(reason))
+            _count_unsuitable(found, reason)
             continue
         there += 1
         if there <= wanted:
-            yield item, record
+            yield item, record, tasks
+
+
+def _made_up(file: ProtocolFile, number: int, found: Rehearsal) -> tuple[ItemRecord, list[base.TaskSpec]] | None:
+    """Every second item has as many members as make not too many tasks; the others the fewest that make one."""
+    fewest = partial(made_up_item, file, number)
+    larger = [partial(made_up_item, file, number, most=True, limit=limit) for limit in range(SEVERAL, 0, -1)]
+    for make in [*larger, fewest] if number % 2 else [fewest, *reversed(larger)]:
+        try:
+            record = make()
+            return record, tasks_of(file, record, {})
+        except base.UnsuitableItem as error:
+            reason = error
+    _count_unsuitable(found, reason)
+    return None
+
+
+def _count_unsuitable(found: Rehearsal, reason: base.UnsuitableItem) -> None:
+    lacks = f"{reason.needs} per item; it has {reason.has or 'none'}" if reason.needs else str(reason)
+    found.unsuitable[lacks] += 1
+    found.examples.setdefault(lacks, str(reason))
 
 
 def _rendered(
@@ -123,7 +154,8 @@ def _rendered(
 
 def _walk(file: ProtocolFile, screen: Screen, dice: Random, found: Rehearsal) -> Iterable[str]:
     """The labels of all answers. One that is not read again as it was given is a failure."""
-    fields, whole = every_answer(file, screen, dice)
+    most = (_MOST_WALKED - found.walked * len(file.answers)) // len(file.answers)
+    fields, whole = every_answer(file, screen, dice, max(1, min(MOST, most)))
     found.whole &= whole
     for sent in fields:
         found.walked += 1
@@ -164,7 +196,7 @@ def _unreachable(text: str, file: ProtocolFile, labels: Sequence[str], dice: Ran
     """The reasons of the file to which none of many mixtures of answers led; and `kept`, if none led there."""
     reached = {
         decision.reason if decision.state == DROPPED else KEPT
-        for mixture in _mixtures([*labels, base.CANNOT_JUDGE], file.judgments, dice)
+        for mixture in _mixtures([*labels, base.CANNOT_JUDGE], file, dice)
         if (decision := decide_item(file, mixture, posteriors=_shares(file, mixture))).state != OPEN
     }
     found = [
@@ -181,13 +213,15 @@ def _unreachable(text: str, file: ProtocolFile, labels: Sequence[str], dice: Ran
     return found
 
 
-def _mixtures(labels: Sequence[str], judgments: int, dice: Random) -> Iterator[list[str]]:
+def _mixtures(labels: Sequence[str], file: ProtocolFile, dice: Random) -> Iterator[list[str]]:
+    judgments = file.judgments
+    most = min(_MIXTURES, _MOST_DECIDED // (judgments * max(1, len(file.decide))))
     yield from ([one] * judgments for one in labels)
     few = labels if len(labels) <= 40 else dice.sample(labels, 40)
-    for one, other in itertools.islice(itertools.permutations(few, 2), _MIXTURES):
+    for one, other in itertools.islice(itertools.permutations(few, 2), most):
         for count in {1, judgments // 2}:
             yield [one] * (judgments - count) + [other] * count
-    yield from (dice.choices(few, k=judgments) for _ in range(_MIXTURES))
+    yield from (dice.choices(few, k=judgments) for _ in range(most))
 
 
 def _shares(file: ProtocolFile, labels: Sequence[str]) -> dict[str, Posterior]:
@@ -222,7 +256,8 @@ def as_json(file: ProtocolFile, benchmark: Benchmark | None, people: int, found:
         "benchmark": benchmark.name if benchmark else None,
         "items": found.items,
         "tasks": found.tasks,
-        "tasks_per_item": found.tasks / found.items if found.items else None,
+        "tasks_left_out": found.left_out,
+        "tasks_per_item": (found.tasks + found.left_out) / found.items if found.items else None,
         "screens_rendered": found.screens,
         "answers_walked": found.walked,
         "all_answers_walked": found.whole,

@@ -101,8 +101,10 @@ def written(result: dict[str, Any]) -> str:
     if result["protocol"] is None:
         return "\n".join(lines)
     crowd, walked = result["crowd"], "all" if result["all_answers_walked"] else "a sample"
+    made = result["tasks"] + result["tasks_left_out"]
+    tried = f", of which {result['tasks']} are tried: all would take too long" if result["tasks_left_out"] else ""
     lines += [
-        f"{result['items']} items make {result['tasks']} tasks; {result['screens_rendered']} screens rendered",
+        f"{result['items']} items make {made:,} tasks{tried}; {result['screens_rendered']} screens rendered",
         f"{result['answers_walked']:,} answers walked through ({walked}); each is read as it was given"
         if not any(one["code"] == "ANSWER_LOST" for one in result["problems"])
         else f"{result['answers_walked']:,} answers walked through ({walked})",

@@ -136,16 +136,19 @@ def _pairs(tasks: schema.Pairs, key: str, there: Sequence[str]) -> list[tuple[st
 
 def _balanced(pairs: Sequence[tuple[str, ...]], count: int) -> list[tuple[str, ...]]:
     """`count` of the pairs, each time one whose members came least often so far. It may end in a corner."""
-    drawn: dict[tuple[str, ...], None] = {}
-    often: Counter[str] = Counter()
+    left, drawn = list(pairs), []
+    partners = Counter(itertools.chain.from_iterable(pairs))  # of each member, in the pairs that are left
+    often = dict.fromkeys(partners, 0)
     for _ in range(count):
-        left = [pair for pair in pairs if pair not in drawn]
-        fewest = min(often[one] for pair in left for one in pair)
-        best = next((pair for pair in left if all(often[one] == fewest for one in pair)), None)
+        fewest = min(often[one] for one, count in partners.items() if count)
+        best = next((pair for pair in left if often[pair[0]] == fewest == often[pair[1]]), None)
         best = best or min(left, key=lambda pair: sorted([often[one] for one in pair], reverse=True))
-        drawn[best] = None
-        often.update(best)
-    return list(drawn)
+        left.remove(best)
+        drawn.append(best)
+        partners.subtract(best)
+        for one in best:
+            often[one] += 1
+    return drawn
 
 
 def _imbalance(drawn: Sequence[Sequence[str]], members: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """`try_protocol` says what a file would do, so that a person or a program can mend it; it stores nothing."""
 
 import json
+import time
 from io import StringIO
 
 import pytest
@@ -8,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.management.commands import try_protocol
 from annotation.protocol_files import rehearsal
 from annotation.protocols.declared import answers, library
 from benchmarks.models import Caption, ItemImage
@@ -102,6 +104,58 @@ def test_outcomes_that_no_answers_lead_to_are_named(tmp_path, text, outcomes):
     found, ended = tried(path)
     lines = text.splitlines()
     assert ended == "" and {one["outcome"]: lines[one["line"] - 1].strip() for one in found["unreachable"]} == outcomes
+
+
+SENTENCES = {"winnow": "protocol/1", "name": "much", "title": "Much", "instructions": "Answer.", "ask": "How much?"}
+SCALE = {"name": "fit", "kind": "scale", "points": 5}
+
+
+def of_roles(count: str, names: str, answers: list[dict], judgments: int = 1, roles: int = 3) -> dict:
+    """A task for each combination of members: of as many roles as there are names."""
+    captions = {f"r{place}": count for place in range(roles)}
+    each = {name: [f"captions.{role}" for role in captions] for name in names}
+    return {**SENTENCES, "item": {"captions": captions}, "tasks": {"each": each}, "judgments": judgments,
+            "screen": [{"sentence": name} for name in names], "answers": answers}  # fmt: skip
+
+
+TWELVE = [{**SCALE, "name": f"fit{place}", "ask": "How much?"} for place in range(12)]
+BETTER = [{"name": "better", "kind": "pair", "of": "pair"}]
+PAIRED = {"item": {"captions": {"one": 200}}, "answers": BETTER, "judgments": 99}
+MARKS = {"name": "words", "kind": "words", "of": "text", "marks": {"wrong": "Wrong"}}
+ROWS = {f"row{place}": {"text": "captions.one"} for place in range(100)}
+LARGE = {
+    "names": of_roles("1", "abcde", TWELVE, 99),
+    "pairs": {**SENTENCES, **PAIRED, "tasks": {"pairs": "captions.one", "design": "balanced", "per_item": 200}},
+    "rows": {**SENTENCES, "item": {"captions": {"one": 1}}, "tasks": {"rows": ROWS}, "answers": [MARKS],
+             "judgments": 99},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_small_file_makes_no_more_work_than_some_seconds(tmp_path, name):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(LARGE[name]))
+    started = time.process_time()
+    found, ended = tried(path, "--items", "3")
+    assert ended == "" and found["tasks_left_out"] > found["tasks"] > 0
+    assert found["crowd"]["judgments"] == found["tasks"] * 99
+    assert time.process_time() - started < 8  # 1 s to 3 s where this was written; all tasks take up to 3 minutes
+    assert f"of which {found['tasks']} are tried" in try_protocol.written(found)
+
+
+@pytest.mark.parametrize("count", ["1..", "0..", "0..1"])
+def test_items_are_made_up_that_suit(tmp_path, count):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(of_roles(count, "abc", [SCALE])))
+    found, ended = tried(path, "--items", "2")
+    assert (ended, found["items"], found["unsuitable"]["items"]) == ("", 2, 0)
+
+
+def test_that_no_made_up_item_suits_is_said(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(of_roles("0..1", "abcde", [SCALE], roles=9)))
+    found, ended = tried(path, "--items", "2")
+    assert ended and {one["code"] for one in found["problems"]} == {"UNSUITABLE_ITEMS"}
 
 
 def test_an_answer_that_does_not_come_back_is_a_problem(monkeypatch):
