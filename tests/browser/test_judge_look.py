@@ -228,10 +228,17 @@ QUICK = """async (count) => {
   const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   const boxes = () => JSON.stringify([...place.querySelectorAll("img")].map((one) => one.getBoundingClientRect()));
   while (found.length < count) {
-    while (![...place.querySelectorAll("img")].every((one) => one.complete && one.naturalWidth)) await rest(10);
+    const end = performance.now() + 30_000;
+    while (![...place.querySelectorAll("img")].every((one) => one.complete && one.naturalWidth)) {
+      if (performance.now() > end) throw new Error("the pictures do not come");
+      await rest(10);
+    }
     const before = place.firstElementChild, start = performance.now();
     press("1"), press("Enter");
-    while (place.firstElementChild === before || !place.querySelector(".caption")) await rest(1);
+    while (place.firstElementChild === before || !place.querySelector(".caption")) {
+      if (performance.now() > end) throw new Error("the next screen does not come");
+      await rest(1);
+    }
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     const [time, at] = [Math.round(performance.now() - start), boxes()];
     await rest(500);
@@ -243,8 +250,8 @@ QUICK = """async (count) => {
 
 @pytest.mark.parametrize("answers", [6, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_page, site, answers):
-    """The network takes 400 ms for each request and 1.5 s for the four pictures of a screen, and the annotator answers as
-    soon as they are there. More answers come than a page holds screens, so that pictures are on the way when some appear.
+    """The network takes 400 ms for each request and 1.5 s for the four pictures of a screen; the annotator answers once
+    they are there. More answers come than a page holds screens, so that pictures are on the way when some appear.
     """
     study = studies.study(items=answers + 6)
     drawn = [pictures.noise(number) for number in range(8)]

@@ -47,31 +47,30 @@ export function nameOf(radio) {
 
 export const focus = (screen) => screen?.node.querySelector("h1")?.focus({ preventScroll: true });
 
-const loaded = new WeakMap(); // picture → whether it did; nothing while it loads
-
 const RETRIES = [2, 4, 8, 16, 32]; // seconds: the server sends no picture while its storage hangs
+
+const isShown = (img) => img.complete && img.naturalWidth > 0;
+const isBroken = (img) => img.complete && img.src && !img.naturalWidth;
 
 function watch(img) {
   const waits = RETRIES.values();
-  const ended = (did) => {
-    loaded.set(img, did);
-    if (did) return unmark(img);
+  const failed = () => {
     mark(img);
     const { value, done } = waits.next();
-    done || setTimeout(() => loaded.get(img) === false && loadAgain(img), value * 1000);
+    done || setTimeout(() => isBroken(img) && loadAgain(img), value * 1000);
   };
-  img.addEventListener("error", () => ended(false));
-  img.addEventListener("load", () => ended(true));
-  if (img.complete && img.src) ended(img.naturalWidth > 0);
+  img.addEventListener("error", failed);
+  img.addEventListener("load", () => unmark(img));
+  if (isBroken(img)) failed();
 }
 
 const unmark = (img) => img.closest(".card-place")?.querySelector(".broken")?.remove();
 
 // What still hides a picture of the screen, in a sentence, or "". One that nobody has asked to see yet hides nothing.
 function hidden({ node }) {
-  const img = [...node.querySelectorAll("img")].find((one) => one.getClientRects().length && !loaded.get(one));
+  const img = [...node.querySelectorAll("img")].find((one) => one.getClientRects().length && !isShown(one));
   if (!img) return "";
-  const words = loaded.has(img) ? gettext("%(picture)s did not load.") : gettext("%(picture)s is still loading.");
+  const words = isBroken(img) ? gettext("%(picture)s did not load.") : gettext("%(picture)s is still loading.");
   return format(words, { picture: img.alt || img.closest(".row").querySelector(".says").textContent });
 }
 
@@ -109,7 +108,6 @@ function mark(img) {
 }
 
 function loadAgain(img) {
-  loaded.delete(img);
   img.removeAttribute("srcset");
   img.src = `${img.src.split("?")[0]}?again=${Date.now()}`;
 }
