@@ -76,7 +76,7 @@ def test_an_order_that_repeats_a_label_is_refused_in_a_sentence(table):
         run("agreement", "--ratings", table(ORDERED), "--order", "bad,good,bad")
 
 
-@pytest.mark.parametrize("order", ["bad\n,good", "bad\rgood", "x" * 140_000, '"bad" x,good', '"bad,good'])
+@pytest.mark.parametrize("order", ["bad\n,good", "bad\rgood", '"bad" x,good', '"bad,good'])
 def test_an_order_that_is_no_line_of_csv_is_refused_in_a_sentence(table, order):
     with pytest.raises(CommandError, match="on one line"):
         run("agreement", "--ratings", table(ORDERED), "--order", order)
