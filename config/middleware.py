@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from csp.constants import HEADER
 from csp.utils import build_policy
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse, UnreadablePostError
 from django.shortcuts import render
 
 from benchmarks.api.errors import INVALID, refusal, wrong_field
@@ -87,8 +87,9 @@ def room_for_uploads(get_response: Callable[[HttpRequest], HttpResponse]) -> Cal
     return middleware
 
 
-class StorageErrors:
-    """Answer 503 where files cannot be reached. Only managers read which storage it is, and why."""
+class ConnectionErrors:
+    """Answer 503 where files cannot be reached, of which only managers read which storage it is and why; and 400 where
+    the rest of a body does not come."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -97,6 +98,8 @@ class StorageErrors:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, UnreadablePostError):
+            return HttpResponseBadRequest("The request broke off.")
         if not isinstance(error, Unavailable):
             return None
         log.error("%s", error)

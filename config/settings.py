@@ -109,7 +109,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "config.bodies.bodies",
-    "config.middleware.StorageErrors",
+    "config.middleware.ConnectionErrors",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -120,6 +120,13 @@ def raise_(wrong: type[Exception]):
     raise wrong
 
 
+@pytest.mark.parametrize("path", ["/benchmarks/import/", "/studies/new/", "/api/studies/"])
+def test_a_body_that_breaks_off_is_nobodys_error(client, unread, monkeypatch, path):
+    monkeypatch.setattr(Unread, "read", lambda *_: raise_(TimeoutError))
+    client.force_login(User.objects.create_superuser("m"))
+    assert send(client, path, 2_000_000).status_code == 400
+
+
 @pytest.mark.parametrize(
     "sent", ["&".join(f"a{n}=" for n in range(1001)), "a=" + "x" * 3_000_000], ids=["fields", "bytes"]
 )

@@ -70,7 +70,7 @@ class Release:
         self.folder = Path(folder)
         try:
             manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             raise Unusable(f"{self.folder} has no readable manifest.json. Name the folder of a release.") from None
         self.how = read_how(manifest)
         splits = list(manifest["splits"])
@@ -353,14 +353,14 @@ def read_predictions(release, path):
                 item, question, score, choice = (answer.get(key) for key in ("item", "question", "score", "choice"))
                 hash(question)
                 score = float(score) if type(score) is int else score
-            except (ValueError, AttributeError, TypeError, OverflowError):
+            except (ValueError, AttributeError, TypeError, OverflowError, RecursionError):
                 raise Unusable(f"{path}, line {number}: not a JSON object.") from None
             if not isinstance(item, str) or item not in places:
                 raise Unusable(f"{path}, line {number}: the split {release.split} has no item {item!r}.")
             key = places[item], question
             if key in scores or key in choices:
                 raise Unusable(f"{path}, line {number}: {question} of {item} is answered twice.")
-            if type(score) in (int, float) and question in names and not math.isnan(score):
+            if type(score) in (int, float) and question in names and math.isfinite(score):
                 scores[key] = float(score)
             elif question in release.how["questions"] and choice in (
                 *release.how["questions"][question]["options"],

@@ -308,6 +308,8 @@ def test_the_script_scores_pairs_or_texts_alone(released, tmp_path):
         ([NOTHING.replace("none", "blue")], "line 1: no score or option"),
         ([NOTHING, NOTHING], "line 2: caption of item-0 is answered twice"),
         (["[]"], "line 1: not a JSON object"),
+        (["[" * 100_000], "line 1: not a JSON object"),
+        (['{"item": "item-0", "question": "s(positive)", "score": 1e999}'], "line 1: no score or option"),
         ([NOTHING], "29 of 30 items lack answers: item-1, item-2"),
     ],
 )  # fmt: skip
