@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 from celery import shared_task
@@ -15,7 +14,7 @@ from benchmarks.generation import images as generated_images
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
 from benchmarks.imports import run as run_import_module
-from benchmarks.jobs import jobs, kept_uploads, uploads, work_folder
+from benchmarks.jobs import jobs, kept_uploads, rounds, uploads, work_folder
 from benchmarks.models import Job, JobState
 from benchmarks.notifications import jobs as job_notifications
 from benchmarks.notifications import kinds as notification_kinds
@@ -121,10 +120,8 @@ def tidy_up(**signal) -> None:
     try:
         staging.sweep_staging()
         deferred_files.finish_dead()
-        uploads.sweep()
-        idempotency.sweep()
+        sweep()
         work_folder.sweep()
-        generated_images.sweep()
     except Unavailable as error:  # the next start or job does it
         log.warning("Could not clean up: %s", error)
     jobs.revive_jobs(by=BY)
@@ -132,9 +129,12 @@ def tidy_up(**signal) -> None:
 
 
 @worker_ready.connect
-def start_looking(**signal) -> None:
-    """Start a thread in the worker's main process, so that it runs even while all task processes are busy."""
-    threading.Thread(target=look_for_lost_jobs, daemon=True).start()
+def start_rounds(**signal) -> None:
+    """Resend lost jobs even while all task processes are busy, and wait for nobody: a mail server may be slow."""
+    rounds.start(look_for_lost_jobs, every=LOOK_EVERY, what="look for lost jobs")
+    rounds.start(sweep, every=SWEEP_EVERY, what="clean up")
+    if notification_kinds.offered():
+        rounds.start(send.send_all, every=NOTIFY_EVERY, what="send messages")
 
 
 @worker_ready.connect
@@ -143,25 +143,15 @@ def start_framing(**signal) -> None:
     threading.Thread(target=frame_images, daemon=True).start()
 
 
-@worker_ready.connect
-def start_notifying(**signal) -> None:
-    """In a thread too, since a mail server may be slow."""
-    if notification_kinds.offered():
-        threading.Thread(target=notify, daemon=True).start()
+def look_for_lost_jobs() -> None:
+    jobs.revive_jobs(by=BY, resend=jobs.RESEND)
 
 
-def notify() -> None:
-    """As long as the worker lives, send e-mail that is due."""
-    while True:
-        time.sleep(NOTIFY_EVERY)
-        try:
-            send.send_all()
-        except Error as error:  # the database is down, and will come back
-            log.warning("Could not look for messages: %s", error)
-        except Exception:
-            log.exception("Could not send messages")
-        finally:
-            connection.close()
+def sweep() -> None:
+    """Remove what nobody fetches any more."""
+    uploads.sweep()
+    idempotency.sweep()
+    generated_images.sweep()
 
 
 def frame_images() -> None:
@@ -171,24 +161,3 @@ def frame_images() -> None:
         log.warning("Could not frame images: %s", error)
     finally:
         connection.close()
-
-
-def look_for_lost_jobs() -> None:
-    """As long as the worker lives, regularly resend jobs whose process or message is lost, and remove old uploads and
-    idempotency keys."""
-    swept = time.monotonic()
-    while True:
-        time.sleep(LOOK_EVERY)
-        try:
-            jobs.revive_jobs(by=BY, resend=jobs.RESEND)
-            if time.monotonic() - swept > SWEEP_EVERY:
-                swept = time.monotonic()
-                uploads.sweep()
-                idempotency.sweep()
-                generated_images.sweep()
-        except (Error, Unavailable) as error:  # the database or the storage is down, and will come back
-            log.warning("Could not look for lost jobs: %s", error)
-        except Exception:
-            log.exception("Could not look for lost jobs")
-        finally:
-            connection.close()

@@ -16,7 +16,6 @@ from annotation.notifications import digest
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline import audits
 from annotation.studies import lifecycle, members
-from benchmarks import tasks
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, Notification
 from benchmarks.notifications import send, subscriptions
@@ -134,22 +133,6 @@ def test_a_kind_that_fails_does_not_silence_the_others(ana, monkeypatch):
     ended(ana, "import")
     monkeypatch.setitem(KINDS, "stage", Kind("stage", "Broken", lambda *asked: 1 / 0))
     assert len(sent()) == 1
-
-
-def test_a_worker_looks_as_long_as_it_lives(monkeypatch):
-    looked = []
-
-    def look() -> int:
-        looked.append(1)
-        if len(looked) == 2:
-            raise SystemExit
-        raise RuntimeError("once")
-
-    monkeypatch.setattr(tasks.send, "send_all", look)
-    monkeypatch.setattr(tasks, "NOTIFY_EVERY", 0)
-    monkeypatch.setattr(tasks, "connection", type("Connection", (), {"close": staticmethod(lambda: None)}))
-    with pytest.raises(SystemExit):
-        tasks.notify()
 
 
 # A job

@@ -130,28 +130,3 @@ def test_a_running_job_is_asked_to_stop(job):
 
     assert jobs.run(job_id=job.pk, by="test", work=work).state == JobState.CANCELLED
     assert states == [JobState.RUNNING]
-
-
-class Ended(BaseException):
-    """Ends the thread."""
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_worker_looks_again_and_again(job, monkeypatch):
-    """What goes wrong at one look, the database's absence too, is no end of it."""
-    looks = iter([OperationalError("away"), KeyError("odd"), None])
-    done = threading.Event()
-
-    def look(**given) -> None:
-        error = next(looks)
-        if error is None:
-            done.set()
-            raise Ended
-        raise error
-
-    monkeypatch.setattr(jobs, "revive_jobs", look)
-    monkeypatch.setattr(tasks, "LOOK_EVERY", 0)
-    thread = threading.Thread(target=tasks.look_for_lost_jobs, daemon=True)
-    thread.start()
-    assert done.wait(5)
-    thread.join()
