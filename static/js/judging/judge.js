@@ -31,7 +31,8 @@ for (const sheet of document.querySelectorAll("details")) {
 function leave() {
   closeSheets();
   zoom.toggle(false);
-  focus(shown());
+  // Also of what stands in for a screen: a field of a closed sheet would take the next key.
+  $("place").querySelector("h1")?.focus({ preventScroll: true });
 }
 
 const rules = () => $("rules-dialog").showModal();
