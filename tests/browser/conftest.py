@@ -14,6 +14,9 @@ HAS_TEXT = """([css, words, whole]) => {
   return whole ? text === words : text?.includes(words);
 }"""
 
+PICTURES_LOADED = """() => [...document.querySelectorAll("#place img")].every(
+  (img) => !img.getClientRects().length || (img.complete && !img.dataset.src))"""
+
 
 class Sitting:
     """An annotator before an open page. Where `expect` looks again after up to half a second, this sees it at once."""
@@ -35,7 +38,10 @@ class Sitting:
         return self
 
     def press(self, *keys: str) -> "Sitting":
+        """Press them; an answer, which is refused until every picture is there, once each has loaded or failed."""
         for key in keys:
+            if key.endswith("Enter"):
+                self._waits_for(PICTURES_LOADED)
             self.page.keyboard.press(key)
         return self
 
