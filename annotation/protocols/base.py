@@ -276,8 +276,8 @@ class Protocol:
     options)` returns the right answer of a task that has one by construction, else "". `drops` maps the outcomes that
     drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are `alike`, each is a vote that
     some option fits (decision_rule.py). A protocol that `measures` drops no item: its answers are scored. `leaks` names
-    the protocols whose annotators would know the answer here. `file` is what a declared one was compiled from
-    (declared/compile.py).
+    the protocols whose annotators would know the answer here. `made_from` is the protocol file that it was compiled
+    from, and `file` the same if the file decides: a published version. Of the others, a stage's own settings decide.
     """
 
     name: str
@@ -298,6 +298,7 @@ class Protocol:
     form: Form | None = None  # where the answer is more than a pick
     published_agreement: PublishedAgreement | None = None
     file: "ProtocolFile | None" = None
+    made_from: "ProtocolFile | None" = None
     pick_style: str = ""  # of the judging page without a form, where css/judge.css does not say how it looks
 
     @property

@@ -7,7 +7,7 @@ from annotation.protocols.declared.rule import DeclaredRule
 
 
 def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = None, rule: str = MAJORITY) -> Rule:
-    """That of the protocol's file, or by the stage's own settings where the protocol has none."""
+    """That of the protocol's file if it decides, otherwise the stage's own settings."""
     return (DeclaredRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
 
 

@@ -5,14 +5,14 @@ the example is right only when both of them give the right rank.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Sequence
 
 from annotation.measures.counts import ratio
 from annotation.measures.papers.base import JudgedTask, share_with_interval, tasks_by_type
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.declared.measuring import weak_orders
 from annotation.protocols.hard_positive_rank import ROLES, is_right, ranks
 from annotation.wording import pseudonym
 from benchmarks.metrics.hard_positive import Answered
@@ -93,12 +93,3 @@ def _orders(tasks: Sequence[JudgedTask]) -> list[Figures]:
         {"order": order, "right": is_right(order), "judgments": given[order], "share": ratio(given[order], n)}
         for order in every
     ]
-
-
-def weak_orders(roles: Sequence[str]) -> Iterator[str]:
-    """Every way to put the roles on steps, best first: `positive=second_positive>negative`."""
-    for size in range(len(roles), 0, -1):
-        for step in combinations(roles, size):
-            rest = [role for role in roles if role not in step]
-            below = [f">{order}" for order in weak_orders(rest)] if rest else [""]
-            yield from ("=".join(step) + order for order in below)

@@ -267,6 +267,8 @@ def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...
         yield "NO_STATEMENTS", path, "Give either statements, or in of a list of the item, not both."
     if one.of and one.of.startswith("images."):
         yield "MIXED_ROLES", (*path, "of"), "Statements are texts."
+    if one.of and schema.uses_first(protocol.roles.get(one.of, "")):
+        yield "WRONG_COUNT", (*path, "of"), "A check asks about every text of its role. Give the role a count."
     if one.parents and (not one.of or one.parents not in protocol.item.attributes):
         yield "UNKNOWN_ATTRIBUTE", (*path, "parents"), "Name one of item.attributes that the texts of the list have."
 

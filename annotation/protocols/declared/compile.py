@@ -11,19 +11,23 @@ from functools import partial
 from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
 from annotation.protocols.declared import answers, schema, simulated, tasks, values
 from annotation.protocols.declared.keys import given_keys
-from annotation.protocols.declared.measuring import seen, seen_through
+from annotation.protocols.declared.measuring import labels_listed, lists_labels, seen, seen_through
 from annotation.protocols.declared.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
 GENERIC = "judging/_declared.html"
 SCRIPT, STYLE = "js/judging/declared.js", "css/judge-declared.css"
+_CHOSEN = "candidate"  # the role of images that stages choose among
 _BAR = 36  # characters of a row of answers on a phone
 _PICK_PICTURE = gettext_noop("pick a picture")
 _PICK_SENTENCE = gettext_noop("pick a sentence")
 
 
-def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
-    """The file as a protocol that is called `name`."""
+def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Protocol:
+    """The file as a protocol that is called `name`.
+
+    If the file does not decide, a stage's own judgments, tie and rule stand over the file's.
+    """
     like = _like(file)
     form = None if is_plain(file) else _form(file, like)
     has_pictures = any(role.startswith("images.") for role in file.roles)
@@ -38,13 +42,14 @@ def as_protocol(file: ProtocolFile, name: str) -> base.Protocol:
         fixed=_fixed(file) if form is None else (),
         picks=like.picks if like else _picks(file),
         projections=_projections(file),
-        drops=_drops(file),
+        drops=_drops(file) if decides else _drops_of_chosen(file) | _drops(file),
         alike=any(isinstance(one, schema.Pick) and one.alike for one in file.answers),
         measures=all(isinstance(rule, schema.BradleyTerry) for rule in file.decide),
         leaks=frozenset(file.leaks),
         right_answer=partial(_right_answer, file) if file.right and form is None else base.no_right_answer,
         form=form,
-        file=file,
+        file=file if decides else None,
+        made_from=file,
         pick_style=STYLE,
     )
 
@@ -130,8 +135,8 @@ def _like(file: ProtocolFile) -> base.Protocol | None:
     """The protocol in Python whose form the file's is, if any: then its template, script and keys are taken."""
     match file.screen, file.answers:
         case [schema.Picture(label=None)], [schema.Rank(ties=True, required=True) as answer]:
-            counts = [file.roles[role] for role in answer.of]
-            three = all(least == most for least, most in map(bounds, counts)) and sum(map(int, counts)) == 3
+            counts = [bounds(file.roles[role]) for role in answer.of]
+            three = all(least == most for least, most in counts) and sum(least for least, _ in counts) == 3
             if three and not any(role.startswith("images.") for role in answer.of):
                 return hard_positive_rank.PROTOCOL
         case [schema.Sentence(sentence="positive", label=None)], [schema.Pair() as one, schema.Pair() as other]:
@@ -203,6 +208,15 @@ def _drops(file: ProtocolFile) -> dict[str, str]:
     return found
 
 
+def _drops_of_chosen(file: ProtocolFile) -> dict[str, str]:
+    """Why an image that an earlier stage chose drops the item: it is stored as the candidate that it was. A file's own
+    rules know it by the role that it stands for.
+    """
+    stands_for = value_of(file, f"{_CHOSEN}-0") if is_plain(file) else ""
+    found = [_dropped_by(file, rule).get(stands_for) for rule in file.decide]
+    return {_CHOSEN: found[0]} if found and found[0] else {}
+
+
 def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
     if isinstance(rule, schema.Mean | schema.Median):
         answer = file.answer(rule.answer)
@@ -232,6 +246,7 @@ def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
         style=STYLE,
         questions=tuple((one.name, one.ask or "") for one in file.answers),
         keys=_keys(file),
+        labels=partial(labels_listed, file) if lists_labels(file) else None,
         zooms=any(role.startswith("images.") for role in file.roles),
     )
     if like is None or like.form is None:

@@ -1,11 +1,12 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, permutations, product
 from typing import Any
 
 from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
 from annotation.protocols.declared import schema
-from annotation.protocols.declared.answers import tiers
+from annotation.protocols.declared.answers import PARTING, tiers
 from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.values import (
     ELSE,
@@ -14,6 +15,7 @@ from annotation.protocols.declared.values import (
     YES,
     fixed_of,
     in_table,
+    member_names,
     option_name,
     options_of,
     points,
@@ -90,6 +92,48 @@ def _values_offered(protocol: ProtocolFile, address: str, options: Sequence[str]
             named = [option_name(protocol, option) for option in options]
             return [*(one for one in named if role_of(one) in roles), *fixed_of(answer)]
     return None
+
+
+_MOST_RANKED = 4  # options of a ranking whose orders are listed: 75, of five 541
+
+
+def lists_labels(protocol: ProtocolFile) -> bool:
+    """Whether the stored answers to a whole screen can be listed: each question is asked, and has few answers."""
+
+    def listed(answer: schema.Answer) -> bool:
+        match answer:
+            case schema.Rank():
+                return sum(len(member_names(protocol, role)) for role in answer.of) <= _MOST_RANKED
+            case schema.Pick(many=False) | schema.Pair() | schema.Scale():
+                return True
+        return False
+
+    return all(listed(one) and one.required and not one.when for one in protocol.answers)
+
+
+def labels_listed(protocol: ProtocolFile, options: Sequence[str]) -> list[str]:
+    """The stored answers to a screen with these options, of a protocol that `lists_labels`."""
+    each = [
+        _orders(protocol, one, options) if isinstance(one, schema.Rank)
+        else _values_offered(protocol, one.name, options) or []
+        for one in protocol.answers
+    ]  # fmt: skip
+    return list(map(PARTING.join, product(*each)))
+
+
+def _orders(protocol: ProtocolFile, answer: schema.Rank, options: Sequence[str]) -> list[str]:
+    shown = {option_name(protocol, option) for option in options}
+    names = [name for role in answer.of for name in member_names(protocol, role) if name in shown]
+    return list(weak_orders(names) if answer.ties else map(">".join, permutations(names)))
+
+
+def weak_orders(names: Sequence[str]) -> Iterator[str]:
+    """Every order of the names with ties, as rankings are stored, best first: `positive=second_positive>negative`."""
+    for size in range(len(names), 0, -1):
+        for tier in combinations(names, size):
+            rest = [name for name in names if name not in tier]
+            below = [f">{order}" for order in weak_orders(rest)] if rest else [""]
+            yield from ("=".join(tier) + order for order in below)
 
 
 def _view(protocol: ProtocolFile, address: str, projection: Projection) -> View:

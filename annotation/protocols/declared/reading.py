@@ -267,7 +267,9 @@ _PATTERNS = {
     r"^[a-z][a-z0-9_]*$": "Use lower-case letters, digits and _, beginning with a letter.",
     r"^[a-z][a-z0-9-]*$": "Use lower-case letters, digits and -, beginning with a letter.",
     r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$": "Name a role with its kind, such as images.scene.",
-    r"^[0-9]{1,3}(\.\.[0-9]{0,3})?$": "Write how many there are: 2, 2..9, or 1.. for one or more.",
+    r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$": (
+        "Write how many there are: 2, 2..9, 1.. for one or more, or first for the first of them."
+    ),
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
 }

@@ -59,7 +59,7 @@ ProtocolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", ma
 Reference = Annotated[
     str, StringConstraints(pattern=r"^(images|captions|texts|lists)\.[a-z][a-z0-9_]*$", max_length=25)
 ]
-_CountText = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,3}(\.\.[0-9]{0,3})?$", max_length=8)]
+_CountText = Annotated[str, StringConstraints(pattern=r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$", max_length=8)]
 Count = Annotated[_CountText, BeforeValidator(_count, json_schema_input_type=int | _CountText)]
 Address = Annotated[str, StringConstraints(max_length=33)]  # of an answer, or a statement of it: holds.same
 _ValueText = Annotated[str, StringConstraints(max_length=40)]
@@ -74,7 +74,8 @@ TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of me
 
 
 class Item(Strict):
-    """What an item must have, by role: `2`, `2..9` or `1..` members; `0..1` where it may lack it.
+    """What an item must have, by role: `2`, `2..9` or `1..` members; `0..1` where it may lack it. Of `first`, it may
+    have more, of which only the first is used; `0..first` where it may lack it.
 
     A list is the texts of one role in their order. `attributes` are what its parts say of themselves (an image its
     `model`), for rules that go over one.
@@ -466,22 +467,37 @@ class ProtocolFile(Strict):
 
 
 _COUNT = re.compile(r"(\d+)(?:(\.\.)(\d*))?")
+_FIRST = "first"
+
+
+def uses_first(count: str) -> bool:
+    """Whether only the first member of the role is used, however many an item has."""
+    return count.endswith(_FIRST)
 
 
 def bounds(count: str) -> tuple[int, int | None]:
-    """The least and the most members of a role; None: any number. `2..9` → (2, 9)."""
+    """The least and the most members of a role that are used; None: any number. `2..9` → (2, 9), `first` → (1, 1)."""
+    if uses_first(count):
+        return int(count == _FIRST), 1
     least, dots, most = _COUNT.fullmatch(count).groups()  # type: ignore[union-attr]
     return int(least), (int(most) if most else None) if dots else int(least)
 
 
-def is_within(there: int, count: str) -> bool:
+def _allowed(count: str) -> tuple[int, int | None]:
+    """The least and the most members that an item may have."""
     least, most = bounds(count)
+    return least, None if uses_first(count) else most
+
+
+def is_within(there: int, count: str) -> bool:
+    """Whether an item may have so many members."""
+    least, most = _allowed(count)
     return least <= there and (most is None or there <= most)
 
 
 def how_many(count: str) -> str:
-    """In words: `2`, `2 or more`, `2 to 9`."""
-    least, most = bounds(count)
+    """How many members an item may have, in words: `2`, `2 or more`, `2 to 9`."""
+    least, most = _allowed(count)
     return f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
 
 

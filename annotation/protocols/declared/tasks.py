@@ -27,8 +27,9 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
     """Raises UnsuitableItem, naming what the item lacks or has too much of."""
     parts = {}
     for role, count in protocol.roles.items():
-        parts[role] = members(item, carried, role)
-        _require(protocol, item, role, len(parts[role]), count)
+        there = members(item, carried, role, schema.uses_first(count))
+        _require(protocol, item, role, len(there), count)
+        parts[role] = there[:1] if schema.uses_first(count) else there
     _require_parents(protocol, item, parts)
     if (tasks := _count(protocol, parts)) > schema.MOST_TASKS:
         lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
@@ -39,14 +40,16 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
     return found
 
 
-def members(item: ItemRecord, carried: base.Carried, role: str) -> list[str]:
+def members(item: ItemRecord, carried: base.Carried, role: str, of_all_rounds: bool = False) -> list[str]:
     """The identities of a role's members (`images.candidate`): what an earlier stage chose, else those of the item's
-    last round.
+    last round, or of all rounds.
     """
     kind, _, name = role.partition(".")
     if kind != "images":
         return item.captions_as(name)
-    return [carried[name]] if name in carried else item.latest(name)
+    if name in carried:
+        return [carried[name]]
+    return [f"{name}-{place}" for place in range(len(item.images_as(name)))] if of_all_rounds else item.latest(name)
 
 
 def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, count: str) -> None:

@@ -9,6 +9,7 @@ from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.declared.measuring import weak_orders
 from annotation.protocols.hard_positive_rank import ROLES, is_right
 from annotation.protocols.sugarcrepe_compare import QUESTIONS
 from benchmarks.metrics import hard_positive
@@ -264,7 +265,7 @@ def test_people_are_measured_as_models_are(labels, measures):
 
 
 def test_the_augmented_items_of_people_are_the_right_ones():
-    every = [*rank.weak_orders(ROLES), "cannot_judge"]
+    every = [*weak_orders(ROLES), "cannot_judge"]
     tasks = [ranked(*labels) for labels in itertools.product(every, repeat=2)]
     found = hard_positive.accuracies(rank.as_models_answer(tasks))
     assert (found["augmented"].right, found["augmented"].n) == (rank.right_tasks(tasks)["right"], len(tasks))
@@ -306,13 +307,13 @@ def test_by_annotator_counts_own_judgments():
 
 
 def test_there_are_thirteen_orders_and_three_are_right():
-    every = list(rank.weak_orders(ROLES))
+    every = list(weak_orders(ROLES))
     assert len(every) == len(set(every)) == 13
     assert sum(map(is_right, every)) == 3
 
 
 def test_the_orders_hold_every_judgment_that_ranks():
-    found = rank.figures([ranked(*rank.weak_orders(ROLES), "cannot_judge")], None)
+    found = rank.figures([ranked(*weak_orders(ROLES), "cannot_judge")], None)
     assert [row["judgments"] for row in found["orders"]] == [1] * 13
     assert [row["right"] for row in found["orders"]] == [True] * 3 + [False] * 10
     assert found["cannot_judge"] == 1

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from annotation.measures.declared import seen_through
-from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem, caption_identity
+from annotation.protocols.base import CANNOT_JUDGE, Answer, UnsuitableItem, caption_identity
 from annotation.protocols.declared import answers, library, values
 from annotation.protocols.declared.compile import as_protocol, is_plain
 from annotation.protocols.declared.decisions import decide_item
@@ -85,6 +85,32 @@ def test_what_is_offered_where_a_screen_asks_several_questions():
         "answer": None, "best": {"positive", "more-0", "more-1", "none"}, "some": {"no", "yes"},
         "holds": {"yes", "no", "unsure"},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("decides", [False, True])
+def test_a_stages_own_settings_stand_over_those_of_a_file_that_does_not_decide(decides):
+    """The file wants three judgments, and drops ties; the stage two, and adjudicates them."""
+    rule = rule_for(as_protocol(library.shipped("verify"), "verify", decides), 2, "adjudicate")
+    given = [Answer("yes"), Answer("no")]
+    assert rule.settle(given).reason == ("tie_unresolved" if decides else "awaiting_adjudication")
+    assert rule.settle(given[:1]).state == "open" and rule.settle([Answer("no")] * 2).reason == "does_not_hold"
+
+
+@pytest.mark.parametrize(("image", "reason"), [("candidate-2", "ambiguous_generated"), ("positive-0", "")])
+def test_an_image_that_an_earlier_stage_chose_drops_as_the_role_that_it_stands_for(image, reason):
+    protocol = as_protocol(library.shipped("bivlc-disambiguate"), "bivlc-disambiguate", decides=False)
+    assert rule_for(protocol, 1, "drop").settle([Answer(image)]).reason == protocol.reason(image) == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("hard-positive-rank", 13), ("sugarcrepe-compare", 9), ("rank-images", None), ("word-by-word", None)],
+)
+def test_answers_to_a_form_are_listed_where_they_are_few(name, count):
+    file = library.shipped(name)
+    listed = as_protocol(file, name).form.labels
+    options = tasks_of(file, made_up_item(file, limit=9), {})[0].options
+    assert (len(set(listed(options))) if listed else None) == count
 
 
 @pytest.mark.parametrize("name", AGAIN)

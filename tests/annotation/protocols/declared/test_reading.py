@@ -43,6 +43,7 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("ask", "Two\nlines"), "WRONG_VALUE", "ask", "one line"),
     (("winnow", "protocol/2"), "WRONG_VERSION", "winnow", "protocol/1"),
     (("item", {}), "NO_ROLE", "item", "images"),
+    (("item.captions.more", "1..first"), "WRONG_VALUE", "item.captions.more", "or first for the first of them"),
     (("item.captions.more", "3..2"), "WRONG_COUNT", "item.captions.more", "larger"),
     (("item.captions.more", "1..201"), "WRONG_COUNT", "item.captions.more", "at most 200"),
     (("item.images.scene", 51), "WRONG_COUNT", "item.images.scene", "at most 50"),

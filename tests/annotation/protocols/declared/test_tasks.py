@@ -86,6 +86,40 @@ def test_what_an_earlier_stage_chose_is_the_role_and_later_rounds_replace_earlie
 
 
 @pytest.mark.parametrize(
+    ("count", "captions", "images", "made_of"),
+    [
+        ("first", ["positive", "positive"], ["scene", "scene"], [("scene-0", "caption-positive-0")]),
+        ("first", ["positive"], ["scene"], [("scene-0", "caption-positive-0")]),
+        ("0..first", ["positive", "positive"], [], []),
+    ],
+)
+def test_of_several_the_first_is_used_where_the_file_says_so(count, captions, images, made_of):
+    """Whatever round it is of: what an earlier stage chose comes before it."""
+    of = protocol(
+        ("item", {"images": {"scene": count, "picture": "0..1"}, "captions": {"positive": "first"}}),
+        ("tasks", {"rows": {role: {"image": f"images.{role}", "text": "captions.positive"}
+                            for role in ("scene", "picture")}}),
+        ("screen", [{"picture": "image"}, {"sentence": "text"}]), ("answers", [YES]),
+    )  # fmt: skip
+    record = item(captions, [*images, "picture"], rounds=[*range(1, len(images) + 1), 1])
+    other = ("picture", ("picture-0", "caption-positive-0"), ())
+    assert made(of, record) == [*(("scene", shows, ()) for shows in made_of), other]
+    assert made(of, record, {"scene": "candidate-2"})[0] == ("scene", ("candidate-2", "caption-positive-0"), ())
+
+
+def test_a_check_is_of_all_texts_of_its_role():
+    check = {"name": "ok", "kind": "check", "of": "captions.more"}
+    [found] = problems(changed(("decide", []), ("item.captions.more", "first"), ("answers", [check])))
+    assert (found.code, found.column) == ("WRONG_COUNT", "answers.0.of") and "every text" in found.advice
+
+
+def test_what_uses_the_first_refuses_none():
+    of = protocol(("item.images.scene", "first"), ("answers", [YES]))
+    with pytest.raises(UnsuitableItem, match="0 images as scene; fits needs 1 or more"):
+        made(of, item(["positive", "negative", "more"], []))
+
+
+@pytest.mark.parametrize(
     ("captions", "images", "words"),
     [
         (["positive"], ["positive"], "0 captions as negative; image-caption-foil needs 1"),
