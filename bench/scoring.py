@@ -14,6 +14,7 @@ with its caption. Prints JSON.
 import argparse
 import io
 import json
+import os
 import random
 import statistics
 import time
@@ -214,7 +215,7 @@ def main() -> None:
 
         from tests.builders.scored_benchmarks import tiny_clip
         from tests.builders.tiny_models import tiny_matching
-        from workers.models import encoder as encoders
+        from workers.models import loading
         from workers.models.model_name import parse_model
 
         small = asked.model == "tiny"
@@ -230,7 +231,7 @@ def main() -> None:
             ASKED[:] = [asked.model, str(var / "models" / "weights.pt")]
         told = {
             "device": "cuda" if torch.cuda.is_available() else "cpu",
-            "cores": len(encoders.os.sched_getaffinity(0)),
+            "cores": len(os.sched_getaffinity(0)),
         }
         for count in asked.images:
             folder = var / f"import-{count}"
@@ -238,9 +239,9 @@ def main() -> None:
             benchmark = imported(folder, count, SMALL if small else PHOTO)
             found = {"peak before, MiB": round(peak()), **twice(benchmark), "peak after, MiB": round(peak())}
             if pairs:
-                found |= pairs_speed(benchmark, encoders.load(parse_model(*ASKED, var / "models")), asked.rounds)
+                found |= pairs_speed(benchmark, loading.load(parse_model(*ASKED, var / "models")), asked.rounds)
             elif not small and not asked.only_memory:
-                encoder = encoders.load(parse_model(*ASKED, var / "models"))
+                encoder = loading.load(parse_model(*ASKED, var / "models"))
                 _, prepare = open_clip.create_model_from_pretrained(*ASKED)
                 found |= speed(benchmark, encoder, prepare, asked.rounds)
             told[f"{count} images"] = found

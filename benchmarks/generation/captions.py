@@ -29,7 +29,7 @@ from benchmarks.models import Benchmark, Caption, Item, Job, ModelAnswer, Scorin
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
 from benchmarks.runs import embeddings, model_answers
 from benchmarks.scoring import score
-from workers.models import chat, encoder
+from workers.models import chat, encoder, loading
 from workers.models.model_name import classifier_name, local, recipe
 from workers.models.refusals import CannotScore
 
@@ -286,7 +286,7 @@ class Generation:
         """The stored answers by the candidates' keys, which this sets, after asking for those that are missing."""
         if self.model is None:
             self.progress.begin("loading the model")
-            self.model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
+            self.model = loading.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
         model, questions = self.model, dict[str, Candidate]()
         for one in candidates:
             one.key = chat.key_of(model.identity, messages(one), self.order.settings_of(one.kind))
@@ -371,7 +371,7 @@ class Generation:
         model = ScoringModel.objects.filter(recipes__contains=[made_by]).first() if made_by else None
         stored = embeddings.vectors(model, contents) if model else {}
         if model is None or len(stored) < len(contents):
-            loaded = cast(encoder.Encoder, encoder.load(name, self.order.device))  # a classifier
+            loaded = cast(encoder.Encoder, loading.load(name, self.order.device))  # a classifier
             model = score.model_row(loaded, name, made_by)
             stored = embeddings.vectors(model, contents)
             missing = [content for content in contents if content not in stored]

@@ -24,7 +24,8 @@ from benchmarks.models import Benchmark, Item, ItemImage, Job, Role
 from benchmarks.records import Attributes, ImageRecord, ItemRecord, Problem, Refused
 from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
-from workers.models.encoder import Painter, load_painter
+from workers.models.encoder import Painter
+from workers.models.loading import load_painter
 from workers.models.model_name import check_device, parse_pipeline
 from workers.models.refusals import CannotScore
 

@@ -28,7 +28,7 @@ from benchmarks.scoring.score import AGAIN, refused
 from benchmarks.storage.files import kept
 from workers import images
 from workers.images import ImageRefused
-from workers.models import chat
+from workers.models import chat, loading
 from workers.models.refusals import CannotScore
 
 KIND = "ask"
@@ -198,7 +198,7 @@ class Asking:
         self.asker.show_usage()
         if not missing:
             return
-        model = chat.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
+        model = loading.load_chat(self.order.chat_name, settings.LLM_ENDPOINTS)
         self.progress.begin("asking the model", len(missing))
         questions = (chat.Question(key, self.messages(by_key[key]), self.order.settings) for key in missing)
         self.asker.ask(model, self.order.model.strip(), questions)

@@ -22,7 +22,8 @@ from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, import_predictions, material, pairs
 from benchmarks.scoring import detected, similarity
 from benchmarks.storage.files import kept
-from workers.models.encoder import Encoder, PairScorer, load
+from workers.models.encoder import Encoder, PairScorer
+from workers.models.loading import load
 from workers.models.model_name import ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 

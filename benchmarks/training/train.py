@@ -20,10 +20,11 @@ from benchmarks.storage.files import kept
 from benchmarks.training import material
 from benchmarks.training.released import ReleasedSplit, to_train_on
 from workers.contents import Contents
+from workers.models.loading import load_trainer
 from workers.models.model_name import ModelName, check_device, parse_model
 from workers.models.presets import PRESETS, Settings, settings_from, settings_of
 from workers.models.refusals import CannotScore
-from workers.models.training_task import Curve, Task, Trained, Trainer, load
+from workers.models.training_task import Curve, Task, Trained, Trainer
 
 KIND = "train"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
@@ -66,7 +67,7 @@ def follow(params: dict) -> None:
     """The part of each further process that `torchrun` starts: it computes rows of every batch and stores nothing."""
     with refused():
         training = Training(Job(params=params), None)
-        trainer = load(training.task())
+        trainer = load_trainer(training.task())
         if not training.preset.detects and not stored(trainer.key):
             trainer.run(Unwatched())
 
@@ -137,7 +138,7 @@ class Training:
         self.progress.begin("reading items")
         task = self.task()
         self.progress.begin("loading the model")
-        trainer = load(task)
+        trainer = load_trainer(task)
         if same := stored(trainer.key):
             trainer.forget()  # of a job that was killed when it had just stored the row
             return self.finish(same, note=AGAIN)

@@ -17,7 +17,7 @@ from benchmarks.demo.scenes import Scene, lay_out
 from benchmarks.models import Benchmark
 from tests.builders import imports
 from tests.lazy import LazyModule
-from workers.models import training_task
+from workers.models import loading
 from workers.models.model_name import parse_model
 from workers.models.presets import settings_of
 from workers.models.training_task import Curve, Example, Task, Trained, Trainer
@@ -144,7 +144,7 @@ def task(model: str, folder: Path, preset: str, count: int = 16, style: bool = F
 
 
 def trained(task: Task) -> tuple[Trainer, Trained]:
-    trainer = training_task.load(task)
+    trainer = loading.load_trainer(task)
     return trainer, trainer.run(Silent())
 
 

@@ -14,10 +14,10 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 django.setup()
 
 from tests.builders import trainings  # noqa: E402
-from workers.models import device, training, training_task  # noqa: E402
+from workers.models import device, encoder_trainer, loading  # noqa: E402
 
 device.cores = lambda: 1
-training.EVERY = 2
+encoder_trainer.EVERY = 2
 base, folder, steps = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 
 
@@ -29,6 +29,6 @@ class Watch(trainings.Silent):
 
 
 task = trainings.task(base, folder, "negclip", batch=4, epochs=3, rate=2e-3, warmup=2)
-trained = training_task.load(task).run(Watch())
+trained = loading.load_trainer(task).run(Watch())
 if int(os.environ.get("RANK", 0)) == 0:
     print(json.dumps([trained.weights, trained.curve.as_json()]))

@@ -13,12 +13,12 @@ import pytest
 
 from tests.builders import trainings
 from tests.lazy import LazyModule
-from workers.models import training_task
+from workers.models import loading
 from workers.models.presets import PRESETS, settings_of
 from workers.models.refusals import CannotScore
 from workers.models.training_task import Task
 
-torch, training = LazyModule("torch"), LazyModule("workers.models.training")
+torch, encoder_trainer = LazyModule("torch"), LazyModule("workers.models.encoder_trainer")
 devices, clip = LazyModule("workers.models.device"), LazyModule("workers.models.clip")
 QUICK = {"batch": 16, "epochs": 2, "rate": 2e-3}
 FEW = {  # scenes, and how they are learnt by heart in seconds
@@ -64,7 +64,7 @@ def test_each_preset_learns_a_few_scenes_by_heart(base, tmp_path, preset):
 def test_each_preset_learns_sixty_four_scenes_by_heart(base, tmp_path, preset):
     """From chance: the accuracy of the untrained base."""
     task = trainings.task(base, tmp_path, preset, 64, warmup=20, **ALL[preset])
-    trainer = training_task.load(task)
+    trainer = loading.load_trainer(task)
     if preset != "detector":  # whose neurons do not exist before
         assert trainer.validate() <= {"clip_coco": 0.1, "hard_positive": 0.5}.get(preset, 0.65)
     found = trainer.run(trainings.Silent())
@@ -121,7 +121,7 @@ class DiesAfter(trainings.Silent):
 
 
 def weights(task: Task, folder: Path) -> bytes:
-    trainer = training_task.load(task)
+    trainer = loading.load_trainer(task)
     trainer.run(trainings.Silent())
     folder.mkdir()
     trainer.export(folder)
@@ -131,13 +131,13 @@ def weights(task: Task, folder: Path) -> bytes:
 @pytest.mark.parametrize(("preset", "deaths"), [("negclip", (7, 4)), ("detector", (10, 4))])
 def test_a_resumed_training_gives_the_same_weights(base, tmp_path, preset, deaths, monkeypatch):
     """Killed in the middle of an epoch, after a checkpoint within it, and once more."""
-    monkeypatch.setattr("workers.models.training.EVERY", 2)
+    monkeypatch.setattr("workers.models.encoder_trainer.EVERY", 2)
     changes = {"count": 8, "batch": 2, "epochs": 3, "rate": 2e-3, "warmup": 2}
     whole = weights(trainings.task(base, tmp_path / "one", preset, **changes), tmp_path / "whole")
     task = trainings.task(base, tmp_path / "two", preset, **changes)
     for steps in deaths:
         with pytest.raises(Killed):
-            training_task.load(task).run(DiesAfter(steps))
+            loading.load_trainer(task).run(DiesAfter(steps))
     assert weights(task, tmp_path / "resumed") == whole
 
 
@@ -150,7 +150,7 @@ def test_other_seeds_give_other_weights(base, tmp_path):
 
 def test_a_base_with_other_weights_has_checkpoints_of_its_own(base, tmp_path):
     other = trainings.tiny_base(tmp_path / "other", seed=1)
-    keys = {training_task.load(trainings.task(model, tmp_path, "negclip", **QUICK)).key for model in (base, other)}
+    keys = {loading.load_trainer(trainings.task(model, tmp_path, "negclip", **QUICK)).key for model in (base, other)}
     assert len(keys) == 2
 
 
@@ -187,15 +187,16 @@ def test_two_processes_learn_what_one_learns(base, tmp_path):
 def test_memory_that_runs_out_halves_the_parts_and_leaves_the_batch(base, tmp_path, monkeypatch):
     """The loss is of the whole batch, so the weights are those of enough memory but for rounding."""
     _, found = trainings.trained(trainings.task(base, tmp_path / "one", "negclip", **QUICK))
-    encode = training.Towers.encode
+    encode = encoder_trainer.Towers.encode
 
     def small(self, encoder, rows):
         if min(self.part, len(rows)) > 6:
             raise torch.OutOfMemoryError
         return encode(self, encoder, rows)
 
-    monkeypatch.setattr(training.Towers, "encode", small)
-    trainer, watch = training_task.load(trainings.task(base, tmp_path / "two", "negclip", **QUICK)), trainings.Silent()
+    monkeypatch.setattr(encoder_trainer.Towers, "encode", small)
+    trainer = loading.load_trainer(trainings.task(base, tmp_path / "two", "negclip", **QUICK))
+    watch = trainings.Silent()
     assert trainer.run(watch).curve.losses == [
         [step, pytest.approx(loss, abs=1e-4)] for step, loss in found.curve.losses
     ]
@@ -203,7 +204,7 @@ def test_memory_that_runs_out_halves_the_parts_and_leaves_the_batch(base, tmp_pa
 
 
 def test_memory_for_not_even_one_item_is_a_sentence(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(training.Towers, "encode", lambda *args: (_ for _ in ()).throw(torch.OutOfMemoryError()))
+    monkeypatch.setattr(encoder_trainer.Towers, "encode", lambda *args: (_ for _ in ()).throw(torch.OutOfMemoryError()))
     with pytest.raises(CannotScore, match="OUT_OF_MEMORY"):
         trainings.trained(trainings.task(base, tmp_path, "negclip", **QUICK))
 
@@ -227,13 +228,13 @@ def test_a_full_disk_is_a_sentence_and_the_last_checkpoint_stays(base, tmp_path,
     assert "continues from there" in refused.value.advice
     assert sorted(path.name for path in next(tmp_path.iterdir()).iterdir() if path.suffix == ".pt") == ["checkpoint.pt"]
     watch = trainings.Silent()
-    training_task.load(task).run(watch)
+    loading.load_trainer(task).run(watch)
     assert watch.steps == 2  # the step of the second epoch, and its end
 
 
 def test_a_damaged_checkpoint_is_a_sentence_and_runs_no_code(base, tmp_path):
     task = trainings.task(base, tmp_path, "negclip", **QUICK)
-    trainer = training_task.load(task)
+    trainer = loading.load_trainer(task)
     trainer.checkpoints.folder.mkdir(parents=True)
     torch.save({"model": Harmful()}, trainer.checkpoints.folder / "checkpoint.pt")
     with pytest.raises(CannotScore, match="CHECKPOINT_DAMAGED"):
@@ -247,13 +248,13 @@ class Harmful:
 
 
 def test_a_loss_that_is_no_number_is_a_sentence(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(training.losses, "with_negative_texts", lambda *args: args[0].sum() * float("nan"))
+    monkeypatch.setattr(encoder_trainer.losses, "with_negative_texts", lambda *args: args[0].sum() * float("nan"))
     with pytest.raises(CannotScore, match="DIVERGED"):
         trainings.trained(trainings.task(base, tmp_path, "negclip", **QUICK))
 
 
 def test_two_jobs_do_not_write_the_same_checkpoints(base, tmp_path):
-    trainer, other = (training_task.load(trainings.task(base, tmp_path, "negclip", **QUICK)) for _ in range(2))
+    trainer, other = (loading.load_trainer(trainings.task(base, tmp_path, "negclip", **QUICK)) for _ in range(2))
     with trainer.checkpoints.locked(), pytest.raises(CannotScore, match="ALREADY_TRAINING"):
         other.run(trainings.Silent())
 
@@ -269,7 +270,7 @@ def test_a_base_that_is_none_is_a_sentence(tmp_path, spoil, words):
     model = trainings.tiny_base(tmp_path / "clip")
     spoil(tmp_path / "clip")
     with pytest.raises(CannotScore, match=words) as refused:
-        training_task.load(trainings.task(model, tmp_path, "negclip", **QUICK))
+        loading.load_trainer(trainings.task(model, tmp_path, "negclip", **QUICK))
     assert "\n" not in refused.value.advice
 
 
@@ -283,7 +284,7 @@ def change(folder: Path, **fields) -> None:
 
 
 def test_the_rate_rises_over_the_warm_up_and_falls_as_a_cosine():
-    rates = [training.rate_at(step, 110, 1e-6, 10) for step in (0, 9, 10, 60, 110)]
+    rates = [encoder_trainer.rate_at(step, 110, 1e-6, 10) for step in (0, 9, 10, 60, 110)]
     assert rates == pytest.approx([1e-7, 1e-6, 1e-6, 5e-7, 0])
 
 

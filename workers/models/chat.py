@@ -4,15 +4,12 @@ Importing this imports neither torch nor a client of HTTP.
 """
 
 import hashlib
-import importlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from workers.models.encoder import INSTALL, QUIET
 from workers.models.model_name import LONGEST, check_device
 from workers.models.refusals import CannotScore
 
@@ -111,24 +108,6 @@ def checked_name(name: ChatName) -> ChatName:
             raise CannotScore("ENDPOINT_UNCLEAR", advice)
     check_device(name.device)
     return name
-
-
-def load_chat(name: ChatName, keyed: Iterable[str] = ()) -> ChatModel:
-    """The model, ready to answer. `keyed`: the addresses that may get the key in WINNOW_LLM_KEY.
-
-    CannotScore: TORCH_MISSING, and what its module raises.
-    """
-    checked_name(name)
-    for variable, value in QUIET.items():
-        os.environ.setdefault(variable, value)
-    try:
-        if name.address:
-            key = os.environ.get("WINNOW_LLM_KEY", "") if name.address.rstrip("/") in keyed else ""
-            return importlib.import_module("workers.models.endpoint").Endpoint(name, key)
-        return importlib.import_module("workers.models.writer").load(name)
-    except ImportError as error:
-        missing = f"The packages for models are not installed here ({error.name or error})."
-        raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
 
 
 def key_of(identity: str, messages: Iterable[Message], settings: Settings) -> str:

@@ -24,14 +24,14 @@ from workers.models.training import (
     DETECTOR,
     Checkpoints,
     Plot,
-    _draw,
+    draw,
     plain,
     reproducible,
     sha256,
     vectors,
     write,
     write_model,
-)  # fmt: skip
+)
 from workers.models.training_task import Curve, Example, Task, Trained, Watch
 
 SIDES = ("text", "image")  # in the order in which they are trained
@@ -168,7 +168,7 @@ class DetectorTrainer:
     def _batches(self, side: str, count: int) -> Iterator[torch.Tensor]:
         """Places in the order of this epoch, a hash of seed, epoch and place."""
         facts = self.settings.seed, side, self.epoch[side]
-        places = sorted(range(count), key=lambda place: _draw(*facts, place))
+        places = sorted(range(count), key=lambda place: draw(*facts, place))
         yield from torch.tensor(places).split(self.settings.batch)
 
     def _end_epoch(

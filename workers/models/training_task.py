@@ -1,19 +1,15 @@
-"""What is to be trained and what came of it, in plain values; `load` is the way to the trainer. Without torch."""
+"""What is to be trained and what came of it, in plain values. Importing this does not import torch."""
 
 import hashlib
-import importlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from workers.contents import Contents
-from workers.models.encoder import INSTALL, QUIET
-from workers.models.model_name import ModelName, check_device
+from workers.models.model_name import ModelName
 from workers.models.presets import Settings
-from workers.models.refusals import CannotScore
 
 POINTS = 200  # of the loss, at most about so many over a training
 
@@ -100,16 +96,3 @@ class Trainer(Protocol):
 
     def forget(self) -> None:
         """Delete the checkpoints."""
-
-
-def load(task: Task) -> Trainer:
-    """Load the base model. Raises CannotScore, as `workers.models.encoder.load` does."""
-    check_device(task.device)
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
-    try:
-        module = importlib.import_module("workers.models.training")
-    except ImportError as error:
-        missing = f"The packages for training are not installed here ({error.name or error})."
-        raise CannotScore("TORCH_MISSING", f"{missing} {INSTALL}") from error
-    return module.load(task)

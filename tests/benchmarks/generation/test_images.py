@@ -20,7 +20,7 @@ from benchmarks.storage.files import kept
 from tests.builders import imports
 from tests.builders.scored_benchmarks import cups
 from tests.lazy import LazyModule
-from workers.models import encoder
+from workers.models import loading
 from workers.models.model_name import PRESETS, PipelineName, parse_pipeline
 from workers.models.refusals import CannotScore
 
@@ -39,7 +39,7 @@ def tiny(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="session")
 def loaded(tiny):
-    return encoder.load_painter(PipelineName(tiny), "cpu")
+    return loading.load_painter(PipelineName(tiny), "cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -237,7 +237,7 @@ def test_a_pipeline_that_cannot_be_loaded_is_one_sentence(tmp_path, tiny, change
     shutil.copytree(tiny, folder)
     change(folder)
     with pytest.raises(CannotScore) as refused:
-        encoder.load_painter(PipelineName(str(folder)), "cpu")
+        loading.load_painter(PipelineName(str(folder)), "cpu")
     assert refused.value.code in {"WEIGHTS_WRONG", "MODEL_UNKNOWN"}
     assert "\n" not in refused.value.advice
     assert not (folder / "ran").exists()
@@ -248,7 +248,7 @@ def test_another_unet_takes_the_place_of_the_pipelines_own(tmp_path, tiny, loade
 
     torch.manual_seed(1)
     tiny_unet().save_pretrained(tmp_path / "other")
-    other = encoder.load_painter(PipelineName(tiny, str(tmp_path / "other")), "cpu")
+    other = loading.load_painter(PipelineName(tiny, str(tmp_path / "other")), "cpu")
     assert other.loaded.fingerprint != loaded.loaded.fingerprint
     draw = lambda one: next(iter(one.images([("A red cup", 1)], 2, 5.0)))  # noqa: E731
     assert draw(other) != draw(loaded)
@@ -256,7 +256,7 @@ def test_another_unet_takes_the_place_of_the_pipelines_own(tmp_path, tiny, loade
     shutil.copytree(tiny, without_a_weight_of_its_own)
     without_a_weight(without_a_weight_of_its_own)
     with pytest.raises(CannotScore, match="lacks 1 of the network's weights"):
-        encoder.load_painter(PipelineName(tiny, str(without_a_weight_of_its_own)), "cpu")
+        loading.load_painter(PipelineName(tiny, str(without_a_weight_of_its_own)), "cpu")
 
 
 def test_the_preset_names_the_pipeline_and_its_network(tmp_path):

@@ -52,7 +52,7 @@ def asking(media, tmp_path, monkeypatch):
     def asked(says) -> tuple[Job, Model]:
         model = Model(says)
         loaded = lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))  # noqa: E731
-        monkeypatch.setattr(ask.chat, "load_chat", loaded)
+        monkeypatch.setattr(ask.loading, "load_chat", loaded)
         job = ask.queue_ask(benchmark=benchmark, order=ask.AskOrder(ADDRESS, "m", (2.0, 5.0)), by="test")
         return jobs.run(job_id=job.pk, by="test", work=ask.ask), model
 
@@ -111,7 +111,7 @@ def test_a_worker_goes_on_where_a_dead_one_was(asking, monkeypatch):
     assert 0 < there < 16
     model = Model(lambda text: "A")
     monkeypatch.setattr(
-        ask.chat, "load_chat", lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))
+        ask.loading, "load_chat", lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))
     )
     job = jobs.run(job_id=Job.objects.get(kind="ask").pk, by="test", work=ask.ask)
     assert (job.state, len(model.sent), job.report["usage"]["answered"]) == (JobState.DONE, 16 - there, 16)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.lazy import LazyModule
-from workers.models import encoder
+from workers.models import loading
 from workers.models.model_name import parse_model
 from workers.models.refusals import CannotScore
 
@@ -83,13 +83,13 @@ def test_code_in_weights_is_not_run(tmp_path, disguised):
     mark = tmp_path / "ran"
     named = parse_model(*disguised(tmp_path, Evil(mark)), tmp_path)
     with pytest.raises(CannotScore, match="WEIGHTS_WRONG"):
-        encoder.load(named, "cpu")
+        loading.load(named, "cpu")
     assert not mark.exists()
 
 
 def test_nothing_is_loaded_with_its_code():
     """Said at every call: without it, the libraries ask at a terminal, and what they do elsewhere changes."""
-    modules = [ast.parse(path.read_text()) for path in Path(encoder.__file__).parent.glob("*.py")]
+    modules = [ast.parse(path.read_text()) for path in Path(loading.__file__).parent.glob("*.py")]
     loads = {"from_pretrained": "trust_remote_code", "SentenceTransformer": "trust_remote_code"}
     loads |= {"load": "weights_only", "create_model_from_pretrained": "weights_only"}  # of torch, of open_clip
     found = 0

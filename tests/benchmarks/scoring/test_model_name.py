@@ -9,7 +9,7 @@ import pytest
 from benchmarks.predictions import plan as scoring_plan
 from benchmarks.runs.material import Material
 from benchmarks.scoring import similarity
-from workers.models import encoder, model_name
+from workers.models import loading, model_name
 from workers.models.prefetch import prefetched
 from workers.models.refusals import CannotScore
 
@@ -111,7 +111,7 @@ def test_missing_packages_are_a_sentence(monkeypatch):
     for name in ("clip", "device"):
         monkeypatch.delitem(sys.modules, f"workers.models.{name}", raising=False)
     with pytest.raises(CannotScore, match="TORCH_MISSING") as refused:
-        encoder.load(model_name.parse_model("ViT-B-32", "openai"))
+        loading.load(model_name.parse_model("ViT-B-32", "openai"))
     assert "make models" in refused.value.advice
 
 

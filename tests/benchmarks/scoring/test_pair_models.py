@@ -15,7 +15,7 @@ from benchmarks.storage.files import kept
 from tests.builders import imports
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored
 from tests.lazy import LazyModule
-from workers.models import encoder
+from workers.models import loading
 from workers.models.model_name import parse_model
 from workers.models.refusals import CannotScore
 
@@ -73,7 +73,7 @@ def test_scores_are_what_the_model_alone_says(media, tmp_path, tiny_pairs, kind,
 def test_a_conversation_is_in_the_models_own_form_and_padding_changes_nothing(tmp_path):
     from tests.builders.tiny_models import tiny_chatting
 
-    model = encoder.load(parse_model(f"vqa:{tiny_chatting(tmp_path / 'chat')}", models=tmp_path), "cpu")
+    model = loading.load(parse_model(f"vqa:{tiny_chatting(tmp_path / 'chat')}", models=tmp_path), "cpu")
     asked = '<s><|vision_start|><|image_pad|><|vision_end|>Does this figure show "A cup."? Answer yes or no.</s>'
     assert model.prompt("A cup.") == asked
     pairs = []
@@ -173,6 +173,6 @@ def test_weights_that_do_not_fit_are_one_sentence(tmp_path, tiny_pairs, kind, as
     if change:
         change(folder)
     with pytest.raises(CannotScore, match="WEIGHTS_WRONG") as refused:
-        encoder.load(parse_model(f"{asked_as}:{folder}", models=tmp_path), "cpu")
+        loading.load(parse_model(f"{asked_as}:{folder}", models=tmp_path), "cpu")
     assert words in refused.value.advice
     assert "\n" not in refused.value.advice

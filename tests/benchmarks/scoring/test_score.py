@@ -21,7 +21,7 @@ from tests.builders import real_material as material
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
 from tests.independent.text_halves import text_halves
 from tests.lazy import LazyModule
-from workers.models import encoder
+from workers.models import loading
 from workers.models.model_name import parse_model
 from workers.models.refusals import CannotScore
 
@@ -62,7 +62,7 @@ def test_a_model_says_which_captions_it_cuts(tmp_path, kind, fits, too_long, tin
     names = {"open_clip": tiny, "sentence": f"sentence-transformers:{tiny_sentences}"}
     names |= {"language": f"language-model:{tiny_gpt}"}
     name = names.get(kind) or f"itm:{tiny_matching(tmp_path / 'itm')}"
-    model = encoder.load(parse_model(name, models=Path("/")), "cpu")
+    model = loading.load(parse_model(name, models=Path("/")), "cpu")
     if kind == "itm":
         model.processor.tokenizer.model_max_length = 512  # as published ones say
     assert model.cut(fits) is None
@@ -432,7 +432,7 @@ def test_a_model_that_cannot_be_loaded_is_one_sentence(tmp_path, monkeypatch, mo
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     pretrained = str(pretrained(tmp_path)) if callable(pretrained) else pretrained
     with pytest.raises(CannotScore) as refused:
-        encoder.load(parse_model(model, pretrained, tmp_path), "cpu")
+        loading.load(parse_model(model, pretrained, tmp_path), "cpu")
     assert refused.value.code == code
     assert words in refused.value.advice
     assert "\n" not in refused.value.advice

@@ -9,7 +9,7 @@ from PIL import Image as Picture
 from tests.builders.scored_benchmarks import unit
 from tests.builders.tiny_models import TOWERS, with_towers
 from tests.lazy import LazyModule
-from workers.models import encoder
+from workers.models import loading
 from workers.models.model_name import parse_model
 
 open_clip, torch = map(LazyModule, ("open_clip", "torch"))
@@ -21,7 +21,7 @@ def assert_encodes_as_open_clip(model: str, tmp_path) -> None:
     for number, drawn in enumerate([Picture.linear_gradient("L"), Picture.radial_gradient("L")]):
         files.append(tmp_path / f"{number}.png")
         drawn.resize((60, 40)).convert("RGB").save(files[-1])
-    found = encoder.load(parse_model(model, models=tmp_path), "cpu")
+    found = loading.load(parse_model(model, models=tmp_path), "cpu")
     alone, prepare = open_clip.create_model_from_pretrained(model)
     with torch.inference_mode():
         images = unit(alone.eval().encode_image(torch.stack([prepare(Picture.open(file)) for file in files])))

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.builders.chat_server import ChatServer, chat_server
-from workers.models import chat, endpoint
+from workers.models import chat, endpoint, loading
 from workers.models.chat import Answer, ChatName, Question, Settings, Unanswered
 from workers.models.refusals import CannotScore
 
@@ -208,8 +208,8 @@ def test_an_address_that_hides_a_secret_or_is_none_is_refused(address):
 def test_the_key_goes_only_to_addresses_that_may_have_it(monkeypatch):
     monkeypatch.setenv("WINNOW_LLM_KEY", KEY)
     mine, other = (ChatName("m", f"https://{host}/v1/") for host in ("mine", "other"))
-    assert chat.load_chat(mine, ["https://mine/v1"])._key == KEY
-    assert chat.load_chat(other, ["https://mine/v1"])._key == ""
+    assert loading.load_chat(mine, ["https://mine/v1"])._key == KEY
+    assert loading.load_chat(other, ["https://mine/v1"])._key == ""
 
 
 def test_an_answers_key_depends_on_all_that_makes_it():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.builders.scored_benchmarks import tiny_classifier, tiny_vera, tiny_writer
-from workers.models import chat
+from workers.models import loading
 from workers.models.chat import ChatName, Question, Settings, Unanswered
-from workers.models.encoder import load
+from workers.models.loading import load
 from workers.models.model_name import ModelName, classifier_name
 from workers.models.refusals import CannotScore
 
@@ -20,7 +20,7 @@ def folder(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def writer(folder):
-    return chat.load_chat(ChatName(folder, device="cpu"))
+    return loading.load_chat(ChatName(folder, device="cpu"))
 
 
 def questions(texts=TEXTS, **settings) -> list[Question]:
@@ -71,7 +71,7 @@ def test_what_the_model_cannot_take_stays_unanswered(writer):
 
 
 def test_what_made_a_text_is_known_by_its_weights(writer, folder):
-    assert writer.identity == chat.load_chat(ChatName(folder, device="cpu")).identity == writer.facts["weights"]
+    assert writer.identity == loading.load_chat(ChatName(folder, device="cpu")).identity == writer.facts["weights"]
     assert writer.facts["model"] == "model" and set(writer.facts["versions"]) == {"torch", "transformers"}
 
 
@@ -105,6 +105,6 @@ def test_vera_is_read_as_it_is_published(tmp_path):
 def test_another_kind_of_model_is_refused_in_a_sentence(tmp_path, folder):
     judge = tiny_classifier(tmp_path / "judge", 3)
     makes = [lambda path=path: load(ModelName("classifier", path), "cpu") for path in (folder, str(judge))]
-    for make in (*makes, lambda: chat.load_chat(ChatName(str(judge), device="cpu"))):
+    for make in (*makes, lambda: loading.load_chat(ChatName(str(judge), device="cpu"))):
         with pytest.raises(CannotScore, match="WEIGHTS_WRONG"):
             make()

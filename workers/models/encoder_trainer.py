@@ -1,0 +1,337 @@
+"""Training of a CLIP model's two encoders: the loop, its batches and validation."""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import accelerate
+import numpy as np
+import open_clip
+import torch
+from safetensors.torch import load_file, save_file
+from torch.distributed.nn.functional import all_gather
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint as recomputed
+
+from workers.models import clip, losses
+from workers.models import device as devices
+from workers.models.model_name import versions
+from workers.models.prefetch import prefetched
+from workers.models.presets import IMAGE, PRESETS, SECOND
+from workers.models.training import (
+    Checkpoints,
+    Plot,
+    draw,
+    no_memory,
+    order,
+    plain,
+    rate_at,
+    reproducible,
+    sha256,
+    vectors,
+    write,
+    write_model,
+)
+from workers.models.training_task import Curve, Example, Task, Trained, Watch
+
+EVERY = 500  # steps between two checkpoints within an epoch
+HOTTEST = math.log(100)  # CLIP's limit of its learned temperature
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`pixels` of n images and, where the preset has them, n negative ones; `tokens` of n captions, n negatives and n
+    hard positives."""
+
+    count: int
+    pixels: torch.Tensor
+    tokens: torch.Tensor
+
+
+class Towers(torch.nn.Module):
+    """The two encoders as one module, so that accelerate can prepare it. `part`: rows computed at once; of what does
+    not fit at once, the activations are computed again for the gradients."""
+
+    def __init__(self, model: open_clip.CLIP, finish: Callable, part: int):
+        super().__init__()
+        self.model, self.finish, self.part = model, finish, part
+
+    def forward(self, pixels: torch.Tensor, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Vectors of length 1 of the images and of the captions, and the temperature."""
+        images = self.encode(lambda part: self.model.encode_image(self.finish(part)), pixels)
+        texts = self.encode(self.model.encode_text, tokens)
+        return images, texts, self.model.logit_scale.float().exp()
+
+    def encode(self, encode: Callable, rows: torch.Tensor) -> torch.Tensor:
+        if len(rows) <= self.part:
+            found = encode(rows)
+        else:
+            found = torch.cat([recomputed(encode, part, use_reentrant=False) for part in rows.split(self.part)])
+        return functional.normalize(found.float(), dim=-1)
+
+
+class EncoderTrainer:
+    """See workers.models.training_task.Trainer."""
+
+    def __init__(self, task: Task):
+        self.task, self.settings, self.preset = task, task.settings, PRESETS[task.settings.preset]
+        place, own = os.environ.get("LOCAL_RANK"), task.device in {"auto", "cuda"} and torch.cuda.is_available()
+        self.clip = clip.load(task.model, f"cuda:{place}" if place and own else task.device)
+        self.key = task.key(self.clip.loaded.fingerprint)
+        self.checkpoints = Checkpoints(task.folder / self.key)
+        self.model, self.device = self.clip.model, self.clip.device
+        for weight in self.model.parameters():
+            weight.requires_grad_(True)
+        half = devices.precision(self.device) == "float16"
+        if self.device.type == "cuda":
+            os.environ.setdefault("ACCELERATE_TORCH_DEVICE", str(self.device))
+        self.accelerator = accelerate.Accelerator(
+            mixed_precision="fp16" if half else "no", cpu=self.device.type == "cpu"
+        )
+        towers = Towers(self.model, self.clip.finish, max(3 * self.settings.batch, 1))
+        self.towers, self.optimizer = self.accelerator.prepare(towers, self._optimizer())
+        batches = math.ceil(len(task.train) / self.settings.batch)
+        self.plot = Plot(Curve(batches * self.settings.epochs))
+        self.epoch = self.step = 0  # epochs done, and steps of the present one
+        self.best: tuple[float, int] = (-1.0, 0)  # accuracy, after how many epochs
+
+    def _optimizer(self) -> torch.optim.Optimizer:
+        """AdamW. Biases, gains and the temperature do not decay, as in open_clip."""
+        weights = list(self.model.named_parameters())
+        without = [w for name, w in weights if w.ndim < 2 or "bias" in name or "ln" in name or "logit_scale" in name]
+        named = {id(weight) for weight in without}
+        groups = [
+            {"params": without, "weight_decay": 0.0},
+            {"params": [w for _, w in weights if id(w) not in named], "weight_decay": self.settings.decay},
+        ]
+        return torch.optim.AdamW(groups, lr=0.0, betas=self.settings.betas, eps=self.settings.epsilon)
+
+    # The loop
+
+    def run(self, watch: Watch) -> Trained:
+        main = self.accelerator.is_main_process
+        with self.checkpoints.locked() if main else nullcontext(), reproducible(self.device, self.settings.seed):
+            self._resume()
+            self.accelerator.wait_for_everyone()  # before the main one writes
+            curve, rows = self.plot.curve, math.ceil(len(self.task.train) / self.settings.batch)
+            if self.epoch < self.settings.epochs:
+                ends = self.settings.epochs - self.epoch  # the end of an epoch, with its validation, is a step too
+                watch.begin("training", curve.steps - self.epoch * rows - self.step + ends)
+            while self.epoch < self.settings.epochs:
+                self._train_epoch(watch)
+                self._end_epoch()
+                watch.step(curve)
+        self.accelerator.wait_for_everyone()
+        accuracy, epoch = self.best
+        facts = {
+            "processes": self.accelerator.num_processes, "device": str(self.device),
+            "precision": self.clip.loaded.precision, "versions": versions(), "base": self.clip.loaded.fingerprint,
+        }  # fmt: skip
+        return Trained(sha256(self._best_file(epoch)) if main else "", accuracy, epoch, curve, facts)
+
+    def _train_epoch(self, watch: Watch) -> None:
+        self.towers.train()
+        steps = math.ceil(len(self.task.train) / self.settings.batch)
+        for batch in self._batches():
+            place = self.epoch * steps + self.step
+            rate = rate_at(place, self.plot.curve.steps, self.settings.rate, self.settings.warmup)
+            loss = self._learn(batch, rate, watch)
+            self.step += 1
+            self.plot.add(place + 1, loss)
+            if self.step % EVERY == 0 and self.step < steps:
+                self._save()
+            watch.step(self.plot.curve)
+
+    def _end_epoch(self) -> None:
+        self.epoch, self.step = self.epoch + 1, 0
+        accuracy = self.validate()
+        self.plot.curve.accuracies.append([self.epoch * self.plot.curve.steps // self.settings.epochs, accuracy])
+        if accuracy > self.best[0]:
+            self.best = accuracy, self.epoch
+            if self.accelerator.is_main_process:
+                write(self._best_file(self.epoch), lambda path: save_file(plain(self.model.state_dict()), path))
+        self._save()
+        for old in self.checkpoints.folder.glob("best-*.safetensors") if self.accelerator.is_main_process else ():
+            if old != self._best_file(self.best[1]):
+                old.unlink()
+
+    def _learn(self, batch: Batch, rate: float, watch: Watch) -> float:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        while True:
+            try:
+                loss = self._gradients(batch)
+                break
+            except RuntimeError as error:
+                if not devices.out_of_memory(error):
+                    raise
+                self.optimizer.zero_grad()
+                self._halve(batch, watch, error)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        with torch.no_grad():
+            self.model.logit_scale.clamp_(0, HOTTEST)
+        return loss
+
+    def _gradients(self, batch: Batch) -> float:
+        with self.accelerator.autocast():
+            images, texts, scale = self.towers(self._own(batch.pixels), self._own(batch.tokens))
+        images, texts = self._gathered(images, len(batch.pixels)), self._gathered(texts, len(batch.tokens))
+        loss = self._loss(batch.count, images, texts, scale)
+        self.accelerator.backward(loss)
+        return loss.item()
+
+    def _own(self, rows: torch.Tensor) -> torch.Tensor:
+        """The rows that this process computes, on its device: as many as any other, so the last may repeat a row."""
+        among, each = self.accelerator.num_processes, math.ceil(len(rows) / self.accelerator.num_processes)
+        if among > 1:
+            first = self.accelerator.process_index * each
+            rows = rows[torch.arange(first, first + each).clamp(max=len(rows) - 1)]
+        return rows.to(self.device)
+
+    def _gathered(self, vectors: torch.Tensor, count: int) -> torch.Tensor:
+        """The vectors of all processes, in order: each process has the loss of the whole batch."""
+        if self.accelerator.num_processes == 1:
+            return vectors
+        return torch.cat(all_gather(vectors))[:count]
+
+    def _halve(self, batch: Batch, watch: Watch, error: Exception) -> None:
+        """The batch and its loss stay the same; fewer rows are computed at once."""
+        towers = self.accelerator.unwrap_model(self.towers)
+        if towers.part == 1 or self.accelerator.num_processes > 1:  # the others would wait for this one
+            raise no_memory() from error
+        towers.part = max(1, min(towers.part, len(batch.pixels)) // 2)
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        watch.say(
+            f"Memory ran out with the whole batch at once, so each batch was computed {towers.part:,} rows at a time."
+        )
+
+    def _loss(self, n: int, images: torch.Tensor, texts: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        own, shown = texts[:n], images[:n]
+        if IMAGE in self.preset.needs:
+            return losses.with_negative_pairs(shown, own, images[n:], texts[n:], scale)
+        negatives, positives = texts[n : 2 * n], texts[2 * n :]
+        loss = losses.with_negative_texts(shown, own, negatives, scale)
+        if self.settings.hard_negative:
+            loss = loss + self.settings.hard_negative * losses.hard_negative(shown, own, negatives, scale)
+        if self.settings.hard_positive:
+            loss = loss + self.settings.hard_positive * losses.hard_positive(shown, own, positives, scale)
+        return loss
+
+    # The batches
+
+    def _batches(self) -> Iterator[Batch]:
+        """Those of this epoch that are still to come, made ahead on threads."""
+        places, size = order(self.task.train, self.settings.seed, self.epoch), self.settings.batch
+        chosen = [places[start : start + size] for start in range(self.step * size, len(places), size)]
+        with ThreadPoolExecutor(devices.cores(), thread_name_prefix="decode") as pool:
+            make = lambda batch: self._batch([self.task.train[place] for place in batch], pool)  # noqa: E731
+            for made in prefetched(make, chosen, 1, 1, self.clip.depth):
+                yield made[0]
+
+    def _batch(self, examples: list[Example], pool: ThreadPoolExecutor) -> Batch:
+        images, texts = [one.image for one in examples], [one.text for one in examples]
+        if self.preset.needs:
+            texts += [self._chosen(one) for one in examples]
+        if IMAGE in self.preset.needs:
+            images += [one.negative_image for one in examples]
+        if SECOND in self.preset.needs:
+            texts += [self._one_of(one.positives, one.key, "positive") for one in examples]
+        pixels = pool.map(lambda content: self.clip.pixels(self.task.open_image(content)), images)
+        return Batch(len(examples), torch.stack(list(pixels)), self.clip.tokenizer(texts))
+
+    def _chosen(self, example: Example) -> str:
+        """The negative caption of this epoch: any of them, or with a negative image the one that it shows."""
+        if IMAGE in self.preset.needs:
+            return example.negatives[0]
+        return self._one_of(example.negatives, example.key, "negative")
+
+    def _one_of(self, texts: Sequence[str], key: str, what: str) -> str:
+        return texts[int.from_bytes(draw(self.settings.seed, self.epoch, key, what)) % len(texts)]
+
+    # Validation
+
+    def validate(self) -> float:
+        """The accuracy by which the best weights are chosen (docs/guide/training.md)."""
+        self.towers.eval()
+        side, needs = self.task.validation, self.preset.needs
+        files = {one.image for one in side} | ({one.negative_image for one in side} if IMAGE in needs else set())
+        texts = {one.text for one in side}
+        if needs:
+            texts |= {text for one in side for text in one.negatives}
+        if SECOND in needs:
+            texts |= {text for one in side for text in one.positives}
+        images = vectors(sorted(files), lambda names: self.clip.images(map(self.task.open_image, names)))
+        captions = vectors(sorted(texts), self.clip.texts)
+        if not needs:
+            return retrieval(side, images, captions, self.settings.batch)
+        return sum(self._right(one, images, captions) for one in side) / len(side)
+
+    def _right(self, one: Example, images: dict[str, np.ndarray], texts: dict[str, np.ndarray]) -> float:
+        """The share of an item's questions that are answered correctly; a tie is not."""
+        image, text = images[one.image], texts[one.text]
+        if IMAGE in self.preset.needs:
+            other, wrong = images[one.negative_image], texts[one.negatives[0]]
+            own, others = (image @ text, other @ wrong), (image @ wrong, other @ text)
+            return sum(float(right > not_right) for right in own for not_right in others) / 4
+        least = min([image @ text, *(image @ texts[more] for more in one.positives if SECOND in self.preset.needs)])
+        return float(least > max(image @ texts[wrong] for wrong in one.negatives))
+
+    # Checkpoints
+
+    def _best_file(self, epoch: int) -> Path:
+        return self.checkpoints.folder / f"best-{epoch}.safetensors"
+
+    def _save(self) -> None:
+        if not self.accelerator.is_main_process:
+            return
+        scaler, cuda = self.accelerator.scaler, self.device.type == "cuda"
+        self.checkpoints.save(
+            {
+                "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "epoch": self.epoch,
+                "step": self.step, "best": list(self.best), "plot": self.plot.state(), "random": torch.get_rng_state(),
+                "scaler": scaler.state_dict() if scaler else {},
+                "random_cuda": torch.cuda.get_rng_state(self.device) if cuda else None,
+            }
+        )  # fmt: skip
+
+    def _resume(self) -> None:
+        state = self.checkpoints.load()
+        if state is None:
+            return
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self.accelerator.scaler and state["scaler"]:
+            self.accelerator.scaler.load_state_dict(state["scaler"])
+        if state["random_cuda"] is not None and self.device.type == "cuda":
+            torch.cuda.set_rng_state(state["random_cuda"], self.device)
+        torch.set_rng_state(state["random"])
+        self.epoch, self.step, self.best = state["epoch"], state["step"], tuple(state["best"])
+        self.plot = Plot.from_state(state["plot"])
+
+    # Afterwards
+
+    def export(self, folder: Path) -> None:
+        write_model(folder, self.task.model, load_file(self._best_file(self.best[1])), self.clip)
+
+    def forget(self) -> None:
+        self.checkpoints.forget()
+
+
+def retrieval(side: Sequence[Example], images: dict[str, np.ndarray], texts: dict[str, np.ndarray], size: int) -> float:
+    """Among each `size` items in order: the mean share of images that score highest with their own caption, and of
+    captions with their own image. What another item has in common with this one is no rival; a tie is not right."""
+    right = 0
+    for start in range(0, len(side), size):
+        part = side[start : start + size]
+        scores = np.stack([images[one.image] for one in part]) @ np.stack([texts[one.text] for one in part]).T
+        names, words = np.array([one.image for one in part]), np.array([one.text for one in part])
+        same = (names[:, None] == names[None, :]) | (words[:, None] == words[None, :])
+        others = np.where(same, -np.inf, scores)
+        right += int((scores.diagonal() > others.max(1)).sum() + (scores.diagonal() > others.max(0)).sum())
+    return right / (2 * len(side))
