@@ -114,12 +114,11 @@ def measure(format: str, path: Path, archive: Path) -> None:
     from django.utils import timezone
 
     from benchmarks.imports import run as run_import
+    from benchmarks.imports.order import Files, queue_import
     from benchmarks.jobs import jobs
 
     call_command("migrate", verbosity=0)
-    job = run_import.queue_import(
-        name="Measured", format=format, path=path, images=archive, options=run_import.Options(), by="measure"
-    )
+    job = queue_import(name="Measured", format=format, files=Files(path, archive), by="measure")
     said: list[tuple[datetime, float]] = []  # when, and the seconds left
 
     def tell(phase: str, done: int, total: int | None) -> None:

@@ -39,15 +39,15 @@ class Watch:
 def imported(var: Path):
     """The benchmark, through the importer, with drawn images."""
     from benchmarks.imports import run as run_import
+    from benchmarks.imports.order import Files, queue_import
     from benchmarks.jobs import jobs
     from benchmarks.models import Benchmark
 
     archive = var / "images.tar"
     import_full.pack(import_full.named_images(import_full.TABLE), archive)
-    job = run_import.queue_import(
-        name="BiVLC candidates", format="bivlc-candidates", path=import_full.TABLE, images=archive,
-        options=run_import.Options(), by="measure",
-    )  # fmt: skip
+    job = queue_import(
+        name="BiVLC candidates", format="bivlc-candidates", files=Files(import_full.TABLE, archive), by="measure"
+    )
     job = jobs.run(job_id=job.pk, by="measure", work=run_import.import_files)
     assert job.state == "done", job.problems
     return Benchmark.objects.get()

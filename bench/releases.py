@@ -84,6 +84,7 @@ def items(count: int, var: Path) -> None:
     """Imported as the first study of a lab would be, judged in bulk."""
     from annotation.releases.plan import FORMS
     from benchmarks.imports import run as run_import
+    from benchmarks.imports.order import Files, queue_import
     from benchmarks.jobs import jobs
     from benchmarks.models import Benchmark
     from tests.builders import crowds, studies
@@ -91,10 +92,7 @@ def items(count: int, var: Path) -> None:
     table = var / "rows.csv"
     table.write_text("".join(TABLE.read_text().splitlines(keepends=True)[: count + 1]))
     pack(named_images(table), var / "images.tar")
-    job = run_import.queue_import(
-        name="Measured", format="bivlc-candidates", path=table, images=var / "images.tar", by="measure",
-        options=run_import.Options(),
-    )  # fmt: skip
+    job = queue_import(name="Measured", format="bivlc-candidates", files=Files(table, var / "images.tar"), by="measure")
     assert jobs.run(job_id=job.pk, by="measure", work=run_import.import_files).state == "done"
     (var / "images.tar").unlink()
     made = studies.study(benchmark=Benchmark.objects.get(name="Measured"), overlap=2, pay_per_hour=12)

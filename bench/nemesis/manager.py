@@ -97,18 +97,11 @@ def study_of(judgments: int, folder: Path):
     from annotation.designs.plan import StagePlan
     from annotation.studies.lifecycle import create_study
     from benchmarks.imports import run as run_import
+    from benchmarks.imports.order import Files, queue_import
     from benchmarks.jobs import jobs
 
     path, images = material(judgments, folder)
-    job = run_import.queue_import(
-        name=STUDY,
-        format="jsonl",
-        path=path,
-        images=images,
-        options=run_import.Options(),
-        by="nemesis",
-        foreground=True,
-    )
+    job = queue_import(name=STUDY, format="jsonl", files=Files(path, images), by="nemesis", foreground=True)
     jobs.run(job_id=job.pk, by="nemesis", work=run_import.import_files)
     job.refresh_from_db()
     stage = StagePlan("bivlc-choose", settings={"overlap": OVERLAP})

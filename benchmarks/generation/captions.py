@@ -23,7 +23,8 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.limits import MAX_KEY
 from benchmarks.imports import images as import_images
-from benchmarks.imports import run as imports
+from benchmarks.imports import order as imports
+from benchmarks.imports import run as run_import
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Item, Job, ModelAnswer, ScoringModel
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
@@ -409,11 +410,11 @@ class Generation:
             jobs.finish_job(job=self.job, by=by, report=self.report)
             return
         log, options = ProblemLog(), imports.Options(format_captions=self.order.format_captions)
-        records = check_records(imports.prepared(map(self.record, candidates), options), log)
+        records = check_records(run_import.prepared(map(self.record, candidates), options), log)
         contents = {image.part: image.file for one in records for image in one.images}
         images = import_images.Gathered(contents, known=len(contents))
         order = imports.Order(self.order.name, "jsonl", options, by, self.job.created_by_id, report=self.report)
-        imports.import_records(self.job, self.progress, order, records, None, log, images)
+        run_import.Run(self.job, self.progress, order, log, records, gathered=images).finish()
 
     def record(self, one: Candidate) -> ItemRecord:
         """The new item: a negative takes the place of earlier negatives, a second positive joins the captions."""

@@ -18,6 +18,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.limits import MAX_ATTRIBUTE, MAX_IMAGES
 from benchmarks.imports import images as import_images
 from benchmarks.imports import run as run_import
+from benchmarks.imports.order import Options, Order
 from benchmarks.imports.store import batches
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, ItemImage, Job, Role
@@ -186,12 +187,11 @@ class Generating:
         records = [replace(items[key], images=tuple(of_item)) for key, of_item in images.items()]
         if not records:
             raise CannotScore("NOTHING_TO_DRAW", "The pipeline's safety checker withheld all images.")
-        options = run_import.Options(new_candidates=True)
-        order = run_import.Order(
-            self.benchmark.name, self.benchmark.source, options, self.params["by"], self.job.created_by_id
-        )
+        options = Options(new_candidates=True)
+        by, source = self.params["by"], self.benchmark.source
+        order = Order(self.benchmark.name, source, options, by, self.job.created_by_id)
         files = import_images.ImagesInMemory(Finished({one.name for record in records for one in record.images}, paths))
-        run_import.import_records(self.job, self.progress, order, records, files, self.log)
+        run_import.Run(self.job, self.progress, order, self.log, records, files).finish()
 
     def provenance(self, painter: Painter, one: Wanted) -> Attributes:
         """What made an image; exports and releases say it."""

@@ -8,7 +8,7 @@ from django import forms
 from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
-from benchmarks.imports.run import benchmark_name
+from benchmarks.imports.order import benchmark_name
 from benchmarks.jobs.forms import DescribedForm, FilesField, fits
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.models import Benchmark

@@ -1,18 +1,15 @@
 """The import, all or nothing: everything is checked, files are staged, then one transaction stores it all."""
 
 import time
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import PurePosixPath
 
-from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 
-from benchmarks import audit, permissions
+from benchmarks import audit
 from benchmarks.construction.captions import format_records
 from benchmarks.formats import recognition
 from benchmarks.formats.base import Format, ProblemLog
@@ -22,123 +19,38 @@ from benchmarks.formats.writing import without_images
 from benchmarks.imports import candidate_rounds, frames, listeners, previews, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
+from benchmarks.imports.order import Files, Options, Order, benchmark_name, refuse_others
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState
 from benchmarks.predictions.plan import kind_of
 from benchmarks.records import ItemRecord, Origin, Problem, Refused
 from workers.archives.archive import ArchiveRefused, Source, open_archive
 
-UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
-BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 LISTED = 100  # names of unused files kept in the report
 ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
-@dataclass(frozen=True)
-class Options:
-    """`format_captions`: BiVLC's step 1, all captions of an item in one form. `text_only`: leave the images out.
-
-    `new_candidates`: the rows are existing items and add another round of candidate images. `skip_incomplete`:
-    incomplete rows are skipped and listed in the report, instead of rejecting the import. `skip_missing_images`: so are
-    rows that name an image which was not given, and the benchmark's page names them for good. `split`: the only one to
-    import of a format with splits.
-    """
-
-    format_captions: bool = False
-    text_only: bool = False
-    new_candidates: bool = False
-    skip_incomplete: bool = False
-    skip_missing_images: bool = False
-    split: str = ""
-
-
-@dataclass(frozen=True)
-class Order:
-    """The request for an import. `by` and `created_by` say who requested it; `source` is the name of the format in
-    which its items first came; `check_only`: everything is done except to store it; `report`: what a job that made its
-    items adds to the report."""
-
-    benchmark_name: str
-    source: str
-    options: Options
-    by: str
-    created_by_id: int | None = None
-    check_only: bool = False
-    report: Mapping[str, object] = field(default_factory=dict)
-
-
-def benchmark_name(given: str) -> str:
-    """The name as stored, in NFC. Raises Refused if part of it is invisible."""
-    name = unicodedata.normalize("NFC", given).strip()
-    wrong = next((one for one in name if unicodedata.category(one) in UNSEEN or one in BLANKS), None)
-    if wrong is None and name:
-        return name
-    what = f"the character U+{ord(wrong):04X} in it is invisible" if wrong else "it is empty"
-    raise Refused([Problem("WRONG_VALUE", "", None, "name", f"Give the benchmark another name: {what}.")])
-
-
-def refuse_others(name: str, user: User | None) -> None:
-    """Raise Refused if there is a benchmark of that name that the user may not change. None: the server's operator."""
-    benchmark = Benchmark.objects.select_related("created_by").filter(name=name).first()
-    try:
-        if user is not None and benchmark is not None:
-            permissions.check_change(user, benchmark)
-    except PermissionDenied as why:
-        raise Refused([Problem("NOT_YOURS", "", None, "name", str(why))]) from None
-
-
-def queue_import(
-    *, name: str, format: str, path: Path, images: Path | None, options: Options, by: str, created_by=None,
-    upload: str | None = None, second: Path | None = None, origins: Sequence[str] = (), foreground: bool = False,
-    check_only: bool = False, kept: Mapping[str, Sequence[str]] = {},
-) -> Job:  # fmt: skip
-    """Create a job that imports files. `upload`: a folder to delete afterwards; `kept`: ids of the linked uploads, by
-    field; `second`, `origins`: see Format.read; `check_only`: see Order.
-
-    Raises Refused for an invalid benchmark name, or that of a benchmark which `created_by` may not change.
-    """
-    name = benchmark_name(name)
-    refuse_others(name, created_by)
-    params: dict[str, object] = {
-        "name": name, "format": format, "path": str(path), "images": str(images) if images else None,
-        "options": asdict(options), "by": by, "upload": upload, "foreground": foreground,
-    }  # fmt: skip
-    params |= {"second": str(second)} if second else {}
-    params |= {"origins": list(origins)} if origins else {}
-    params |= {"check_only": True} if check_only else {}
-    params |= {"kept": {name: list(ids) for name, ids in kept.items()}} if kept else {}
-    title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
-    title = f"Check: {title}" if check_only else title
-    return jobs.queue_job(kind="import", title=title, params=params, by=by, created_by=created_by)
-
-
 def import_files(job: Job, progress: jobs.Progress) -> None:
     """The work of a job of kind `import`, as passed to `jobs.jobs.run`."""
-    params = job.params
-    order = Order(
-        params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id,
-        params.get("check_only", False),
-    )  # fmt: skip
+    params, files = job.params, Files.in_job(job.params)
+    order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    given: dict[str, object] = {"second": Path(params["second"])} if "second" in params else {}
-    given |= {"origins": tuple(params["origins"])} if "origins" in params else {}
-    given |= {"split": order.options.split} if order.options.split else {}
-    rows = _counted(format.read(Path(params["path"]), log, **given), progress)
+    given = {"second": files.second, "origins": tuple(files.origins), "split": order.options.split}
+    rows = _counted(format.read(files.path, log, **{name: value for name, value in given.items() if value}), progress)
     records = check_records(prepared(rows, order.options), log, format.keeps_same)
     if log.count:
-        recognition.replace_by_other_format(Path(params["path"]), format, FORMATS.values(), log)
+        recognition.replace_by_other_format(files.path, format, FORMATS.values(), log)
     elif format.first_format:
-        order = replace(order, source=format.first_format(Path(params["path"]), records, kind_of))
-    with images_of(format, params, order.options, log) as source:
-        import_records(job, progress, order, records, source, log)
+        order = replace(order, source=format.first_format(files.path, records, kind_of))
+    with images_of(format, files, order.options, log) as source:
+        Run(job, progress, order, log, records, source).finish()
 
 
 def import_items(
-    *, name: str, records: list[ItemRecord], images, source: str, by: str,
-    created_by=None, options: Options = Options(), tell: Callable | None = None,
-) -> Benchmark:  # fmt: skip
+    *, name: str, records: list[ItemRecord], images, source: str, by: str, created_by=None, tell: Callable | None = None
+) -> Benchmark:
     """Import records from memory at once. `images` is a workers.archives.Source, or anything with `names` and
     `stream(wanted)` that yields (name, bytes), or None; `source` names their origin.
 
@@ -147,14 +59,14 @@ def import_items(
     name = benchmark_name(name)
     params = {"name": name, "format": source, "foreground": True}
     job = jobs.queue_job(kind="import", title=f"Import {name}", params=params, by=by, created_by=created_by)
-    order = Order(name, source, options, by, job.created_by_id)
+    order = Order(name, source, Options(), by, job.created_by_id)
 
     def work(job: Job, progress: jobs.Progress) -> None:
-        log = ProblemLog(options.skip_incomplete)
+        log = ProblemLog()
         progress.begin("reading rows")
         files = images if images is None or isinstance(images, Source) else import_images.ImagesInMemory(images)
-        checked = check_records(prepared(_counted(records, progress), options), log)
-        import_records(job, progress, order, checked, files, log)
+        checked = check_records(prepared(_counted(records, progress), order.options), log)
+        Run(job, progress, order, log, checked, files).finish()
 
     return outcome(jobs.run(job_id=job.pk, by=by, work=work, tell=tell))
 
@@ -173,60 +85,19 @@ def _counted(records: Iterable[ItemRecord], progress: jobs.Progress) -> Iterator
 
 
 @contextmanager
-def images_of(format: Format, params: dict, options: Options, log: ProblemLog) -> Iterator[Source | None]:
+def images_of(format: Format, files: Files, options: Options, log: ProblemLog) -> Iterator[Source | None]:
     """The source of the images: the file itself for formats that contain them, otherwise the one given. None if none
     was given or its archive cannot be opened (the log then says why)."""
     with ExitStack() as stack:
         source = None
         if format.images is not None:
-            source = None if log.count or options.text_only else format.images(Path(params["path"]))
-        elif params["images"] is not None:
+            source = None if log.count or options.text_only else format.images(files.path)
+        elif files.images is not None:
             try:
-                source = stack.enter_context(open_archive(Path(params["images"])))
+                source = stack.enter_context(open_archive(files.images))
             except ArchiveRefused as refused:
                 log.archive(refused)
         yield source
-
-
-def import_records(
-    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None, log: ProblemLog,
-    stored_images: import_images.Gathered | None = None,
-) -> None:  # fmt: skip
-    """Turn checked records into a finished job. Raises Refused or Cancelled, and then leaves nothing behind.
-
-    `stored_images`: of records whose images are all stored already, instead of a source.
-    """
-    started = time.monotonic()
-    refuse_others(order.benchmark_name, job.created_by)  # a study may have been created since it was queued
-    if order.options.new_candidates:
-        candidate_rounds.check_known_items(order.benchmark_name, records, log, order.options.format_captions)
-        records = candidate_rounds.candidates_only(records)
-    else:
-        records = without_absent_positives(records, source, log)
-    skipped: list[str] = []
-    if order.options.skip_missing_images and source is not None:
-        records, skipped = without_missing_images(records, source, log)
-    if not order.options.new_candidates:
-        imports_store.check_against_stored(order.benchmark_name, records, log)
-    if stored_images is None:
-        check_images_given(records, source, log)
-    log.refuse_if_any()
-    staging.sweep_staging()
-    staged = staging.Staging(job.pk)
-    staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
-    try:
-        with staging.images_stay():
-            gathered = stored_images or import_images.gather(
-                source=source, records=records, staging=staged, progress=progress, log=log,
-                then=0 if order.check_only else import_images.storing(records),
-            )  # fmt: skip
-            log.refuse_if_any()
-            if order.check_only:
-                finish_check(job, order, records, source, gathered, staged, log, started, skipped)
-                return
-            store(job, progress, order, records, source, gathered, staged, log, started, skipped)
-    finally:
-        staged.clear()
 
 
 def prepared(records: Iterable[ItemRecord], options: Options) -> list[ItemRecord]:
@@ -293,50 +164,6 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 
 
-def finish_check(
-    job: Job, order: Order, records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered,
-    staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
-) -> None:  # fmt: skip
-    """Finish a job that only checks: its report says what an import would bring."""
-    benchmark = Benchmark.objects.filter(name=order.benchmark_name).first()
-    if benchmark and order.options.new_candidates:
-        candidate_rounds.check_new(benchmark, records, gathered, log)
-        log.refuse_if_any()
-    report = report_of(records, source, gathered, stored=len(gathered.new), log=log)
-    report |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}} if skipped else {}
-    report |= {"new_candidates": report["uses"]} if order.options.new_candidates else {}
-    report |= {"check_only": True, "new": benchmark is None, "seconds": round(time.monotonic() - started, 1)}
-    report |= previews.preview(records, gathered, staged)
-    jobs.finish_job(job=job, by=order.by, report=report)
-
-
-def store(
-    job: Job, progress: jobs.Progress, order: Order, records: list[ItemRecord], source: Source | None,
-    gathered: import_images.Gathered, staged: staging.Staging, log: ProblemLog, started: float, skipped: list[str],
-) -> None:  # fmt: skip
-    """The one transaction: rows, files to their places, event, report, job done. After it, frames and the listeners.
-
-    Creating a study also locks the benchmark's row: the study either has the new items, or is known to the listeners.
-    """
-    with jobs.aside(progress) as aside, transaction.atomic():
-        staging.serial()
-        aside.begin("storing", sum(map(imports_store.rows_of, records)) + len(gathered.new))
-        write = write_candidates if order.options.new_candidates else write_items
-        benchmark, stored, facts = write(job, aside, order, records, gathered, log)
-        if skipped:
-            facts |= {"missing_images": {"rows": len(skipped), "ids": skipped[:NAMED]}}
-            audit.record(by=order.by, verb=SKIPPED, subject=benchmark, job=job.pk, **facts["missing_images"])
-        staged.place(stored, aside.step)
-        aside.write()
-        report = report_of(records, source, gathered, stored=len(stored), log=log)
-        report |= {"benchmark": benchmark.pk, "seconds": round(time.monotonic() - started, 1), **facts}
-        report |= order.report
-        jobs.finish_job(job=job, by=order.by, report=report)
-        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    frames.make_missing(benchmark)
-    listeners.notify(benchmark)
-
-
 SKIPPED = "skipped rows with missing images"  # verb of an event
 
 
@@ -345,60 +172,147 @@ def skipped_rows(benchmark: Benchmark) -> QuerySet[Event]:
     return Event.objects.filter(subject=audit.named(benchmark), verb=SKIPPED).order_by("at")
 
 
-Written = tuple[Benchmark, list[Image], dict]  # the images whose files must move, and the report
+Written = tuple[Benchmark, list[Image], dict]  # the images whose files must move, and facts for the report
 
 
-def write_items(
-    job: Job, aside: jobs.ProgressAside, order: Order, records: list[ItemRecord], gathered: import_images.Gathered,
-    log: ProblemLog,
-) -> Written:  # fmt: skip
-    imports_store.check_against_stored(order.benchmark_name, records, log)  # again: another import may have been first
-    log.refuse_if_any()
-    defaults = {"source": order.source, "created_by_id": order.created_by_id}
-    benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
-    stored = imports_store.store_images(gathered)
-    imports_store.store_items(benchmark, records, gathered, aside.step)
-    audit.record(by=order.by, verb="imported", subject=benchmark, job=job.pk, items=len(records))
-    return benchmark, stored, {"new": new, "source": order.source}
+class Run:
+    """One import, from checked records to a finished job.
 
-
-def write_candidates(
-    job: Job, aside: jobs.ProgressAside, order: Order, records: list[ItemRecord], gathered: import_images.Gathered,
-    log: ProblemLog,
-) -> Written:  # fmt: skip
-    benchmark = Benchmark.objects.get(name=order.benchmark_name)
-    candidate_rounds.check_new(benchmark, records, gathered, log)
-    log.refuse_if_any()
-    stored = imports_store.store_images(gathered)
-    count = candidate_rounds.store(benchmark, records, gathered, aside.step)
-    facts = {"items": len(records), "images": count}
-    audit.record(by=order.by, verb="imported new candidates", subject=benchmark, job=job.pk, **facts)
-    return benchmark, stored, {"new": False, "new_candidates": count}
-
-
-def report_of(
-    records: list[ItemRecord], source: Source | None, gathered: import_images.Gathered, *, stored: int, log: ProblemLog
-) -> dict:
-    """The report, JSON-able. `images`: named files and crops = stored now + already stored + same as another.
-
-    `files`: files of the source = used + unused + system files.
+    `gathered`: of records whose images are all stored already, instead of their source.
     """
-    names = len(gathered.sha256)
-    same = len(gathered.same)
-    known = gathered.known + len(gathered.new) - stored  # stored by another import in the meantime
-    for part, other in gathered.same:
-        advice = f"Same content as {import_images.part_name(other)}; stored once."
-        log.note("SAME_CONTENT", import_images.part_name(part), None, "", advice)
-    return {
-        "items": len(records),
-        "left_out": log.left_out,  # incomplete rows
-        "captions": sum(len(record.captions) for record in records),
-        "uses": sum(len(record.images) for record in records),
-        "images": {"named": names, "stored": stored, "known": known, "same": same},
-        "files": _count_files(source, gathered),
-        "notes": [note.as_json() for note in log.notes],
-        "note_count": log.note_count,
-    }
+
+    def __init__(
+        self, job: Job, progress: jobs.Progress, order: Order, log: ProblemLog, records: list[ItemRecord],
+        source: Source | None = None, gathered: import_images.Gathered | None = None,
+    ):  # fmt: skip
+        self.job, self.progress, self.order, self.log = job, progress, order, log
+        self.records, self.source, self.stored_images = records, source, gathered
+        self.skipped: list[str] = []  # ids of rows whose images are missing
+        self.staged = staging.Staging(job.pk)
+        self.started = time.monotonic()
+
+    def finish(self) -> None:
+        """Store everything, or only check it. Raises Refused or Cancelled, and then leaves nothing behind."""
+        self.check()
+        staging.sweep_staging()
+        self.staged.clear()  # of an earlier process; the sweep leaves it, since this one holds the job's lock
+        try:
+            with staging.images_stay():
+                self.gathered = self.stored_images or self.gather()
+                self.log.refuse_if_any()
+                if self.order.options.check_only:
+                    self.report_check()
+                else:
+                    self.store()
+        finally:
+            self.staged.clear()
+
+    def check(self) -> None:
+        """Leave out what will not be stored, and check what can be checked before an image is read."""
+        name, options = self.order.benchmark_name, self.order.options
+        refuse_others(name, self.job.created_by)  # a study may have been created since it was queued
+        if options.new_candidates:
+            candidate_rounds.check_known_items(name, self.records, self.log, options.format_captions)
+            self.records = candidate_rounds.candidates_only(self.records)
+        else:
+            self.records = without_absent_positives(self.records, self.source, self.log)
+        if options.skip_missing_images and self.source is not None:
+            self.records, self.skipped = without_missing_images(self.records, self.source, self.log)
+        if not options.new_candidates:
+            imports_store.check_against_stored(name, self.records, self.log)
+        if self.stored_images is None:
+            check_images_given(self.records, self.source, self.log)
+        self.log.refuse_if_any()
+
+    def gather(self) -> import_images.Gathered:
+        return import_images.gather(
+            source=self.source, records=self.records, staging=self.staged, progress=self.progress, log=self.log,
+            then=0 if self.order.options.check_only else import_images.storing(self.records),
+        )  # fmt: skip
+
+    def report_check(self) -> None:
+        """Finish a job that only checks: its report says what an import would bring."""
+        benchmark = Benchmark.objects.filter(name=self.order.benchmark_name).first()
+        if benchmark and self.order.options.new_candidates:
+            candidate_rounds.check_new(benchmark, self.records, self.gathered, self.log)
+            self.log.refuse_if_any()
+        report = self.report(len(self.gathered.new))
+        report |= {"new_candidates": report["uses"]} if self.order.options.new_candidates else {}
+        report |= {"check_only": True, "new": benchmark is None}
+        report |= previews.preview(self.records, self.gathered, self.staged)
+        jobs.finish_job(job=self.job, by=self.order.by, report=report)
+
+    def store(self) -> None:
+        """The one transaction: rows, files to their places, event, report, job done. After it, frames and the
+        listeners.
+
+        Creating a study also locks the benchmark's row: the study either has the new items, or is known to the
+        listeners.
+        """
+        with jobs.aside(self.progress) as aside, transaction.atomic():
+            staging.serial()
+            aside.begin("storing", sum(map(imports_store.rows_of, self.records)) + len(self.gathered.new))
+            write = self.write_candidates if self.order.options.new_candidates else self.write_items
+            benchmark, stored, facts = write(aside.step)
+            self.staged.place(stored, aside.step)
+            aside.write()
+            report = self.report(len(stored)) | {"benchmark": benchmark.pk, **facts, **self.order.report}
+            if self.skipped:
+                self.record(SKIPPED, benchmark, **report["missing_images"])
+            jobs.finish_job(job=self.job, by=self.order.by, report=report)
+            Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        frames.make_missing(benchmark)
+        listeners.notify(benchmark)
+
+    def write_items(self, step: Callable[[int], object]) -> Written:
+        order = self.order
+        imports_store.check_against_stored(order.benchmark_name, self.records, self.log)  # another may have been first
+        self.log.refuse_if_any()
+        defaults = {"source": order.source, "created_by_id": order.created_by_id}
+        benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
+        stored = imports_store.store_images(self.gathered)
+        imports_store.store_items(benchmark, self.records, self.gathered, step)
+        self.record("imported", benchmark, items=len(self.records))
+        return benchmark, stored, {"new": new, "source": order.source}
+
+    def write_candidates(self, step: Callable[[int], object]) -> Written:
+        benchmark = Benchmark.objects.get(name=self.order.benchmark_name)
+        candidate_rounds.check_new(benchmark, self.records, self.gathered, self.log)
+        self.log.refuse_if_any()
+        stored = imports_store.store_images(self.gathered)
+        count = candidate_rounds.store(benchmark, self.records, self.gathered, step)
+        self.record("imported new candidates", benchmark, items=len(self.records), images=count)
+        return benchmark, stored, {"new": False, "new_candidates": count}
+
+    def record(self, verb: str, benchmark: Benchmark, **facts: object) -> None:
+        audit.record(by=self.order.by, verb=verb, subject=benchmark, job=self.job.pk, **facts)
+
+    def report(self, stored: int) -> dict:
+        """JSON-able. `images`: named files and crops = stored now + already stored + same as another.
+
+        `files`: files of the source = used + unused + system files.
+        """
+        gathered, log = self.gathered, self.log
+        known = gathered.known + len(gathered.new) - stored  # stored by another import in the meantime
+        for part, other in gathered.same:
+            advice = f"Same content as {import_images.part_name(other)}; stored once."
+            log.note("SAME_CONTENT", import_images.part_name(part), None, "", advice)
+        report = {
+            "items": len(self.records),
+            "left_out": log.left_out,  # incomplete rows
+            "captions": sum(len(record.captions) for record in self.records),
+            "uses": sum(len(record.images) for record in self.records),
+            "images": {
+                "named": len(gathered.sha256), "stored": stored, "known": known, "same": len(gathered.same)
+            },
+            "files": _count_files(self.source, gathered),
+            "notes": [note.as_json() for note in log.notes],
+            "note_count": log.note_count,
+            "seconds": round(time.monotonic() - self.started, 1),
+        }  # fmt: skip
+        if self.skipped:
+            report["missing_images"] = {"rows": len(self.skipped), "ids": self.skipped[:NAMED]}
+        return report
 
 
 def _count_files(source: Source | None, gathered: import_images.Gathered) -> dict | None:

@@ -12,7 +12,7 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.formats.parquet import OF_EXPORTS
 from benchmarks.formats.registry import FORMATS
-from benchmarks.imports import run
+from benchmarks.imports import order
 from benchmarks.imports.forms import ARCHIVES, FILES, ImportForm
 from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.forms import fits
@@ -77,11 +77,11 @@ def queue_from_form(user: User, form: ImportForm, replaces: bool = True) -> Job:
         images = images.parent  # a single image file is a folder of one
     if replaces:
         kept_uploads.drop_replaced(user, [one for chosen in kept.values() for one in chosen])
-    options = run.Options(**{option.name: asked[option.name] for option in fields(run.Options)})
-    return run.queue_import(
-        name=asked["name"], format=asked["format"], path=path, second=second, images=images, options=options,
-        origins=form.origins(FORMATS[asked["format"]]), kept={name: [one.id for one in kept[name]] for name in FILES},
-        by=named(user), created_by=user, upload=str(folder), check_only=asked["check_only"],
+    origins, ids = form.origins(FORMATS[asked["format"]]), {name: [one.id for one in kept[name]] for name in FILES}
+    return order.queue_import(
+        name=asked["name"], format=asked["format"], by=named(user), created_by=user,
+        files=order.Files(path, images, second, origins, upload=str(folder), kept=ids),
+        options=order.Options(**{option.name: asked[option.name] for option in fields(order.Options)}),
     )  # fmt: skip
 
 

@@ -28,7 +28,6 @@ from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, R
 from annotation.protocol_files import drafts
 from annotation.studies import members
 from benchmarks.generation import captions
-from benchmarks.imports import run
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState, Run
 from benchmarks.permissions import may_change_benchmark
@@ -546,8 +545,7 @@ def test_nobody_imports_into_a_study_that_others_run(world, tmp_path, when):
     path, images = imports.manifest(tmp_path, items), imports.archive(tmp_path, ["7.jpg", "7-0.jpg"])
     client = Client()
     client.force_login(user)
-    given = {"path": path, "images": images, "options": run.Options(), "format": "jsonl", "by": "test"}
-    early = run.queue_import(name=benchmark.name, created_by=user, **given)
+    early = imports.queued(path, images, name=benchmark.name, created_by=user)
     study, before = studies.study(benchmark=benchmark), Task.objects.count()
     if when == "run":
         refused = imports.run(early).problems[0]["advice"]

@@ -14,6 +14,7 @@ from PIL import Image as Drawing
 
 from benchmarks.imports import frames, store
 from benchmarks.imports import run as run_import
+from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
@@ -67,10 +68,12 @@ def small(folder: Path, count: int = 3, **extra) -> tuple[Path, Path]:
 
 
 def queued(
-    path: Path, images: Path | None, name: str = "Cups", format: str = "jsonl", check_only: bool = False, **options
+    path: Path, images: Path | None, name: str = "Cups", format: str = "jsonl", created_by=None, **options
 ) -> Job:
-    given = {"path": path, "images": images, "options": run_import.Options(**options), "check_only": check_only}
-    return run_import.queue_import(name=name, format=format, by="test", **given)
+    files = Files(path, images)
+    return queue_import(
+        name=name, format=format, files=files, options=Options(**options), by="test", created_by=created_by
+    )  # fmt: skip
 
 
 def run(job: Job, **more) -> Job:

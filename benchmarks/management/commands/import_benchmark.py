@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run as run_import
+from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.jobs import jobs
 from benchmarks.management.reporting import ProgressLine, counted, problem_line, write_problems
 from benchmarks.models import Job, JobState
@@ -47,17 +48,14 @@ class Command(BaseCommand):
         )  # fmt: skip
 
     def handle(self, *, format, path, images, name, **rest):
-        asked = {field.name: rest.get(field.name, field.default) for field in fields(run_import.Options)}
+        asked = {field.name: rest.get(field.name, field.default) for field in fields(Options)}
         self.refuse(FORMATS[format], name, path, rest)
         if images and FORMATS[format].images:
             raise CommandError(HOLDS_IMAGES)
         second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
-        job = run_import.queue_import(
-            name=name.strip(), format=format, path=Path(path).absolute(),
-            images=images and Path(images).absolute(), second=second and Path(second).absolute(),
-            origins=origins, options=run_import.Options(**asked), by=BY, foreground=True,
-            check_only=rest.get("check_only", False),
-        )  # fmt: skip
+        path, images, second = (Path(given).absolute() if given else None for given in (path, images, second))
+        files = Files(path, images, second, origins)
+        job = queue_import(name=name, format=format, files=files, options=Options(**asked), by=BY, foreground=True)
         progress = ProgressLine(self.stderr)
         job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=progress.show)
         progress.end()

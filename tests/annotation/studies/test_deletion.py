@@ -192,7 +192,7 @@ class TestBenchmarks:
     def test_an_import_that_has_met_an_image_keeps_it(self, cups, media, monkeypatch, guarded):
         """Without the guard the deletion takes the image from under the import, which then fails."""
         imports.imported(*cups)
-        store, said = run_import.store, []
+        store, said = run_import.Run.store, []
 
         def delete():
             from benchmarks.models import Benchmark
@@ -209,7 +209,7 @@ class TestBenchmarks:
             other.join()
             return store(*args)
 
-        monkeypatch.setattr(run_import, "store", meanwhile)
+        monkeypatch.setattr(run_import.Run, "store", meanwhile)
         if not guarded:
             monkeypatch.setattr(housekeeping_delete.staging, "images_go", lambda: None)
         job = imports.imported(*cups, name="Same")

@@ -16,6 +16,7 @@ from benchmarks import queries, tasks
 from benchmarks.imports import run as run_import
 from benchmarks.imports import staging
 from benchmarks.imports import store as imports_store
+from benchmarks.imports.order import benchmark_name
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
@@ -491,10 +492,10 @@ def test_a_stopped_commands_job_is_failed_with_a_sentence(cups):
 def test_a_name_that_cannot_be_seen_is_refused(name, why):
     if why:
         with pytest.raises(Refused, match=why):
-            run_import.benchmark_name(name)
+            benchmark_name(name)
     else:
-        assert run_import.benchmark_name(name) == "Cups"  # what stands at the end goes
+        assert benchmark_name(name) == "Cups"  # what stands at the end goes
 
 
 def test_a_name_is_kept_composed():
-    assert run_import.benchmark_name(" Cafe\u0301 ") == run_import.benchmark_name("Caf\u00e9") == "Caf\u00e9"
+    assert benchmark_name(" Cafe\u0301 ") == benchmark_name("Caf\u00e9") == "Caf\u00e9"
