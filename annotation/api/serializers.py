@@ -124,9 +124,7 @@ class TaskData(OfTaskData):
     reason = CharField(allow_null=True, help_text="Why it was dropped.")
     decided_by = CharField(allow_null=True)
     posterior = FloatField(allow_null=True, help_text="Probability of the winning answer, if an estimate decided.")
-    names = JSONField(
-        required=False, help_text="Identity → what the protocol file calls it. Only if a stage of the study asks one."
-    )
+    names = JSONField(allow_null=True, help_text="Identity → what the protocol file calls it; null without one.")
 
 
 class JudgmentData(OfTaskData):
@@ -145,9 +143,7 @@ class JudgmentData(OfTaskData):
     revision = IntegerField()
     answer = CharField(allow_null=True, help_text="Null if the answer was withdrawn.")
     content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
-    answers = JSONField(
-        required=False, help_text="By name, in the words of the protocol file. Only if a stage of the study asks one."
-    )
+    answers = JSONField(allow_null=True, help_text="By name, in the words of the protocol file; null without one.")
     place = IntegerField(allow_null=True, help_text="The answer's place in `shown`, from 1; null for a fixed answer.")
     shown = _words("The options in the order on the screen.")
     created_at = DateTimeField()

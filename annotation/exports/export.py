@@ -121,8 +121,6 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     (folder / "README.md").write_text(card, encoding="utf-8", newline="\n")
     protocol_files.write_files(stages, folder)
     settings_of_stages = [{**readme.settings_of(stage), "not_suitable": items.not_suitable(stage)} for stage in stages]
-    if protocol_files.files_of(stages):
-        settings_of_stages = [{"protocol_file": None, **one} for one in settings_of_stages]
     manifest = {
         "made_by": MADE_BY,
         "version": settings.VERSION,
@@ -174,8 +172,7 @@ def _write_rows(study: Study, stages: Sequence[Stage], edits: Edits, folder: Pat
         "annotators.jsonl": export_rows.annotators(study, stages),
     }
     rows = {name: export_files.write_lines(folder / name, found) for name, found in lines.items()}
-    judgments, of_files = export_rows.judgments(stages, edits), bool(protocol_files.files_of(stages))
-    count = export_files.write_judgments(folder / "judgments.parquet", judgments, of_files)
+    count = export_files.write_judgments(folder / "judgments.parquet", export_rows.judgments(stages, edits))
     return rows | {"judgments.parquet": count}
 
 

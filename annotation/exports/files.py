@@ -31,6 +31,7 @@ JUDGMENTS = pa.schema(
         ("screen", pa.int32()),  # an annotator who lost a screen may have met the item on a second one
         ("revision", pa.int32()),
         ("answer", pa.string()),  # null if the answer was withdrawn
+        ("answers", pa.string()),  # by name, as JSON, where the stage uses a protocol file
         ("content", pa.string()),  # the rest of the answer, as JSON: texts, guidelines …; null if there is none
         ("place", pa.int32()),  # the answer's place in `shown`, from 1; null for fixed answers
         ("shown", pa.list_(pa.string())),
@@ -46,8 +47,6 @@ JUDGMENTS = pa.schema(
         ("flags", pa.list_(pa.string())),
     ]
 )
-
-ANSWERS = pa.field("answers", pa.string())  # by name, as JSON, where a stage uses a protocol file
 
 FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 
@@ -127,9 +126,9 @@ def read_lines(path: Path) -> Iterator[dict]:
         yield from map(json.loads, file)
 
 
-def write_judgments(path: Path, parts: Iterable[pa.Table], with_answers: bool = False) -> int:
+def write_judgments(path: Path, parts: Iterable[pa.Table]) -> int:
     """`parts` have some rows each. Returns how many rows there were."""
-    file = ParquetFile(path, JUDGMENTS.append(ANSWERS) if with_answers else JUDGMENTS)
+    file = ParquetFile(path, JUDGMENTS)
     for table in parts:
         file.add_table(table)
     file.close()

@@ -64,7 +64,8 @@ FILES = (
 def settings_of(stage: Stage) -> dict:
     """Every setting that decides what was asked, who was asked, and how answers became outcomes.
 
-    `protocol_file` only where the protocol is a published file, `audit` and `certainty` only where the stage has them.
+    `protocol_file` is null unless the protocol is a published file; only stages that have them name `audit` and
+    `certainty`.
     """
     protocol = protocol_named(stage.protocol)
     return {
@@ -83,7 +84,7 @@ def settings_of(stage: Stage) -> dict:
         **({"audit": _audit(stage)} if stage.strategy == Strategy.AUDIT else {}),
         **({"certainty": stage.certainty} if stage.certainty is not None else {}),
         "instructions": list(stage.instructions.values("version", "text", "translations")),
-        **({"protocol_file": describe_file(stage.protocol)} if protocol.file else {}),
+        "protocol_file": describe_file(stage.protocol) if protocol.file else None,
     }
 
 

@@ -26,7 +26,7 @@ JUDGMENTS = """
 stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
        annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
        dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
-       nullif(judgment.answer, ''), judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
+       nullif(judgment.answer, ''), NULL, judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
        judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
        coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
        instructions.version, judgment.language, judgment.reason,
@@ -136,10 +136,9 @@ def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
     """`content` and `answers` are still objects; None where there is none."""
     found = dict(zip(COLUMNS.names, row, strict=True))
     file, content = files.get(found["stage"]), _from_json(found["content"])
-    said = {"answers": file and in_data.answers_of(file, found["answer"], content)} if files else {}
     return {
         **found,
-        **said,
+        "answers": file and in_data.answers_of(file, found["answer"], content),
         "annotator": pseudonym(found["annotator"]),
         "answer": name_of_edit(edits, found["answer"]),
         "content": with_edit_names(edits, content) or None,
@@ -155,7 +154,7 @@ def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
         line = task_line(row, edits, files)
         of_task = line["position"], line["question"], line["round"]
         is_live = line["kind"] == Kind.JUDGE and line["live"] and line["stage"] in files
-        yield line | ({"rules": rules[line["stage"]].get(of_task, []) if is_live else None} if files else {})
+        yield line | {"rules": rules[line["stage"]].get(of_task, []) if is_live else None}
 
 
 def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[dict]]:
@@ -180,11 +179,10 @@ def task_line(row: Sequence, edits: Edits, files: Files) -> dict:
     if found["score"] is None:  # of an audit with side information
         del found["score"]
     file = files.get(found["stage"])
-    names = {"names": file and in_data.names_of(file, found["shows"], found["options"])} if files else {}
     words = words_of(_from_json(found["texts"]), carried := _from_json(found["carried"]))
     return {
         **found,
-        **names,
+        "names": file and in_data.names_of(file, found["shows"], found["options"]),
         "proposals": [name_of_edit(edits, proposal) for proposal in found["proposals"]],
         "texts": shown_words([*found["shows"], *found["options"]], words),
         "carried": carried,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.measures import bootstrapped, coefficients, jackknife
+from annotation.measures import coefficients, jackknife
 from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
@@ -289,7 +289,7 @@ def taus_of(labels: Sequence[str], one: Array, other: Array) -> Array:
     return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
 
 
-def mean_tau(table: RatingTable, only: int | None = None, resampled: bool = False) -> Figures:
+def mean_tau(table: RatingTable, only: int | None = None) -> Figures:
     """The mean tau-b over all pairs of rankings of one item, its 95 % interval over items (`alpha_interval`), `n` pairs
     and how many of them have none (`left_out`). With `only` (a place in `table.annotators`), the pairs with them.
     """
@@ -306,8 +306,8 @@ def mean_tau(table: RatingTable, only: int | None = None, resampled: bool = Fals
     sums = np.zeros((len(table.items), 2))
     np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
     kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
-    span = bootstrapped.interval_of_parts if resampled else jackknife.interval_of_parts
-    interval = Interval.of(span(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]])), FEW_ITEMS)
+    span = jackknife.interval_of_parts(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]]))
+    interval = Interval.of(span, FEW_ITEMS)
     value = float(sums[:, 0].sum() / n)
     return {"value": value, "n": n, "left_out": len(taus) - n, "reason": "", "interval": asdict(interval)}
 
@@ -381,17 +381,14 @@ def alpha(table: RatingTable) -> Value:
     return Value(alpha_of(table).value(counts, times), items)
 
 
-def alpha_interval(table: RatingTable, resampled: bool = False) -> Interval:
-    """The 95 % interval of alpha over the items with two ratings or more, from the jackknife, or as releases of former
-    schema versions have it (measures/bootstrapped.py).
-    """
+def alpha_interval(table: RatingTable) -> Interval:
+    """The 95 % interval of alpha over the items with two ratings or more, from the jackknife."""
     if table.scale.level == RANK:
         return Interval(None, None, NO_ALPHA)
     counts, times = _patterns(table)
     if times.sum() < 2:
         return Interval(None, None, FEW_ITEMS)
-    span = bootstrapped.interval if resampled else jackknife.interval
-    return Interval.of(span(alpha_of(table), counts, times), ONE_LABEL)
+    return Interval.of(jackknife.interval(alpha_of(table), counts, times), ONE_LABEL)
 
 
 def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:

@@ -74,10 +74,9 @@ def rating_table(counted: Judgments) -> agreement.RatingTable:
     return agreement.RatingTable(counted.ratings())
 
 
-def agreement_figures(name: str, long: agreement.RatingTable, resampled: bool = False) -> Figures:
+def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
     """On a scale, kappa is weighted and alpha is of its level; of rankings, `kappa_mean` is the mean over pairs of
     annotators of their mean tau-b, and `tau_b` the mean over all pairs of rankings (docs/reference/measures.md).
-    `resampled`: intervals as releases of former schema versions have them.
     """
     pairs = agreement.cohen_kappas(long)
     return {
@@ -85,23 +84,23 @@ def agreement_figures(name: str, long: agreement.RatingTable, resampled: bool = 
         "percent": asdict(agreement.percent_agreement(long)),
         "kappa_mean": asdict(agreement.mean_kappa(pairs)),
         "kappa_pairs": [vars(pair) for pair in pairs],
-        "alpha": _alpha_figures(long, resampled),
-        **_on_scale(long, resampled),
+        "alpha": _alpha_figures(long),
+        **_on_scale(long),
     }
 
 
-def _on_scale(long: agreement.RatingTable, resampled: bool) -> Figures:
+def _on_scale(long: agreement.RatingTable) -> Figures:
     """Of a scale its `level`, and how many judgments are off it, by label; of labels without order what an item is, if
     each statement or word is one.
     """
     if long.scale.level == NOMINAL:
         return {"unit": long.unit} if long.unit else {}
-    tau = {"tau_b": agreement.mean_tau(long, resampled=resampled)} if long.scale.level == RANK else {}
+    tau = {"tau_b": agreement.mean_tau(long)} if long.scale.level == RANK else {}
     return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
 
 
-def _alpha_figures(long: agreement.RatingTable, resampled: bool) -> Figures:
-    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long, resampled))}
+def _alpha_figures(long: agreement.RatingTable) -> Figures:
+    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
 
 
 _FEWEST = 10  # items with two judgments or more behind an alpha in a headline
@@ -148,9 +147,7 @@ def _headline_on_scale(found: Figures) -> Figures:
     return {"measure": name, "level": found["level"], **value, "interval": interval}
 
 
-def figures_by_type(
-    asked: Iterable[TaskRow], standing: Judgments, long: agreement.RatingTable, resampled: bool = False
-) -> list[Figures]:
+def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, long: agreement.RatingTable) -> list[Figures]:
     """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of `long`."""
     groups, judgments = defaultdict(list), standing.part.counts()
     for task in asked:
@@ -161,18 +158,18 @@ def figures_by_type(
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments.get((kind, subtype), 0),
-            **_agreement_within(long, (task.task for task in tasks), resampled),
+            **_agreement_within(long, (task.task for task in tasks)),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]
 
 
-def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey], resampled: bool) -> Figures:
+def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
     part = long.for_items(set(tasks))
     return {
         "percent": asdict(agreement.percent_agreement(part)),
-        "alpha": _alpha_figures(part, resampled),
-        **({"tau_b": agreement.mean_tau(part, resampled=resampled)} if part.scale.level == RANK else {}),
+        "alpha": _alpha_figures(part),
+        **({"tau_b": agreement.mean_tau(part)} if part.scale.level == RANK else {}),
     }
 
 

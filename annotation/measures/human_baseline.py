@@ -92,13 +92,11 @@ def pairs_of(stages: Iterable[Stage]) -> list[Pair]:
     return pairs
 
 
-def figures(
-    pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]], over_items: bool = False
-) -> Figures:
+def figures(pair: Pair, outcomes: Iterable[tuple[Any, ...]], judgments: Iterable[tuple[Any, ...]]) -> Figures:
     """The figures of one baseline, JSON-able; docs/reference/measures.md defines them.
 
     `outcomes` are (QuestionRow, state or None, outcome) of its live tasks; `judgments` are (QuestionRow, annotator,
-    answer). `over_items`: with the intervals of releases before schema version 6, which took annotators as alike.
+    answer).
     """
     stages = {stage.pk: (name, protocol_named(stage.protocol)) for name, stage in pair.stages.items()}
 
@@ -117,17 +115,16 @@ def figures(
         judged.append((one, number, answer == right))
     given = [(one, number) for one, number, _ in judged]
     items = _scored(verdicts, given)
-    measures = bivlc.accuracies if over_items else _accuracies
     return {
         "stages": [_naming(name, stage) for name, stage in pair.stages.items()],
         "design": designs(given),
         "items": len(items),
         "questions": len(verdicts),
         "answered": sum(found is not None for found in verdicts.values()),
-        "measures": _rows(measures(items)),
+        "measures": _rows(_accuracies(items)),
         "by_type": [
             {"type": group.type, "subtype": group.subtype, "items": group.items, "measures": _rows(group.measures)}
-            for group in by_type(items, measures)
+            for group in by_type(items, _accuracies)
         ],
         "annotators": list(_annotators(judged)),
     }

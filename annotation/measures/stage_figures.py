@@ -34,7 +34,7 @@ class StageRows:
     open. `annotators` are (number, simulated, excluded, exclusion_reason, left, batch, skipped) of everybody with a
     seat in the stage. `paper` has what the protocol's paper reports, under that name, an audit's result under
     `audit`, and what adaptive overlap spent under `adaptive`. `attributes` are those of items' parts, by the item's
-    position. `resampled`: intervals of agreement as releases of former schema versions have them.
+    position.
     """
 
     settings: Mapping[str, Any]
@@ -45,7 +45,6 @@ class StageRows:
     annotators: Sequence[tuple[Any, ...]]
     paper: Mapping[str, dict[str, Any]]
     attributes: Mapping[int, Attributes] = field(default_factory=dict)
-    resampled: bool = False
 
     @property
     def counted(self) -> Judgments:
@@ -129,7 +128,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
     long, agreements = measures_counts.rating_table(standing), []
     seen = {name: long.projected(view) for name, view in found.rule.projections().items()}
     for name, table in seen.items():
-        agreements.append(measures_counts.agreement_figures(name, table, found.resampled))
+        agreements.append(measures_counts.agreement_figures(name, table))
         step()
     coarse = main_view(found)
     return {
@@ -137,7 +136,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
         "annotators": _annotators(found, seen, agreements),
         "by_type_on": coarse,
-        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse], found.resampled),
+        "by_type": measures_counts.figures_by_type(found.tasks, standing, seen[coarse]),
     }
 
 

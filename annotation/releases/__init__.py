@@ -5,7 +5,7 @@ has `build` make the release of the export and a `plan` (docs/adr/0008-releases-
 `benchmarks.construction.splitting` deals items to splits, `splitting` knows where earlier versions had them, `formats`
 and `documents` write files, `redaction` leaves out what is not public. `compare` finds what differs between two
 releases, `publish` puts one on a hub, `verification` recomputes a release from its files.
-`schema_versions` says which columns and keys the releases of each version have.
+`schema` says which columns and keys releases have, and the version of that.
 Pages are in `page`, `forms` and `views`. All but `lifecycle`, `downloads` and the pages is pure. Reports,
 the dashboard and what is above may import this room. Start reading at `build`.
 """

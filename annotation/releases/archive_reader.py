@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.releases.schema_versions import KEY, MANIFEST, Schema, UnknownSchemaVersion, version_of
+from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
 
 MADE_BY, KIND = "Winnow", "release"
 LONGEST = 64 * 1024 * 1024  # bytes of a line
@@ -100,33 +100,20 @@ class Files:
 
 
 class ReleaseFiles(Files):
-    """A release; its manifest and lines are those of the newest schema version, whichever it has."""
+    """A release. Its manifest is refused if this Winnow does not know its schema version."""
 
     @cached_property
-    def _written(self) -> dict:
+    def manifest(self) -> dict:
         found = self.json(MANIFEST)
         if found.get("made_by") != MADE_BY:
             raise NotARelease(f"{MANIFEST} does not say that {MADE_BY} made it.")
         if found.get("kind") != KIND:
             raise NotARelease("This is an export of a study. Make a release of it first.")
-        return found
-
-    @cached_property
-    def release_schema(self) -> Schema:
         try:
-            return Schema(version_of(self._written), self._written)
+            check_version(found)
         except UnknownSchemaVersion as why:
             raise NotARelease(str(why)) from None
-
-    @cached_property
-    def manifest(self) -> dict:
-        return self.release_schema.as_newest(MANIFEST, {KEY: self.release_schema.version, **self._written})
-
-    def lines(self, name: str) -> Iterator[dict]:
-        """None of a table that came with a later version."""
-        if self.release_schema.came_later(name):
-            return iter(())
-        return (self.release_schema.as_newest(name, line) for line in super().lines(name))
+        return found
 
     def unpack(self, folder: Path) -> None:
         """Write every file below the folder, which is made."""

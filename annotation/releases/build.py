@@ -11,7 +11,7 @@ from pathlib import Path
 from sys import intern
 
 from annotation.exports.files import content_hash, describe_files, write_json
-from annotation.releases import redaction, schema_versions
+from annotation.releases import redaction, schema
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
 from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
@@ -92,7 +92,7 @@ def _forms(source: ExportReader, plan: Plan, out: Path, assigned: Assigned, step
 
 def _copy_protocols(source: ExportReader, out: Path) -> None:
     """The files of the stages' protocols, as they were published."""
-    for path in sorted({file["path"] for stage in source.manifest["stages"] if (file := stage.get("protocol_file"))}):
+    for path in sorted({file["path"] for stage in source.manifest["stages"] if (file := stage["protocol_file"])}):
         (out / path).parent.mkdir(exist_ok=True)
         (out / path).write_bytes(source.read(path))
 
@@ -102,7 +102,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
     counted = Counter(assigned.splits.values())
     return {
         **redaction.settings(there, plan.public),
-        schema_versions.KEY: schema_versions.newest(),
+        schema.KEY: schema.VERSION,
         "made_by": MADE_BY,
         "kind": KIND,
         "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),

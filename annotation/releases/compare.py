@@ -218,10 +218,9 @@ def _by_reason(found: Sequence[Mapping]) -> list[dict]:
 
 def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Side]:
     before, after = _Side(), _Side()
-    alike = a.release_schema.version == b.release_schema.version
-    for key, state, raw in _decided_items(a, alike):
+    for key, state, raw in _decided_items(a):
         before.states[key], before.packed[key] = state, zlib.compress(raw, 1)
-    for key, state, raw in _decided_items(b, alike):
+    for key, state, raw in _decided_items(b):
         after.states[key], after.packed[key] = state, zlib.compress(raw, 1)
         if before.states.get(key) == state and before.packed.get(key) == after.packed[key]:
             del before.packed[key], after.packed[key]
@@ -237,14 +236,11 @@ def _sides(a: ReleaseFiles, b: ReleaseFiles, setup: Mapping) -> tuple[_Side, _Si
     return before, after
 
 
-def _decided_items(release: ReleaseFiles, alike: bool) -> Iterator[tuple[str, str, bytes]]:
-    """(id, state, line) of every item that is decided; `alike`: both releases have one schema version, and the same
-    item the same bytes."""
+def _decided_items(release: ReleaseFiles) -> Iterator[tuple[str, str, bytes]]:
+    """(id, state, line) of every item that is decided. The same item has the same bytes in every release."""
     for state, name in IN_FILES.items():
-        for raw in release.raw_lines(name) if alike else ():
+        for raw in release.raw_lines(name):
             yield json.loads(raw)["id"], state, raw
-        for line in release.lines(name) if not alike else ():
-            yield line["id"], state, json.dumps(line, sort_keys=True).encode()
 
 
 def _open_items(release: ReleaseFiles, decided: Collection[str]) -> dict[str, dict[Asked, dict]]:

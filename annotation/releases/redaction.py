@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.exports.files import ANSWERS, ParquetFile, as_line, write_json, write_lines
 from annotation.exports.files import JUDGMENTS as COLUMNS
+from annotation.exports.files import ParquetFile, as_line, write_json, write_lines
 from annotation.releases.export_reader import DATA, ExportReader
 
 TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
@@ -180,13 +180,12 @@ def _without_answers(stage: Mapping) -> list[dict]:
 def _write_judgments(export: ExportReader, target: Path, public: Collection[str]) -> int:
     """Returns the rows."""
     hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
-    there = COLUMNS.append(ANSWERS) if ANSWERS.name in export.schema(JUDGMENTS).names else COLUMNS
-    schema = there.append(GIVEN)
+    schema = COLUMNS.append(GIVEN)
     given, file, done = _order(export), ParquetFile(target, schema), 0
     for batch in export.batches(JUDGMENTS, BATCH):
         columns = {
             column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
-            for column in there
+            for column in COLUMNS
         }
         if REASON in hidden:
             columns["content"] = _column_without_reason(columns["content"])

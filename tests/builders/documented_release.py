@@ -21,7 +21,8 @@ from annotation.releases.plan import Plan
 from tests.annotation.releases.kept import COLUMNS, SCHEMA, row
 
 STAGE = {
-    "name": "choose", "position": 1, "protocol": "bivlc-choose", "strategy": "pool", "overlap": 2, "cap": None,
+    "name": "choose", "position": 1, "protocol": "bivlc-choose", "protocol_file": None,
+    "strategy": "pool", "overlap": 2, "cap": None,
     "rule": "majority", "tie_rule": "drop", "takes": ["kept"], "carries": "negative", "promotion": "settled",
     "sample": None, "stratify": False, "sample_each": False, "apart_from": [], "batch_size": None,
     "agreement_items": None, "agreement_overlap": None, "quota": None, "seed": 1, "source": None, "measures": False,

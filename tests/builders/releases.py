@@ -15,6 +15,7 @@ from annotation.models import Release, Study
 from annotation.releases import build
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases.plan import Plan
+from annotation.releases.schema import KEY, VERSION
 from benchmarks.jobs import jobs
 from benchmarks.records import Problem, Refused
 
@@ -55,7 +56,7 @@ def by_hand(study: Study, version: str = "1.0", files: Mapping[str, bytes] = {},
     contents = {"README.md": CARD.encode(), "data/test-00000-of-00001.parquet": b"PAR1", **files}
     told = {
         "counts": {"imported": 3, "kept": 2, "dropped": 1, "open": 0, "reasons": [], "open_in": []},
-        "made_by": build.MADE_BY, "kind": build.KIND, "version": "0.1", "release": plan.as_json(),
+        "made_by": build.MADE_BY, "kind": build.KIND, "version": "0.1", KEY: VERSION, "release": plan.as_json(),
         "splits": {"test": {"items": 2}}, "split_rule": "All items are in test.", "exclusions": [], "moved": {},
         "files": {name: described(content) for name, content in sorted(contents.items())}, **manifest,
     }  # fmt: skip

@@ -113,7 +113,7 @@ class Facts:
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
         """By the stage's name, of those stages that ask one."""
-        found = {one["name"]: file for one in self.manifest["stages"] if (file := one.get("protocol_file"))}
+        found = {one["name"]: file for one in self.manifest["stages"] if (file := one["protocol_file"])}
         return {stage: read_stored(self.files.read(one["path"]).decode(), one["name"]) for stage, one in found.items()}
 
     @cached_property

@@ -8,9 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from annotation.releases import schema_versions
 from annotation.releases.archive_reader import Files
-from benchmarks.records import ROLES
+from benchmarks.records import ROLES, is_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +246,6 @@ LISTED = (
     _table("flags", "What annotators flagged.", columns(ASKED + FLAGS)),
     _table("images", "Each image of the data once, with its licence and attribution.", columns(SHOWN), "sha256"),
 )
-NEW_WITH_FILES = ("names", "rules")  # in files that releases without protocol files have too
 TABLES: Mapping[str, Table] = {table.name: table for table in LISTED}
 
 
@@ -269,6 +267,13 @@ def there(release: Files, table: Table) -> list[Column]:
                 line = json.loads(raw)
                 names.update(line)
                 missing = {name: key for name, key in missing.items() if name not in names}
-                own = own or (table.name in OF_ITEMS and schema_versions.has_own(line))
+                own = own or (table.name in OF_ITEMS and _has_own(line))
     found = (replace(column, of=OWN[column.name]) if own and column.name in OWN else column for column in table.columns)
-    return [one for one in found if one.name in names or not (names or one.name in NEW_WITH_FILES)]
+    return [one for one in found if one.name in names or not names]
+
+
+def _has_own(line: Mapping) -> bool:
+    """Whether an item has a role of the user's own, or an attribute."""
+    roles = [caption["role"] for caption in line["captions"]]
+    roles += [image["key"].rpartition("-")[0] for image in line["images"]]
+    return any(map(is_own, roles)) or any("attributes" in part for part in (*line["captions"], *line["images"]))

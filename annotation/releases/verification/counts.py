@@ -63,7 +63,7 @@ def check_settings(place: Place, report: Report) -> None:
     """The manifest's words stand in a file of their own too, which the hash of all content is of."""
     if SETTINGS not in place.names:
         return
-    ours = {name: part for name, part in place.manifest_as_written.items() if name not in ("files", "content")}
+    ours = {name: part for name, part in place.manifest.items() if name not in ("files", "content")}
     theirs = place.json(SETTINGS)
     report.count("settings of the manifest in release.json", len(ours))
     for name in sorted(ours.keys() | theirs.keys()):

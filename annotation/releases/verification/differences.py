@@ -65,23 +65,6 @@ def _short(value: object) -> str:
     return repr(value)
 
 
-def without(tree: object, path: Sequence[str]) -> object:
-    """The tree without what stands at the path, in which "*" is every name, or every place in a list."""
-    if isinstance(tree, Either):
-        return Either(without(one, path) for one in tree)
-    first, rest = path[0], path[1:]
-    if isinstance(tree, dict):
-        meant = {name for name in tree if first in ("*", name)}
-        return {
-            name: without(one, rest) if name in meant else one
-            for name, one in tree.items()
-            if rest or name not in meant
-        }
-    if isinstance(tree, list | tuple) and first == "*" and rest:
-        return [without(one, rest) for one in tree]
-    return tree
-
-
 def leaves(tree: object) -> int:
     """How many figures a tree has."""
     if not isinstance(tree, dict | list | tuple):

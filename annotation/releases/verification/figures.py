@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.measures.funnel import fates
 from annotation.releases.verification import outcomes, recomputed
-from annotation.releases.verification.differences import differences, leaves, without
+from annotation.releases.verification.differences import differences, leaves
 from annotation.releases.verification.place import FIGURES, Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
@@ -24,8 +24,7 @@ def check_figures(place: Place, report: Report) -> None:
     """A part that cannot be computed is a problem and leaves the others to be checked."""
     rows, theirs = Rows(place), place.figure_parts
     decided = outcomes.decide(rows)
-    new = place.schema.lacking_figures.get(FIGURES, ())
-    known = {name: part for name, part in recomputed.parts(rows, decided).items() if [name] not in new}
+    known = recomputed.parts(rows, decided)
     for name in sorted({*known, *theirs}):
         with report.reading(f"{FIGURES}: /{name}"):
             if name not in known:
@@ -37,7 +36,7 @@ def check_figures(place: Place, report: Report) -> None:
                 told = place.part_of_figures(name)
                 if name == "stages" and len(ours) == len(told):
                     ours, told = recomputed.comparable(rows, ours), recomputed.comparable(rows, told)
-                _compare(place, report, FIGURES, "figures computed again", {name: ours}, {name: told})
+                _compare(report, FIGURES, "figures computed again", {name: ours}, {name: told})
     with report.reading(TASKS):
         pairs = enumerate(zip(outcomes.computed(rows, decided), outcomes.listed(rows.stages), strict=True))
         differing = [words for number, pair in pairs for words in differences(*pair, f"/{number}", TASKS)]
@@ -53,13 +52,10 @@ def check_figures(place: Place, report: Report) -> None:
 
 
 def check_statistics(place: Place, report: Report) -> None:
-    _compare(place, report, STATISTICS, f"numbers of {STATISTICS}", _statistics(place), place.json(STATISTICS))
+    _compare(report, STATISTICS, f"numbers of {STATISTICS}", _statistics(place), place.json(STATISTICS))
 
 
-def _compare(place: Place, report: Report, file: str, what: str, ours: object, theirs: object) -> None:
-    """Without the figures that the release's schema version had not yet."""
-    for names in place.schema.lacking_figures.get(file, ()):
-        ours = without(ours, names)
+def _compare(report: Report, file: str, what: str, ours: object, theirs: object) -> None:
     report.count(what, leaves(ours))
     for words in differences(ours, theirs, file=file):
         report.problem(file, words)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from annotation.releases.schema import FILES
 from annotation.releases.scoring import evaluation
 from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
 from annotation.releases.verification.report import Report
@@ -26,7 +27,7 @@ BYTES = 1024 * 1024
 
 def check_files(place: Place, report: Report) -> None:
     listed = place.manifest["files"]
-    always = [*place.schema.files, *evaluation.files(place.manifest)]
+    always = [*FILES, *evaluation.files(place.manifest)]
     there = {*place.names} - {MANIFEST}
     for name in place.links:
         report.problem(name, "it is a link; a release holds only files")

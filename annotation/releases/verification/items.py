@@ -13,7 +13,7 @@ from typing import Any
 
 from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS
-from annotation.releases.schema_versions import OWN, WHOLE, Schema
+from annotation.releases.schema import KEYS, OPTIONAL
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -37,9 +37,8 @@ def check_items(place: Place, report: Report) -> None:
         _check_split(place, report, split, columns, chosen, seen)
     with report.reading(ITEMS):
         _check_apart(place, report)
-    if place.schema.version >= WHOLE:
-        with report.reading(TEXTS):
-            _check_texts(place, report)
+    with report.reading(TEXTS):
+        _check_texts(place, report)
     with report.reading(IMAGES):
         _check_images(place, report, seen)
 
@@ -61,8 +60,7 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
             with report.reading(file):
                 if name == DATA and item is not None:
                     _against_item(report, file, row, item[1], columns)
-                    if place.schema.version >= WHOLE:
-                        _check_whole(report, file, row, item[1], columns)
+                    _check_whole(report, file, row, item[1], columns)
                 elif name != DATA and data is not None:
                     _against_data(report, name, file, row, data, item)
         for column, part in columns.items() if data is not None else ():
@@ -195,11 +193,11 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
     for name in (ITEMS, DROPPED):
-        keys, optional = place.schema.keys[f"{name}/images"], place.schema.optional.get(f"{name}/images", {})
+        keys, optional = KEYS[f"{name}/images"], OPTIONAL[f"{name}/images"]
         with report.reading(name):
             fine: set[tuple] = set()
-            for line in place.lines_as_written(name):
-                _check_own(report, name, line, place.schema)
+            for line in place.lines(name):
+                _check_captions(report, name, line)
                 for image in line["images"]:
                     _check_image(report, name, line["id"], image, keys, optional, sizes, fine)
                     if name == ITEMS and image["sha256"] in seen:
@@ -209,13 +207,13 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
         _check_listed(place, report, seen, sizes, said)
 
 
-def _check_own(report: Report, name: str, line: Mapping, schema: Schema) -> None:
-    """Roles of the user's own, and attributes: only from the version on that has them."""
+def _check_captions(report: Report, name: str, line: Mapping) -> None:
+    """Roles are the known ones, or fit to be a user's own."""
     roles = {one["role"] for one in line["captions"]} | {one["key"].rpartition("-")[0] for one in line["images"]}
-    odd = sorted(role for role in roles if is_own(role) and (schema.version < OWN or not NAME.fullmatch(role)))
+    odd = sorted(role for role in roles if is_own(role) and not NAME.fullmatch(role))
     if odd:
-        report.problem(name, f"item {line['id']!r} has the role {odd[0]!r:.60}, which its schema version does not have")
-    optional = schema.optional.get(f"{name}/captions", {})
+        report.problem(name, f"item {line['id']!r} has the role {odd[0]!r:.60}, which cannot be one")
+    optional = OPTIONAL[f"{name}/captions"]
     for caption in line["captions"]:
         report.count("captions of items by their keys")
         wrong = sorted({*caption} - {*CAPTION, *optional}) or [

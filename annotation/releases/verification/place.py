@@ -1,7 +1,4 @@
-"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds.
-
-Readers give the rows of an older schema version as the newest has them, but for those that say `as_written`.
-"""
+"""A release as it lies in a folder: its files, found and not as its manifest names them, and readers of some kinds."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +13,7 @@ import pyarrow.parquet as pq
 
 from annotation.protocols.declared.reading import read_protocol
 from annotation.protocols.declared.schema import ProtocolFile
-from annotation.releases.schema_versions import ARROW, JUDGMENTS, MANIFEST, Schema, newest, version_of
+from annotation.releases.schema import JUDGMENTS, MANIFEST
 from benchmarks.formats.base import ProblemLog, Unreadable
 
 FIGURES = "figures.json"
@@ -56,18 +53,9 @@ class Place:
         return [path for path in self.folder.rglob("*") if path.is_symlink() or not path.is_dir()]
 
     @cached_property
-    def manifest_as_written(self) -> dict:
+    def manifest(self) -> dict:
         """Raises OSError or ValueError."""
         return self.json(MANIFEST)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """Raises UnknownSchemaVersion."""
-        return Schema(version_of(self.manifest_as_written), self.manifest_as_written)
-
-    @cached_property
-    def manifest(self) -> dict:
-        return self.schema.as_newest(MANIFEST, self.manifest_as_written)
 
     @cached_property
     def figure_parts(self) -> list[str]:
@@ -90,13 +78,7 @@ class Place:
         return as_object((self.folder / name).read_text(encoding="utf-8"))
 
     def lines(self, name: str) -> Iterator[dict]:
-        """Of a .jsonl file, a line at a time; none of a table that came with a later version."""
-        if self.schema.came_later(name):
-            return iter(())
-        lines = self.lines_as_written(name)
-        return (self.schema.as_newest(name, line) for line in lines) if self.schema.lacks_of(name) else lines
-
-    def lines_as_written(self, name: str) -> Iterator[dict]:
+        """Of a .jsonl file, a line at a time."""
         decode = _decode if name in self._distinct else _decode_distinct  # which takes four times as long
         with (self.folder / name).open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
@@ -110,15 +92,8 @@ class Place:
 
     def judgments(self, columns: Sequence[str] | None = None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         """So many rows of judgments.parquet at a time; all columns, or these."""
-        lacks = self.schema.lacks.get(JUDGMENTS, {})
-        new = [name for name in lacks if columns is None or name in columns]
-        there = columns and [name for name in columns if name not in lacks]
-        kinds = Schema(newest()).keys[JUDGMENTS]
         with streamed(self.folder / JUDGMENTS) as file:
-            for batch in file.iter_batches(rows, columns=there, use_threads=False):
-                for name in new:
-                    batch = batch.append_column(name, pa.array([lacks[name]] * len(batch), ARROW[kinds[name]]))
-                yield batch
+            yield from file.iter_batches(rows, columns=columns, use_threads=False)
 
     @property
     def judgment_count(self) -> int:

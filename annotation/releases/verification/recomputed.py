@@ -22,7 +22,6 @@ from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
 from annotation.releases import redaction
-from annotation.releases.schema_versions import JACKKNIFED, OVER_ANNOTATORS
 from annotation.releases.verification.differences import either
 from annotation.releases.verification.outcomes import Decided
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
@@ -119,7 +118,7 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
             settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)),
             list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
-            rows.attributes if _names_attributes(stage) else {}, rows.place.schema.version < JACKKNIFED,
+            rows.attributes if _names_attributes(stage) else {},
         )
     )  # fmt: skip
 
@@ -263,5 +262,4 @@ def _baseline(rows: Rows, pair: Pair, decided: Outcomes) -> dict:
             )
             outcomes.append((asked, None if decision.state == OPEN else decision.state, decision.outcome))
             judgments += [(asked, who, answer.label) for who, answer in answers_to[stage.name](task)]
-    over_items = rows.place.schema.version < OVER_ANNOTATORS
-    return human_baseline.figures(pair, outcomes, judgments, over_items)
+    return human_baseline.figures(pair, outcomes, judgments)

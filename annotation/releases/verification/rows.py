@@ -29,7 +29,7 @@ from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record
-from annotation.releases.schema_versions import JUDGMENTS
+from annotation.releases.schema import JUDGMENTS
 from annotation.releases.verification.place import Place, Wrong
 from annotation.releases.verification.schemas import TASK
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from annotation.exports.files import split_schema
 from annotation.measures.types import Array
-from annotation.releases.schema_versions import JUDGMENTS, KEY, MANIFEST, STAGES
+from annotation.releases.schema import JUDGMENTS, KEYS, MANIFEST, OPTIONAL, STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -45,7 +45,7 @@ def check_schemas(place: Place, report: Report) -> None:
         _check_judgments(place, report)
     with report.reading(MANIFEST):
         _check_manifest(place, report)
-    for name in place.schema.keys:
+    for name in KEYS:
         if name.endswith(".jsonl"):
             with report.reading(name):
                 _check_lines(place, name, report)
@@ -74,7 +74,7 @@ def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report
 
 
 def _check_judgments(place: Place, report: Report) -> None:
-    name, known = JUDGMENTS, place.schema.keys[JUDGMENTS]
+    name, known = JUDGMENTS, KEYS[JUDGMENTS]
     schema = pq.read_schema(place.folder / name)
     report.count("schemas of tables")
     found = {field.name: str(field.type) for field in schema}
@@ -86,7 +86,6 @@ def _check_judgments(place: Place, report: Report) -> None:
             return
     _check_metadata(name, schema, None, report)
     hidden = [column for part, columns in HIDDEN_COLUMNS.items() if part not in place.public for column in columns]
-    hidden = [column for column in hidden if column in known]
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
     for batch in place.judgments([*TASK, "annotator", *hidden]):
@@ -122,25 +121,23 @@ def coded(column: pa.Array) -> tuple[list[Any], Array]:
 
 
 def _check_manifest(place: Place, report: Report) -> None:
-    manifest, known = place.manifest_as_written, place.schema.keys
-    unnamed = {KEY: place.schema.version} if KEY not in manifest else {}  # made before releases named their version
+    manifest = place.manifest
     report.count("keys of the manifest", len(manifest))
-    for words in _odd_keys(unnamed | manifest, known[MANIFEST], {}):
+    for words in _odd_keys(manifest, KEYS[MANIFEST], {}):
         report.problem(MANIFEST, f"it {words}")
     for stage in manifest["stages"]:
-        for words in _odd_keys(stage, known[STAGES], place.schema.optional.get(STAGES, {})):
+        for words in _odd_keys(stage, KEYS[STAGES], OPTIONAL[STAGES]):
             report.problem(MANIFEST, f"the stage {stage.get('name')!r:.60} {words}")
 
 
 def _check_lines(place: Place, name: str, report: Report) -> None:
-    keys = place.schema.keys[name]
+    keys, optional = KEYS[name], OPTIONAL.get(name, {})
     hidden = [key for part, tables in HIDDEN.items() if part not in place.public for key in tables.get(name, ())]
-    hidden = [key for key in hidden if key in keys]
     fine: set[tuple] = set()  # keys and types of lines that were
-    for number, line in enumerate(place.lines_as_written(name), 1):
+    for number, line in enumerate(place.lines(name), 1):
         report.count("lines of JSON by their keys")
         shape = *line, *map(type, line.values())
-        odd = [] if shape in fine else list(_odd_keys(line, keys, place.schema.optional.get(name, {})))
+        odd = [] if shape in fine else list(_odd_keys(line, keys, optional))
         for words in odd:
             report.problem(name, f"line {number} {words}")
         if not odd:
@@ -162,7 +159,7 @@ def _odd_keys(found: Mapping, keys: Mapping[str, str], optional: Mapping[str, st
 
 
 def fits(value: object, kind: str) -> bool:
-    """Whether a value of a JSON object is of a kind of `schema_versions`."""
+    """Whether a value of a JSON object is of a kind of `schema.KEYS`."""
     if value is None:
         return kind.endswith("?")
     if isinstance(value, bool):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annotation.measures.types import Array
-from annotation.releases.schema_versions import JUDGMENTS, Schema, newest
+from annotation.releases.schema import JUDGMENTS, KEYS
 from annotation.releases.verification.answers import EDIT, SAME, Known
 from annotation.releases.verification.schemas import TASK, coded, tasks_of
 
@@ -17,7 +17,7 @@ FILLED = (
     "instructions_version",
 )  # fmt: skip
 MAY_BE_EMPTY = ("answer", "answers", "content", "created_at", "flags", "place")
-KINDS = {name: Schema(newest()).keys[JUDGMENTS][name] for name in (*FILLED, *MAY_BE_EMPTY)}
+KINDS = {name: KEYS[JUDGMENTS][name] for name in (*FILLED, *MAY_BE_EMPTY)}
 SEPARATOR = "\x1f"
 
 

@@ -5,7 +5,7 @@ A damaged folder has problems; it never makes this fail.
 
 from pathlib import Path
 
-from annotation.releases.schema_versions import MANIFEST, UnknownSchemaVersion
+from annotation.releases.schema import MANIFEST, UnknownSchemaVersion, check_version
 from annotation.releases.verification import counts, figures, files, items, protocols, schemas, tasks
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -38,11 +38,12 @@ def verify(folder: Path) -> Report:
 
 def _is_release(place: Place, report: Report) -> bool:
     with report.reading(MANIFEST):
-        manifest = place.manifest_as_written
+        manifest = place.manifest
         if manifest.get("made_by") != "Winnow" or manifest.get("kind") != "release":
             report.problem(MANIFEST, "it does not say that this is a release by Winnow")
+            return False
         try:
-            place.schema  # noqa: B018 (of an unknown version nothing more can be said)
+            check_version(manifest)  # of an unknown version nothing more can be said
         except UnknownSchemaVersion as why:
             report.problem(MANIFEST, str(why))
     return report.good

@@ -34,11 +34,16 @@ def same(lines: list[dict], exported: Iterable[dict]) -> bool:
     return bool(lines) and sorted(map(plain, lines)) == sorted(map(plain, exported))
 
 
+def exported_tasks(stages, edits) -> Iterable[dict]:
+    """Without what each rule of a protocol file decides, which the API does not compute."""
+    return ({name: part for name, part in line.items() if name != "rules"} for line in export_rows.tasks(stages, edits))
+
+
 def test_every_line_is_that_of_the_export(client, manager, study):
     adjudicate(study.stages.get().tasks.select_related("stage__study").first(), manager)
     nobody = edits_of([])
     assert same(rows(client, "api-judgment-list", study.pk), exported_judgments(study.stages.all(), nobody))
-    assert same(rows(client, "api-task-list", study.pk), export_rows.tasks(study.stages.all(), nobody))
+    assert same(rows(client, "api-task-list", study.pk), exported_tasks(study.stages.all(), nobody))
     assert same(rows(client, "api-adjudication-list", study.pk), export_rows.adjudications(study.stages.all(), nobody))
     assert same(rows(client, "api-flag-list", study.pk), export_rows.flags(study.stages.all()))
 
@@ -52,7 +57,7 @@ def test_answers_come_with_their_content_and_edits_with_the_names_they_have_outs
     assert same(found, exported_judgments([stage], edits))
     assert found[0]["content"]["texts"] == {"second_positive": "A cat rests on one mat."}
     assert found[1]["content"]["from"] == {"second_positive": "edit-A-01-1-1"}
-    assert same(rows(client, "api-task-list", stage.study_id), export_rows.tasks([stage], edits))
+    assert same(rows(client, "api-task-list", stage.study_id), exported_tasks([stage], edits))
 
 
 def _second(stage, task: Task) -> Annotator:

@@ -111,20 +111,6 @@ def test_the_interval_is_the_same_every_time_and_holds_alpha():
     assert interval.low < agreement.alpha(table).value < interval.high
 
 
-def test_the_interval_of_rankings_in_former_releases_stays():
-    """The literal is what Winnow computed when releases had schema version 6."""
-    dice, rows = random.Random(3), []
-    for item, who in itertools.product(range(20), "xyz"):
-        order = list("abc")
-        dice.shuffle(order)
-        rows.append((item, who, ">".join("abc" if dice.random() < 0.6 else order)))
-    interval = agreement.mean_tau(RatingTable(rows), resampled=True)["interval"]
-    assert (interval["low"], interval["high"]) == (
-        pytest.approx(0.06666666666666668),
-        pytest.approx(0.5777777777777777),
-    )
-
-
 def test_alpha_over_patterns_is_the_librarys():
     patterns, times = agreement._patterns(RatingTable(some_rows(3)))
     items = times.sum()

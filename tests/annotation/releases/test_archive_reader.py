@@ -9,7 +9,7 @@ import pytest
 
 from annotation.releases.archive_reader import NotARelease, ReleaseFiles
 
-MANIFEST = json.dumps({"made_by": "Winnow", "kind": "release"})
+MANIFEST = json.dumps({"made_by": "Winnow", "kind": "release", "schema_version": 1})
 FILES = {"manifest.json": MANIFEST, "items.jsonl": '{"id": "1"}\n{"id": "2"}\n', "csv/test.csv": "id\n"}
 
 

@@ -11,7 +11,7 @@ from annotation.models import Stage
 from annotation.pipeline import audits
 from annotation.releases import build, splitting
 from annotation.releases.plan import Plan
-from annotation.releases.schema_versions import KEY, newest
+from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import ONE, change_json, change_lines, exported, mend, release
@@ -73,7 +73,7 @@ def test_a_release_says_what_its_audit_aims_at_and_another_order_or_interval_is_
     folder, stage = released(stratify=True)
     order_and_interval_verify(folder, stage)
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest[KEY] == newest()
+    assert manifest[KEY] == VERSION
     assert manifest["stages"][0]["audit"] == {
         "target_half_width": 0.15, "target_bound": None, "any_look": False, "wrong_reasons": [],
     }  # fmt: skip

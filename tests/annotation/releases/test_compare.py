@@ -70,7 +70,8 @@ def release(tmp_path):
         pq.write_table(pa.Table.from_pylist(list(judgments), JUDGMENTS), folder / "judgments.parquet")
         found = len(kept) + len(dropped) + len({row["item"] for row in open})
         whole = {
-            "made_by": "Winnow", "kind": "release", "version": "0.6.0", "content": "aa", "files": {},
+            "made_by": "Winnow", "kind": "release", "version": "0.6.0", "schema_version": 1,
+            "content": "aa", "files": {},
             "release": Plan("cats", "1.0").as_json() | (plan or {}), "stages": list(stages), "exclusions": [],
             "counts": {"imported": imported or found}, "moved": {}, **manifest,
         }  # fmt: skip

@@ -16,7 +16,7 @@ from annotation.protocols.declared import library
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import compare
 from annotation.releases.compare_wording import sentences
-from annotation.releases.schema_versions import newest
+from annotation.releases.schema import VERSION
 from annotation.releases.verification.verifying import verify
 from tests.annotation.releases.released import change_json, change_lines, change_table, copied, mend
 from tests.builders.declared import MIXED
@@ -57,12 +57,14 @@ def test_answers_options_and_rules_have_the_words_of_the_file(whole):
     assert {one["state"] for task in tasks for one in task["rules"] or ()} == {"kept", "dropped"}
 
 
-def test_a_release_without_protocol_files_is_written_as_before(whole):
+def test_in_a_release_without_protocol_files_what_they_would_say_is_null(whole):
     found = manifest(whole("stages"))
-    assert found["schema_version"] == newest() and not any("protocol_file" in stage for stage in found["stages"])
+    assert found["schema_version"] == VERSION and {stage["protocol_file"] for stage in found["stages"]} == {None}
     assert not [name for name in found["files"] if name.startswith("protocols/")]
-    assert "answers" not in pq.read_schema(whole("stages") / "judgments.parquet").names
-    assert not {"names", "rules"} & json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0]).keys()
+    answers = pq.read_table(whole("stages") / "judgments.parquet", columns=["answers"]).column(0)
+    assert answers.null_count == len(answers) > 0
+    task = json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0])
+    assert task["names"] is None and task["rules"] is None
 
 
 def test_a_comparison_names_another_file_by_its_hash(released, whole):

@@ -44,7 +44,8 @@ def release(folder: Path, version: str = "1.0", **files: str) -> Path:
         name: {"sha256": hashlib.sha256(text.encode()).hexdigest(), "bytes": len(text)} for name, text in texts.items()
     }
     plan = Plan("cats", version).as_json()
-    manifest = {"made_by": "Winnow", "kind": "release", "release": plan, "files": listed, "content": f"c0ffee{version}"}
+    manifest = {"made_by": "Winnow", "kind": "release", "schema_version": 1, "release": plan, "files": listed}
+    manifest["content"] = f"c0ffee{version}"
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 

@@ -132,14 +132,12 @@ class Edited(Place):
         self.name, self.rows = name, copy.deepcopy(parsed(self.folder / name))
         change(self.rows)
 
-    def lines_as_written(self, name: str) -> Iterator[dict]:
+    def lines(self, name: str) -> Iterator[dict]:
         return iter(self.rows if name == self.name else parsed(self.folder / name))
 
     def judgments(self, columns=None, rows: int = 10_000) -> Iterator[pa.RecordBatch]:
         found = self.rows if self.name == JUDGMENTS else parsed(self.folder / JUDGMENTS)
         table = pa.Table.from_pylist(found, schema=pq.read_schema(self.folder / JUDGMENTS))
-        for name in self.schema.lacks.get(JUDGMENTS, {}):  # as the newest version has them
-            table = table.append_column(name, pa.nulls(len(table), pa.string()))
         return iter((table.select(columns) if columns else table).to_batches(rows))
 
 

@@ -369,7 +369,7 @@ def test_without_a_manifest_that_can_be_read_there_is_one_problem(released, dama
 
 def test_a_manifest_without_its_parts_has_a_problem_for_each_check(released):
     path = released("written") / "manifest.json"
-    path.write_text(json.dumps({"made_by": "Winnow", "kind": "release"}))
+    path.write_text(json.dumps({"made_by": "Winnow", "kind": "release", "schema_version": 1}))
     assert len(verify(path.parent).problems) >= 5
 
 
