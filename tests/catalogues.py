@@ -1,11 +1,14 @@
 """The annotator's pages in other languages: which English texts there are, and what the catalogues make of them.
 
+Texts of pages and code are marked there; of the protocol files in the library, everything that annotators read is one.
+
 `python -m tests.catalogues` brings `annotation/locale` up to date: texts that came stand there untranslated, texts that
 went are gone, and what Django reads (`.mo`) is compiled.
 """
 
 import functools
 import io
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +17,10 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
+
+from annotation.protocols.declared import library
+from annotation.protocols.declared.schema import Strict
+from annotation.protocols.registry import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "annotation" / "locale"
@@ -48,7 +55,30 @@ def english(domain: str) -> Catalog:
                 source = io.BytesIO((templatize(text) if path.suffix == ".html" else text).encode())
                 for line, message, _, context in extract(method, source, KEYWORDS, options=OPTIONS):
                     found.add(message, locations=[(str(path.relative_to(ROOT)), line)], context=context)
+    if domain == "django":
+        for name in sorted(set(library.names()) & set(PROTOCOLS)):
+            location = str((library.FOLDER / f"{name}.yaml").relative_to(ROOT))
+            for text in dict.fromkeys(read_by_annotators(library.shipped(name))):
+                found.add(text, locations=[(location, 1)])
     return found
+
+
+_READ = {"ask", "shown", "instructions", "label", "anchors", "statements", "not_applicable"}
+
+
+def read_by_annotators(part: object, key: str = "") -> Iterator[str]:
+    """The texts of a protocol file that stand on an annotator's pages, in its order."""
+    if isinstance(part, str):
+        yield from [part] if key in _READ else []
+    elif isinstance(part, Strict):
+        for name, value in part:
+            yield from read_by_annotators(value, name)
+    elif isinstance(part, dict):
+        for value in part.values():
+            yield from read_by_annotators(value, key)
+    elif isinstance(part, list):
+        for value in part:
+            yield from read_by_annotators(value, key)
 
 
 def path_of(domain: str, language: str) -> Path:

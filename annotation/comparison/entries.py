@@ -19,7 +19,6 @@ from annotation.measures.human_baseline import BASELINE_PROTOCOLS, pairs_of
 from annotation.measures.papers import rank
 from annotation.measures.types import Figures
 from annotation.models import Stage, Study
-from annotation.protocols import hard_positive_rank
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE
@@ -126,7 +125,7 @@ def _hard_positive_figures(stages: Iterable[Stage]) -> Iterator[tuple[Study, Fig
 # By kind of evaluation: the protocols that measure people by its questions, and their figures
 _PEOPLE: Mapping[str, tuple[Collection[str], Callable[[Iterable[Stage]], Iterator[tuple[Study, Figures]]]]] = {
     BIVLC.name: (BASELINE_PROTOCOLS.values(), _bivlc_figures),
-    HARD_POSITIVE.name: ([hard_positive_rank.PROTOCOL.name], _hard_positive_figures),
+    HARD_POSITIVE.name: (["hard-positive-rank"], _hard_positive_figures),
 }
 
 

@@ -7,8 +7,8 @@ right where all of them are. A stage that is not here asks what no evaluation as
 
 from collections.abc import Callable, Mapping, Sequence
 
-from annotation.protocols import bivlc_disambiguate, verify, visla_triplet
-from annotation.protocols.hard_positive_rank import is_right, ranks
+from annotation.measures.papers.rank import is_right, ranks
+from annotation.protocols import visla_triplet
 from annotation.protocols.registry import protocol_named
 from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA
 
@@ -39,10 +39,10 @@ def asked_in(protocol: str) -> dict[str, ModelQuestions]:
 
 # What says that people got it; None: their answer is neither. A triplet that they edited is not what models saw.
 READ: Mapping[str, Callable[[str], bool | None]] = {
-    "bivlc-disambiguate": lambda outcome: outcome == bivlc_disambiguate.ORIGINAL,
+    "bivlc-disambiguate": lambda outcome: outcome == "positive-0",
     "hard-positive-rank": lambda outcome: is_right(outcome) if ranks(outcome) else None,
     "visla-triplet": {visla_triplet.VALID: True, visla_triplet.DROPPED: False}.get,
-    "verify": {verify.YES: True, verify.NO: False}.get,
+    "verify": {"yes": True, "no": False}.get,
 }
 
 

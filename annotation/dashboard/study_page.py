@@ -26,6 +26,7 @@ from annotation.figures.funnel import funnel, measures
 from annotation.figures.stage import FLAGS, LEASED, stage_rows, study_figures
 from annotation.measures import counts, stage_figures
 from annotation.measures.counts import iso_time
+from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
 from annotation.models import (
     STUDY_MOVES,
     DecisionRule,
@@ -38,7 +39,7 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import audits, dawid_skene
-from annotation.protocols.base import Answer, Protocol, PublishedAgreement
+from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.declared import in_words
 from annotation.protocols.declared.compile import is_plain
 from annotation.protocols.registry import protocol_named
@@ -206,7 +207,7 @@ def _outcomes(protocol: Protocol, figures: dict) -> dict:
 
 def _published(stage: Stage, view: str) -> PublishedAgreement | None:
     """The agreement that the protocol's paper reports on this view of the answers."""
-    found = protocol_named(stage.protocol).published_agreement
+    found = PUBLISHED.get(stage.protocol)
     return found if found and found.on == view else None
 
 

@@ -141,7 +141,7 @@ def line(stage: Stage) -> str:
 
 
 def _asked(stage: Stage) -> str:
-    """What a protocol file asks and measures; "" of the protocols in Python, which the documentation describes."""
+    """What a protocol file asks and measures; "" of the built-in protocols, which the documentation describes."""
     file = protocol_named(stage.protocol).file
     if file is None:
         return ""

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotation.models import Judgment
 from annotation.permissions import Desk
-from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, TIE, Answer, Form
+from annotation.protocols.base import CANNOT_JUDGE, SENTENCE, Answer, Form
 from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import AnsweredElsewhere
 from annotation.screens.material import Part
@@ -67,6 +67,6 @@ def _in_words(judgment: Judgment, options: Sequence[Part]) -> dict:
 
 
 def _translated(message: str, values: Mapping[str, str]) -> str:
-    """Values are English where they are a tie, a question or one of its fixed answers."""
-    ours = {name for name, value in values.items() if value and (value == TIE or name in ("question", "answer"))}
+    """Values are English where they are a question or one of its fixed answers."""
+    ours = {name for name, value in values.items() if value and name in ("question", "answer")}
     return gettext(message) % {name: gettext(value) if name in ours else value for name, value in values.items()}

@@ -25,9 +25,7 @@ Use “Cannot judge” only if you are unable to answer, for example because you
 """)
 
 
-# What several protocols say of a stored answer.
-SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")
-TIE = gettext_noop("a tie")
+SENTENCE = gettext_noop("Sentence %(place)s: “%(sentence)s”")  # what is said of a stored pick
 
 
 class UnsuitableItem(ValueError):
@@ -114,7 +112,6 @@ class Form:
     script: str  # of the judging page: "js/judging/rank.js"
     style: str = ""  # likewise, where css/judge.css does not say how it looks: "css/judge-edit.css"
     keys: tuple[tuple[str, str], ...] = ()  # of the help: what to press, and what it does
-    questions: tuple[tuple[str, str], ...] = ()  # where protocols share a template: names of fields, what they ask
     edits: tuple[str, ...] = ()  # the roles whose words can be changed
     guidelines: tuple[Guideline, ...] = ()
     confirms: bool = False  # a second annotator has to confirm an edit (decision_rule.confirm)
@@ -197,27 +194,6 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
             raise UnsuitableItem(f"item {item.key} has no {role} image", f"a {role.replace('_', ' ')} image")
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedAgreement:
-    """What a paper reports: Cohen's kappa of each of its `pairs` of annotators, on the projection named `on`."""
-
-    paper: str
-    on: str
-    pairs: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        return sum(self.pairs) / len(self.pairs)
-
-    @property
-    def lowest(self) -> float:
-        return min(self.pairs)
-
-    @property
-    def highest(self) -> float:
-        return max(self.pairs)
-
-
 NOMINAL, ORDINAL, INTERVAL, RANK = "nominal", "ordinal", "interval", "rank"  # levels of measurement
 
 
@@ -296,7 +272,6 @@ class Protocol:
     leaks: frozenset[str] = frozenset()
     right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
-    published_agreement: PublishedAgreement | None = None
     file: "ProtocolFile | None" = None
     made_from: "ProtocolFile | None" = None
     pick_style: str = ""  # of the judging page without a form, where css/judge.css does not say how it looks

@@ -1,32 +1,30 @@
-"""The protocols that a stage can ask: those in Python, by name, and published protocol files, as `NAME@VERSION`.
+"""The protocols that a stage can ask: built-in ones by name, and published protocol files as `NAME@VERSION`.
 
-A new one in Python is one file here, one template, one test and one line below.
+A built-in one is a file of the library whose stages' own settings decide, or a module here with a form that no file can
+say.
 """
 
 import re
 from collections.abc import Callable
 
-from annotation.protocols import (
-    bivlc_choose,
-    bivlc_disambiguate,
-    bivlc_i2t,
-    bivlc_t2i,
-    hard_positive_rank,
-    sugarcrepe_compare,
-    verify,
-    visla_paraphrase,
-    visla_triplet,
-)
+from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Protocol
 from annotation.protocols.declared import compile, library
 
+
+def _from_library(*names: str) -> list[Protocol]:
+    return [compile.as_protocol(library.shipped(name), name, decides=False) for name in names]
+
+
 PROTOCOLS: dict[str, Protocol] = {
-    module.PROTOCOL.name: module.PROTOCOL
-    for module in (
-        bivlc_choose, bivlc_disambiguate, bivlc_i2t, bivlc_t2i, verify, visla_paraphrase, visla_triplet,
-        hard_positive_rank, sugarcrepe_compare,
+    protocol.name: protocol
+    for protocol in (
+        *_from_library("bivlc-choose", "bivlc-disambiguate", "bivlc-i2t", "bivlc-t2i", "verify"),
+        visla_paraphrase.PROTOCOL,
+        visla_triplet.PROTOCOL,
+        *_from_library("hard-positive-rank", "sugarcrepe-compare"),
     )
-}  # fmt: skip
+}
 VERSION_SIGN = "@"
 _VERSION = re.compile(rf"(.+){VERSION_SIGN}([1-9][0-9]{{0,8}})")  # not 01, which would be another name of 1
 

@@ -1,4 +1,4 @@
-"""The screens of protocol files that have no template of their own: material, then questions.
+"""The screens of protocol files, unless one pick on a template of its own is all: material, then questions.
 
 Options are known by their place, also where one brings a further question: no role gets out (law 4).
 """
@@ -36,7 +36,7 @@ def context(
     parts: Mapping[str, Part],
     given: SubmittedFields,
 ) -> Context:
-    """What `judging/_declared.html` needs beside the context of every screen.
+    """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen.
 
     `texts`: the sentences above all, each with its `label`; `shown` and `requested`: pictures. `questions`: see
     `_question`. Options that several questions share, or that are ranked, are shown once: `numbered` sentences, and

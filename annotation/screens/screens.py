@@ -32,8 +32,8 @@ class Screen:
 
     `previous` has the fields of an earlier answer as shown ({"answer": "2"}), or nothing. `shown` is the context of the
     template: the `captions` and `pictures` that are asked about, the `options` in order (each a caption or a picture
-    with its `place`); for a form also `texts` by role and the protocol's `form`; for a declared protocol what
-    `declared.context` returns. `spoken` is the material's language.
+    with its `place`); for a form also `texts` by role and the protocol's `form`; for a form of a protocol file, and its
+    screens without a template of their own, what `declared.context` returns. `spoken` is the material's language.
     """
 
     lease: UUID
@@ -110,8 +110,8 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
         "option_size": text_size(options),
         "choices": _choices(fixed, picked if picked in {one.identity for one in protocol.fixed} else "", language),
     }
-    if protocol.file and protocol.template == GENERIC:
-        shown |= declared.context(protocol.file, lease, options, parts, previous)
+    if protocol.made_from and (protocol.form or protocol.template == GENERIC):
+        shown |= declared.context(protocol.made_from, lease, options, parts, previous)
     elif protocol.form:
         shown |= _with_form(lease, protocol.form, parts)
     return Screen(lease.token, protocol.template, shown, previous)

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.exports.export import export_split
+from annotation.measures.papers.rank import is_right
 from annotation.models import Judgment, Lease, Outcome, Study
-from annotation.protocols import hard_positive_rank
 from benchmarks.construction.order import perturbed
 from benchmarks.construction.tagging import tagger
 from tests.browser.looking import send
@@ -117,7 +117,7 @@ def test_ranks_of_the_hard_positives(real, sit, tmp_path):
             send(desk, *steps(desk, swapped=wrong and number == 0), "Enter")
         all_done(desk)
     labels = list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
-    assert [hard_positive_rank.is_right(label) for label in labels] == [True] * ROWS + [False] + [True] * (ROWS - 1)
+    assert [is_right(label) for label in labels] == [True] * ROWS + [False] + [True] * (ROWS - 1)
     out = released(study, tmp_path)
     for side, part in rows.items():
         assert (out / side / name).read_text() == json.dumps(part)

@@ -12,10 +12,24 @@ from annotation.measures.papers.base import JudgedTask, share_with_interval, tas
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.declared.measuring import weak_orders
-from annotation.protocols.hard_positive_rank import ROLES, is_right, ranks
+from annotation.protocols.declared.measuring import ranks_of, weak_orders
 from annotation.wording import pseudonym
 from benchmarks.metrics.hard_positive import Answered
+
+_POSITIVES, _NEGATIVE = ("positive", "second_positive"), "negative"
+ROLES = (*_POSITIVES, _NEGATIVE)  # the order in which a label names those that tie
+
+
+def ranks(label: str) -> dict[str, int]:
+    """Role → rank from 1, of which those that tie have the same; nothing where the label is no order."""
+    found = ranks_of(label)
+    return found if set(found) == set(ROLES) else {}
+
+
+def is_right(label: str) -> bool:
+    """Both positives strictly above the negative (Hard Positive §4.1, equation 1). Who cannot judge is not right."""
+    rank = ranks(label)
+    return bool(rank) and all(rank[one] < rank[_NEGATIVE] for one in _POSITIVES)
 
 
 def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
@@ -61,7 +75,7 @@ def as_models_answer(tasks: Iterable[JudgedTask]) -> list[Answered]:
     return found
 
 
-_ABOVE = [(positive, ROLES[-1]) for positive in ROLES[:-1]]
+_ABOVE = [(positive, _NEGATIVE) for positive in _POSITIVES]
 _BELOW = [(negative, positive) for positive, negative in _ABOVE]
 
 

@@ -1,14 +1,14 @@
 """A protocol file as a protocol that stages ask.
 
-An answer that is one pick (of options, fixed answers or points of a scale) is stored as protocols in Python store
-theirs: as the identity of the option. All others are forms, whose labels `answers` describes.
+An answer that is one pick (of options, fixed answers or points of a scale) is stored as the identity of the option. All
+others are forms, whose labels `answers` describes.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from annotation.protocols import base, hard_positive_rank, sugarcrepe_compare
+from annotation.protocols import base
 from annotation.protocols.declared import answers, schema, simulated, tasks, values
 from annotation.protocols.declared.keys import given_keys
 from annotation.protocols.declared.measuring import labels_listed, lists_labels, seen, seen_through
@@ -21,6 +21,32 @@ _CHOSEN = "candidate"  # the role of images that stages choose among
 _BAR = 36  # characters of a row of answers on a phone
 _PICK_PICTURE = gettext_noop("pick a picture")
 _PICK_SENTENCE = gettext_noop("pick a sentence")
+_TIE = gettext_noop("answer it with a tie")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What is a layout's own: its template, its script, and what keys do on its screens."""
+
+    template: str
+    script: str
+    style: str
+    picks: tuple[str, str]
+    keys: tuple[tuple[str, str], ...]
+
+
+_LAYOUTS = {
+    "rank": _Layout(
+        "judging/_rank.html", "js/judging/rank.js", "css/judge-rank.css",
+        ("1 2 3", gettext_noop("rank the marked sentence, and mark the next one")),
+        (("↑ ↓", gettext_noop("mark the sentence above or below")), ("A B C", gettext_noop("mark that sentence"))),
+    ),
+    "compare": _Layout(
+        "judging/_compare.html", "js/judging/compare.js", "css/judge-compare.css",
+        ("1 2", gettext_noop("answer the marked question with that sentence, and mark the next question")),
+        (("↑ ↓", gettext_noop("mark the other question")),),
+    ),
+}  # fmt: skip
 
 
 def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Protocol:
@@ -28,8 +54,9 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
 
     If the file does not decide, a stage's own judgments, tie and rule stand over the file's.
     """
-    like = _like(file)
-    form = None if is_plain(file) else _form(file, like)
+    layout = _LAYOUTS.get(file.layout or "")
+    template = layout.template if layout else _template(file)
+    form = None if is_plain(file) else _form(file, layout)
     has_pictures = any(role.startswith("images.") for role in file.roles)
     return base.Protocol(
         name=name,
@@ -37,10 +64,10 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
         question=file.ask,
         shown=file.shown or _shown(file),
         instructions=(file.instructions, base.PICTURE_CLOSING if has_pictures else base.TEXT_CLOSING),
-        template=like.template if like else _template(file),
+        template=template,
         tasks=partial(tasks.tasks_of, file),
         fixed=_fixed(file) if form is None else (),
-        picks=like.picks if like else _picks(file),
+        picks=layout.picks if layout else _picks(file),
         projections=_projections(file),
         drops=_drops(file) if decides else _drops_of_chosen(file) | _drops(file),
         alike=any(isinstance(one, schema.Pick) and one.alike for one in file.answers),
@@ -50,7 +77,7 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
         form=form,
         file=file if decides else None,
         made_from=file,
-        pick_style=STYLE,
+        pick_style=STYLE if template == GENERIC else "",
     )
 
 
@@ -115,7 +142,7 @@ def _picks(file: ProtocolFile) -> tuple[str, str]:
 
 
 def _template(file: ProtocolFile) -> str:
-    """That of the protocols in Python where the screen is like theirs, so that they look alike."""
+    """That of a pick among pictures or sentences, or of a statement about a picture, where the screen is one."""
     blocks, answer = file.screen, file.answers[0]
     if not is_plain(file) or not _fits_bar(answer) or any(getattr(block, "label", None) for block in blocks):
         return GENERIC
@@ -129,25 +156,6 @@ def _template(file: ProtocolFile) -> str:
     if not options and sorted(one.__name__ for one in kinds) == ["Picture", "Sentence"]:
         return "judging/_verify.html"
     return GENERIC
-
-
-def _like(file: ProtocolFile) -> base.Protocol | None:
-    """The protocol in Python whose form the file's is, if any: then its template, script and keys are taken."""
-    match file.screen, file.answers:
-        case [schema.Picture(label=None)], [schema.Rank(ties=True, required=True) as answer]:
-            counts = [bounds(file.roles[role]) for role in answer.of]
-            three = all(least == most for least, most in counts) and sum(least for least, _ in counts) == 3
-            if three and not any(role.startswith("images.") for role in answer.of):
-                return hard_positive_rank.PROTOCOL
-        case [schema.Sentence(sentence="positive", label=None)], [schema.Pair() as one, schema.Pair() as other]:
-            fixed = {"tie": schema.Fixed(label="Tie", keys=["0", "t"])}
-            alike = all(
-                _options(each, file) == ["captions.negative"] and values.fixed_of(each) == fixed
-                for each in (one, other)
-            )
-            if alike and not one.when and not other.when and one.required and other.required:
-                return sugarcrepe_compare.PROTOCOL
-    return None
 
 
 def _fits_bar(answer: schema.Answer) -> bool:
@@ -235,24 +243,26 @@ def _labels_of(file: ProtocolFile, value: str) -> list[str]:
     return [f"{base.CAPTION_PREFIX if kind != 'images' else ''}{value}" for kind in sorted(kinds)]
 
 
-def _form(file: ProtocolFile, like: base.Protocol | None) -> base.Form:
-    form = base.Form(
+def _form(file: ProtocolFile, layout: _Layout | None) -> base.Form:
+    return base.Form(
         parse=partial(answers.parse, file),
         fill=partial(answers.fill, file),
         simulate=partial(simulated.simulate, file),
         describe=partial(answers.in_words, file),
         describe_fields=partial(answers.fields_in_words, file),
-        script=SCRIPT,
-        style=STYLE,
-        questions=tuple((one.name, one.ask or "") for one in file.answers),
-        keys=_keys(file),
+        script=layout.script if layout else SCRIPT,
+        style=layout.style if layout else STYLE,
+        keys=_keys_of_ties(file) + layout.keys if layout else _keys(file),
         labels=partial(labels_listed, file) if lists_labels(file) else None,
         zooms=any(role.startswith("images.") for role in file.roles),
     )
-    if like is None or like.form is None:
-        return form
-    own = like.form
-    return dataclasses.replace(form, script=own.script, style=own.style, keys=own.keys, zooms=own.zooms)
+
+
+def _keys_of_ties(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
+    """Of comparisons whose layout has one line for both."""
+    given = (one for of_answer in given_keys(file).values() for one in of_answer)
+    ties = {" ".join(one.keys).upper() for one in given if one.value == values.TIE}
+    return tuple((keys, _TIE) for keys in sorted(ties))
 
 
 _HELP = {

@@ -114,14 +114,15 @@ def lists_labels(protocol: ProtocolFile) -> bool:
 def labels_listed(protocol: ProtocolFile, options: Sequence[str]) -> list[str]:
     """The stored answers to a screen with these options, of a protocol that `lists_labels`."""
     each = [
-        _orders(protocol, one, options) if isinstance(one, schema.Rank)
+        orders(protocol, one, options) if isinstance(one, schema.Rank)
         else _values_offered(protocol, one.name, options) or []
         for one in protocol.answers
     ]  # fmt: skip
     return list(map(PARTING.join, product(*each)))
 
 
-def _orders(protocol: ProtocolFile, answer: schema.Rank, options: Sequence[str]) -> list[str]:
+def orders(protocol: ProtocolFile, answer: schema.Rank, options: Sequence[str]) -> list[str]:
+    """Every ranking of these options, as it is stored."""
     shown = {option_name(protocol, option) for option in options}
     names = [name for role in answer.of for name in member_names(protocol, role) if name in shown]
     return list(weak_orders(names) if answer.ties else map(">".join, permutations(names)))

@@ -3,7 +3,8 @@
 The truth about an item is the right answer by construction, or else drawn from the item, the same for everybody. An
 annotator errs in it with the stated rate: on a scale by one point, in a check by statement, in marked words by half the
 rate for each word. Options of a comparison or a ranking have a quality, on average one less for each place further on;
-annotators add noise of four times the rate to it.
+annotators add noise of four times the rate to it. Where the score of a ranking tells which ones are right, the truth is
+one of these.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 from annotation.protocols import base, edits
-from annotation.protocols.declared import answers, schema, values
+from annotation.protocols.declared import answers, measuring, schema, values
 from annotation.protocols.declared.schema import ProtocolFile
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
@@ -74,7 +75,7 @@ class _Asked:
             case schema.Pair():
                 return self._better()
             case schema.Rank():
-                return ">".join(sorted(self._names(), key=self._noisy, reverse=True))
+                return self._ranking(self.answer)
             case schema.Scale():
                 return self._point(values.points(self.answer))
             case schema.Check():
@@ -124,6 +125,16 @@ class _Asked:
         if abs(first - second) < _TIED and values.TIE in fixed:
             return values.TIE
         return one if first >= second else other
+
+    def _ranking(self, answer: schema.Rank) -> str:
+        """Where a view of few rankings tells those that score, one of them; else by quality."""
+        measured = self.file.measure.get(answer.name) or schema.Measure()
+        telling = [table for table in measured.views.values() if measured.score in table.values()]
+        if not telling or not measuring.lists_labels(self.file):
+            return ">".join(sorted(self._names(), key=self._noisy, reverse=True))
+        every = measuring.orders(self.file, answer, self.shown)
+        right = [one for one in every if measuring.seen_through(telling[0], one) == measured.score]
+        return self.rng.choice(every) if self.errs() else self.truth.choice(right)
 
     def _point(self, points: Sequence[str]) -> str:
         right = self._right(points)

@@ -16,7 +16,7 @@ from annotation.protocols import base
 from annotation.protocols.declared import schema, values
 from annotation.protocols.declared.layout import shown_name
 from annotation.protocols.declared.measuring import parents_of
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.declared.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord, is_own, role_name
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced
@@ -55,8 +55,10 @@ def members(item: ItemRecord, carried: base.Carried, role: str, of_all_rounds: b
 def _require(protocol: ProtocolFile, item: ItemRecord, role: str, there: int, count: str) -> None:
     if schema.is_within(there, count):
         return
-    kind, _, name = role.partition(".")
-    lacks = f"item {item.key} has {there} {kind} as {name}; {protocol.name} needs {schema.how_many(count)}"
+    has = _parts_in_words(role, f"{there or 'no'}", one=there == 1 or (not there and bounds(count)[1] == 1))
+    if not there and role.startswith("images.") and bounds(count) == (1, 1):
+        has += ", and no earlier stage has chosen one"
+    lacks = f"item {item.key} has {has}; {protocol.name} needs {schema.how_many(count)}"
     raise base.UnsuitableItem(lacks, needs_in_words(role, count), there)
 
 
@@ -81,9 +83,13 @@ def _require_parents(protocol: ProtocolFile, item: ItemRecord, parts: Mapping[st
 
 def needs_in_words(role: str, count: str) -> str:
     """What an item must have: `2 to 9 candidate images`; in a role of the user's own `1 image as “scene”`."""
-    kind, _, name = role.replace("lists.", "texts.").partition(".")
     many = schema.how_many(count)
-    noun = kind.removesuffix("s") if many == "1" else kind
+    return _parts_in_words(role, many, one=many == "1")
+
+
+def _parts_in_words(role: str, many: str, one: bool) -> str:
+    kind, _, name = role.replace("lists.", "texts.").partition(".")
+    noun = kind.removesuffix("s") if one else kind
     return f"{many} {noun} as “{name}”" if is_own(name) else f"{many} {role_name(name)} {noun}"
 
 

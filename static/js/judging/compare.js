@@ -1,10 +1,10 @@
 // Two questions on one screen: a key answers the one that is marked, and marks the next.
 
 import { kinds } from "./forms.js";
-import { digit, letter } from "./keys.js";
+import { digit, meant } from "./keys.js";
 import { format, say } from "./say.js";
+import { nameOf } from "./screen.js";
 
-const ANSWERS = { 1: "1", 2: "2", 0: "tie", t: "tie" };
 const questions = (node) => [...node.querySelectorAll(".compare-question")];
 const answered = (question) => question.querySelector("input:checked");
 const marked = (node) => node.querySelector(".compare-question[aria-current]");
@@ -46,30 +46,26 @@ function go(node, question) {
 }
 
 function key(event, { node }) {
-  const place = digit(event);
-  if (event.shiftKey && place === null) return false;
-  const value = ANSWERS[place ?? letter(event)];
-  if (value) return answer(node, value);
+  if (event.shiftKey && digit(event) === null) return false;
+  const input = meant(event, marked(node).querySelectorAll("input"));
+  if (input) return answer(node, input);
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (!by || event.target.closest("input")) return false;
   const question = next(node, marked(node), by);
   go(node, question);
   const radio = answered(question);
-  const state = radio ? format(gettext("Answered: %(answer)s."), { answer: words(radio) }) : gettext("Not answered yet.");
+  const state = radio ? format(gettext("Answered: %(answer)s."), { answer: nameOf(radio) }) : gettext("Not answered yet.");
   say(`${asks(question)} ${state}`, true);
   return true;
 }
 
-const words = (radio) => radio.labels[0].textContent.replace(/^\s*\d/, "").trim();
-
-function answer(node, value) {
+function answer(node, radio) {
   const question = marked(node);
-  const radio = question.querySelector(`input[value="${value}"]`);
   radio.checked = true;
   radio.dispatchEvent(new Event("change", { bubbles: true }));
   go(node, next(node, question));
   const open = questions(node).find((one) => !answered(one));
-  say(`${asks(question)} ${words(radio)}. ${open ? asks(open) : gettext("Both questions are answered. Press Enter to submit.")}`, true);
+  say(`${asks(question)} ${nameOf(radio)}. ${open ? asks(open) : gettext("Both questions are answered. Press Enter to submit.")}`, true);
   return true;
 }
 

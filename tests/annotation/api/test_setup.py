@@ -76,7 +76,7 @@ WRONG = [
     ({"protocol": "verify", "stages": {"verify": {"promotion": "closing"}}}, "stages.verify.promotion", "Leave it out"),
     ({"protocol": "verify", "stages": {"verify": {"strategy": "batches"}}}, "stages.verify.batch_size", "Enter the"),
     ({"protocol": "verify", "currency": "EURO"}, "currency", "3 characters"),
-    ({"protocol": "sugarcrepe-compare"}, "", "sugarcrepe-compare compares two"),
+    ({"protocol": "sugarcrepe-compare"}, "", "sugarcrepe-compare needs 2"),
 ]
 
 

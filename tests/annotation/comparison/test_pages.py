@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.designs.plan import StagePlan
+from annotation.measures.papers.rank import ROLES
 from annotation.models import Study
 from annotation.protocols.base import caption_role
-from annotation.protocols.hard_positive_rank import ROLES
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import paper_tables

@@ -10,7 +10,7 @@ from annotation.measures.agreement import RatingTable, cohen_kappas, mean_kappa
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.judgments import JudgmentRow, Judgments
 from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs
-from annotation.protocols.bivlc_choose import any_or_none
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.exports.test_export import with_originals
 from tests.annotation.measures.test_agreement import some_rows
 from tests.builders import crowds, studies
@@ -46,7 +46,7 @@ def differing(ours: dict, theirs: dict) -> list:
 def test_every_number_is_that_of_an_independent_script_on_the_export(tmp_path):
     stage = crowds.stage(items=16, people=3, overlap=2)
     export_split(study=with_originals(stage.study), out=tmp_path / "split", by="test")
-    for view, see in (("answer", str), ("any or none", any_or_none)):
+    for view, see in (("answer", str), ("any or none", PROTOCOLS["bivlc-choose"].projections["any or none"])):
         theirs = agreement_page.figures(agreement_page.stages(tmp_path / "split")[stage.name], see)
         ours = agreement.stage_agreement(stage, view)
         assert ours["labels"] == theirs["labels"]

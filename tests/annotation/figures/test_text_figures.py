@@ -6,12 +6,12 @@ import pytest
 
 from annotation.measures.papers import compare, edits, rank, triplet
 from annotation.measures.papers.base import CountedJudgment, JudgedTask
+from annotation.measures.papers.compare import QUESTIONS
+from annotation.measures.papers.rank import ROLES, is_right
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
 from annotation.protocols.declared.measuring import weak_orders
-from annotation.protocols.hard_positive_rank import ROLES, is_right
-from annotation.protocols.sugarcrepe_compare import QUESTIONS
 from benchmarks.metrics import hard_positive
 
 CAPTION, SECOND, NEGATIVE = "caption-positive-0", "caption-second_positive-0", "caption-negative-0"

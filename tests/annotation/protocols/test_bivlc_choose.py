@@ -3,8 +3,10 @@
 import pytest
 
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.bivlc_choose import PROTOCOL
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import item
+
+PROTOCOL = PROTOCOLS["bivlc-choose"]
 
 
 def test_it_shows_the_negative_caption_and_the_candidates():
@@ -20,7 +22,7 @@ def test_of_several_rounds_the_last_is_asked():
 @pytest.mark.parametrize(
     ("lacking", "words"),
     [
-        (item(images=["positive", "candidate"]), "item 7 has 1 candidate images"),
+        (item(images=["positive", "candidate"]), "item 7 has 1 candidate image;"),
         (item(images=["candidate"] * 10), "item 7 has 10 candidate images"),
         (item(captions=["positive"]), "item 7 has no negative caption"),
     ],

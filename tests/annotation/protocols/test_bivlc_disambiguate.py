@@ -3,9 +3,10 @@
 import pytest
 
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.bivlc_disambiguate import PROTOCOL
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import BOTH, item
 
+PROTOCOL = PROTOCOLS["bivlc-disambiguate"]
 SHOWS = ("caption-positive-0",)
 
 
@@ -24,9 +25,9 @@ def test_what_a_stage_chose_goes_before_what_the_item_brought():
 @pytest.mark.parametrize(
     ("lacking", "words"),
     [
-        (item(captions=["negative"]), "item 7 has no positive caption"),
+        (item(captions=["negative"], images=BOTH), "item 7 has no positive caption"),
         (item(images=["negative"]), "item 7 has no positive image"),
-        (item(), "item 7 has no negative image, and no stage before has chosen one"),
+        (item(), "item 7 has no negative image, and no earlier stage has chosen one"),
     ],
 )
 def test_an_item_that_lacks_something_is_named_with_what_it_lacks(lacking, words):

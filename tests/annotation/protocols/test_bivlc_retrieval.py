@@ -3,10 +3,10 @@
 import pytest
 
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.bivlc_i2t import PROTOCOL as I2T
-from annotation.protocols.bivlc_t2i import PROTOCOL as T2I
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import BOTH, item
 
+I2T, T2I = PROTOCOLS["bivlc-i2t"], PROTOCOLS["bivlc-t2i"]
 CAPTIONS = ("caption-positive-0", "caption-negative-0")
 CHOSEN = {"negative": "candidate-3"}
 

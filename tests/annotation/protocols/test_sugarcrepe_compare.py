@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.protocols.base import Answer, InvalidAnswer, TaskSpec, UnsuitableItem
-from annotation.protocols.sugarcrepe_compare import PROTOCOL
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import item
 from tests.annotation.protocols.phrases import in_english
 
+PROTOCOL = PROTOCOLS["sugarcrepe-compare"]
 FORM = PROTOCOL.form
 OPTIONS = ("caption-negative-0", "caption-negative-1")
 TEXTS = dict.fromkeys(OPTIONS, "A dog.")
@@ -42,8 +43,8 @@ def test_an_image_is_not_shown():
     ("captions", "words"),
     [
         (["negative", "negative"], "item 7 has no positive caption"),
-        (["positive"], "item 7 has 0 negative captions"),
-        (["positive", "negative"], "item 7 has 1 negative captions"),
+        (["positive"], "item 7 has no negative captions; sugarcrepe-compare needs 2"),
+        (["positive", "negative"], "item 7 has 1 negative caption;"),
         (["positive", "negative", "negative", "negative"], "item 7 has 3 negative captions"),
     ],
 )
@@ -76,7 +77,8 @@ def test_both_questions_must_be_answered(given, shown):
     if not lacking:
         assert FORM.parse(given, shown, TEXTS).label in LABELS
         return
-    with pytest.raises(InvalidAnswer, match={"sense": "makes more sense", "fluency": "is more fluent"}[lacking[0]]):
+    asked = {"sense": "Which makes more sense", "fluency": "Which is more fluent"}[lacking[0]]
+    with pytest.raises(InvalidAnswer, match=f"{asked}|not one of the answers on this screen"):
         FORM.parse(given, shown, TEXTS)
 
 
@@ -100,10 +102,10 @@ def test_what_is_made_up_is_an_answer_that_does_not_hang_on_the_order_drawn(seed
 
 
 def test_managers_read_what_was_said():
-    assert FORM.describe(Answer("negative-1/tie")) == "sense: negative 2, fluency: tie"
+    assert FORM.describe(Answer("negative-1/tie")) == "sense: negative 2; fluency: Tie"
     assert FORM.describe(Answer("cannot_judge")) == "cannot judge"
 
 
 def test_annotators_read_their_answer_by_the_sentences_they_saw():
-    said = FORM.describe_fields({"sense": "2", "fluency": "tie"}, ["A horse rides.", "A man rides."])
-    assert in_english(said) == "Makes more sense: “A man rides.”. More fluent: a tie."
+    said = FORM.describe_fields({"sense": "2", "fluency": "tie"}, ["A horse rides.", "A man rides."], OPTIONS)
+    assert in_english(said) == "Which makes more sense? “A man rides.” Which is more fluent? Tie"

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from annotation.protocols.base import TaskSpec, UnsuitableItem
-from annotation.protocols.verify import PROTOCOL
+from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.protocols.items import BOTH, item
 
+PROTOCOL = PROTOCOLS["verify"]
 POSITIVE = TaskSpec(("positive-0", "caption-positive-0"), (), "positive")
 KEYS = Path(__file__).resolve().parents[3] / "static" / "js" / "judging" / "keys.js"
 

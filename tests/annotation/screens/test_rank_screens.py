@@ -34,7 +34,7 @@ def send(client, who, fields: dict[str, str], **asked):
 
 def checked(page: str) -> dict[str, str]:
     """Field → value of what is filled in on the first screen of a page."""
-    found = re.findall(r'name="([\w-]+)" value="(\w+)" checked', FRAGMENT.search(page)[0])
+    found = re.findall(r'name="([\w-]+)"\s+value="(\w+)"(?: data-keys="[^"]*")? checked', FRAGMENT.search(page)[0])
     return dict(found)
 
 
@@ -128,10 +128,14 @@ def test_a_comparison_is_stored_by_identity_and_comes_back_as_it_was_given(clien
 @pytest.mark.parametrize(
     ("made", "fields", "asks"),
     [
-        (ranking_screens.ranking, {"step-1": "1", "step-3": "2"}, "Rank sentence B"),
-        (ranking_screens.ranking, {"step-1": "1", "step-2": "2", "step-3": "4"}, "Rank sentence C"),
-        (ranking_screens.comparing, {"sense": "1"}, "Choose the sentence that is more fluent, or a tie."),
-        (ranking_screens.comparing, {"fluency": "1", "sense": "none"}, "Choose the sentence that makes more sense"),
+        (ranking_screens.ranking, {"step-1": "1", "step-3": "2"}, "How well does each sentence describe"),
+        (
+            ranking_screens.ranking,
+            {"step-1": "1", "step-2": "2", "step-3": "4"},
+            "not one of the answers on this screen",
+        ),
+        (ranking_screens.comparing, {"sense": "1"}, "Answer this question: Which is more fluent?"),
+        (ranking_screens.comparing, {"fluency": "1", "sense": "none"}, "not one of the answers"),
     ],
 )
 def test_what_is_missing_is_asked_for_and_nothing_is_stored(client, made, fields, asks):

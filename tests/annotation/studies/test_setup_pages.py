@@ -133,7 +133,7 @@ def test_a_name_that_is_taken_is_refused(client, manager):
 def test_a_benchmark_that_does_not_suit_is_explained(client, manager):
     benchmark = studies.benchmark(candidates=1)
     answer = client.post(NEW, start(client, protocol=ONE, benchmark=benchmark.pk))
-    assert answer.status_code == 422 and "has 1 candidate images" in answer.content.decode()
+    assert answer.status_code == 422 and "has 1 candidate image;" in answer.content.decode()
     assert not Study.objects.exists()
 
 
@@ -525,7 +525,7 @@ def test_one_question_by_command_has_the_pages_settings(protocol):
 
 def test_the_command_names_what_does_not_suit_and_what_is_not_there():
     studies.benchmark(name="Small", candidates=1)
-    with pytest.raises(CommandError, match="has 1 candidate images"):
+    with pytest.raises(CommandError, match="has 1 candidate image;"):
         call_command("create_study", "Small", "--protocol", ONE)
     with pytest.raises(CommandError, match=r"no benchmark 'Big'\. Import it first"):
         call_command("create_study", "Big", "--protocol", ONE)

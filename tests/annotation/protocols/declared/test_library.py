@@ -1,33 +1,18 @@
-"""The files of the library: what each asks of an item of its kind, and those that say again what a protocol in Python
-says.
-"""
+"""The files of the library: what each asks of an item of its kind, and how its answers decide."""
 
 from random import Random
 
 import pytest
 
-from annotation.measures.declared import seen_through
-from annotation.protocols.base import CANNOT_JUDGE, Answer, UnsuitableItem, caption_identity
-from annotation.protocols.declared import answers, library, values
+from annotation.protocols.base import Answer
+from annotation.protocols.declared import answers, library
 from annotation.protocols.declared.compile import as_protocol, is_plain
 from annotation.protocols.declared.decisions import decide_item
-from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.declared.simulated import simulate
 from annotation.protocols.declared.tasks import tasks_of
 from annotation.protocols.declared.walk import made_up_item, texts_of
-from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 from tests.annotation.protocols.declared.files import changed, read
-from tests.annotation.protocols.items import item
-
-AGAIN = sorted(set(library.names()) & set(PROTOCOLS))
-ITEMS = [
-    item(["positive", "negative", "second_positive"], ["positive", "negative"]),
-    item(["positive", "negative"], ["positive"]),
-    item(["positive", "negative"], ["positive", *["candidate"] * 4], rounds=[1, 1, 1, 2, 2]),
-    item(["positive", "negative", "negative"], []),
-    item(["negative"], ["candidate"] * 10),
-]
 
 
 @pytest.mark.parametrize("most", [False, True])
@@ -111,79 +96,3 @@ def test_answers_to_a_form_are_listed_where_they_are_few(name, count):
     listed = as_protocol(file, name).form.labels
     options = tasks_of(file, made_up_item(file, limit=9), {})[0].options
     assert (len(set(listed(options))) if listed else None) == count
-
-
-@pytest.mark.parametrize("name", AGAIN)
-def test_it_makes_the_same_tasks_as_the_protocol_in_python(name):
-    ours, theirs = library.shipped(name), PROTOCOLS[name]
-    compared = 0
-    for record in ITEMS:
-        for carried in ({}, {"negative": "candidate-3"}):
-            try:
-                expected = theirs.tasks_for(record, carried)
-            except UnsuitableItem:
-                continue
-            assert tasks_of(ours, record, carried) == expected
-            compared += 1
-    assert compared
-
-
-@pytest.mark.parametrize("name", AGAIN)
-def test_it_says_and_asks_the_same(name):
-    ours, theirs = as_protocol(library.shipped(name), name), PROTOCOLS[name]
-    said = ("title", "question", "shown", "instructions", "fixed", "leaks", "measures", "alike")
-    assert {one: getattr(ours, one) for one in said} == {one: getattr(theirs, one) for one in said}
-
-
-def stored(of: ProtocolFile, name: str) -> list[tuple[str, str]]:
-    """The values of an answer as the file has them, and as the protocol in Python stores them."""
-    answer = of.answers[0]
-    pairs = [(value, value) for value in values.fixed_of(answer)]
-    for role in values.options_of(of, answer):
-        kind, _, plain = role.partition(".")
-        members = values.member_names(of, role)
-        identities = [f"{plain}-{place}" for place in range(len(members))]
-        if kind == "captions":
-            identities = [caption_identity(plain)] if len(members) == 1 else [f"caption-{one}" for one in identities]
-        pairs += zip(members, identities, strict=True)
-    return pairs
-
-
-@pytest.mark.parametrize("name", [name for name in AGAIN if PROTOCOLS[name].form is None])
-def test_it_keeps_drops_and_sees_the_same(name):
-    ours, theirs = library.shipped(name), PROTOCOLS[name]
-    address = ours.answers[0].name
-    for value, identity in stored(ours, name):
-        found = decide_item(ours, [value] * ours.judgments)
-        assert (found.outcome, found.reason) == (value, theirs.reason(identity))
-        views = ours.measure[address].views
-        assert {view: seen_through(table, value) for view, table in views.items()} == {
-            view: of(identity) for view, of in theirs.projections.items()
-        }
-    for question in {task.question for record in ITEMS for task in _tasks(theirs, record)}:
-        options = [identity for _, identity in stored(ours, name)]
-        named = {identity: value for value, identity in stored(ours, name)}
-        right = named.get(theirs.right_answer(question, options), "")
-        assert answers.right_answer(ours, address, question) == right
-
-
-def _tasks(protocol, record) -> list:
-    try:
-        return protocol.tasks_for(record, {})
-    except UnsuitableItem:
-        return []
-
-
-def test_rankings_are_right_where_they_were():
-    view = library.shipped("hard-positive-rank").measure["step"].views["both above the negative"]
-    theirs = PROTOCOLS["hard-positive-rank"].projections["both above the negative"]
-    orders = [
-        "positive>second_positive>negative",
-        "positive=second_positive>negative",
-        "positive=negative>second_positive",
-        "second_positive>negative=positive",
-        "negative>positive=second_positive",
-        "positive=second_positive=negative",
-    ]
-    assert [seen_through(view, one) for one in orders] == [theirs(one) for one in orders]
-    assert seen_through(view, CANNOT_JUDGE) == theirs(CANNOT_JUDGE)

@@ -115,15 +115,17 @@ def test_a_check_is_of_all_texts_of_its_role():
 
 def test_what_uses_the_first_refuses_none():
     of = protocol(("item.images.scene", "first"), ("answers", [YES]))
-    with pytest.raises(UnsuitableItem, match="0 images as scene; fits needs 1 or more"):
+    with pytest.raises(
+        UnsuitableItem, match="no image as “scene”, and no earlier stage has chosen one; fits needs 1 or more"
+    ):
         made(of, item(["positive", "negative", "more"], []))
 
 
 @pytest.mark.parametrize(
     ("captions", "images", "words"),
     [
-        (["positive"], ["positive"], "0 captions as negative; image-caption-foil needs 1"),
-        (["positive", "negative"], ["positive", "positive"], "2 images as positive; image-caption-foil needs 1"),
+        (["positive"], ["positive"], "no negative caption; image-caption-foil needs 1"),
+        (["positive", "negative"], ["positive", "positive"], "2 positive images; image-caption-foil needs 1"),
     ],
 )
 def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images, words):

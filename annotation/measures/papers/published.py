@@ -1,0 +1,30 @@
+"""The agreement between annotators that papers report, by the protocol that asks their question. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedAgreement:
+    """What a paper reports: Cohen's kappa of each of its `pairs` of annotators, on the projection named `on`."""
+
+    paper: str
+    on: str
+    pairs: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return sum(self.pairs) / len(self.pairs)
+
+    @property
+    def lowest(self) -> float:
+        return min(self.pairs)
+
+    @property
+    def highest(self) -> float:
+        return max(self.pairs)
+
+
+PUBLISHED: Mapping[str, PublishedAgreement] = {
+    "bivlc-choose": PublishedAgreement("BiVLC", "any or none", (0.66, 0.43, 0.56, 0.43, 0.38)),  # Table 7
+}
