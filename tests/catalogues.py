@@ -20,7 +20,6 @@ from django.utils.translation.template import templatize
 
 from annotation.protocols.declared import library
 from annotation.protocols.declared.schema import Strict
-from annotation.protocols.registry import PROTOCOLS
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "annotation" / "locale"
@@ -56,7 +55,7 @@ def english(domain: str) -> Catalog:
                 for line, message, _, context in extract(method, source, KEYWORDS, options=OPTIONS):
                     found.add(message, locations=[(str(path.relative_to(ROOT)), line)], context=context)
     if domain == "django":
-        for name in sorted(set(library.names()) & set(PROTOCOLS)):
+        for name in library.names():
             location = str((library.FOLDER / f"{name}.yaml").relative_to(ROOT))
             for text in dict.fromkeys(read_by_annotators(library.shipped(name))):
                 found.add(text, locations=[(location, 1)])

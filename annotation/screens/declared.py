@@ -183,7 +183,8 @@ def _called(part: Part, number: object) -> str:
 
 def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: SubmittedFields) -> list[Context]:
     """The statements, or the texts of the list by their places."""
-    said = list(answer.statements.items()) or [(str(n), part["text"]) for n, part in enumerate(texts, 1)]
+    said = [(one, gettext(text)) for one, text in answer.statements.items()]
+    said = said or [(str(n), part["text"]) for n, part in enumerate(texts, 1)]
     return [
         {
             "field": f"{name}-{one}",

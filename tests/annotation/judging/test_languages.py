@@ -5,15 +5,17 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+import yaml
 from django.template.base import Lexer, TokenType
 
 from annotation.models import Annotator, Judgment
+from annotation.protocols.declared import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle
 from annotation.studies.instructions import default_instructions
 from tests import catalogues
 from tests.annotation.judging.test_pages import home, screen, send
-from tests.builders import studies
+from tests.builders import declared, studies
 
 ROOT = catalogues.ROOT
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
@@ -195,6 +197,27 @@ def test_default_instructions_come_in_every_language(client, ann):
     assert len(shapes) == 1  # as many paragraphs and points in each
     page = client.get(f"{home(ann)}?rules", headers={"accept-language": "de"}).text
     assert first.translations["de"][:20] in page and '<div class="prose" lang="de" dir="auto">' in page
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_protocol_of_the_library_speaks_the_annotators_language(client, name):
+    """Its screen and its instructions, published as it is."""
+    who, file = studies.annotator(declared.asked(name)), library.shipped(name)
+    headers = {"accept-language": "es"}
+    reader = _Words()
+    for address in (home(who), f"{home(who)}?rules"):
+        reader.feed(client.get(address, headers=headers).text)
+    read = {" ".join(words.split()) for words in reader.found}
+    spanish = {one.id: one.string for one in catalogues.translated("django", "es")}
+    english = {text for text in catalogues.read_by_annotators(file) if spanish[text] != text}
+    assert read & {text.splitlines()[0] for text in english} == set()
+    assert any(spanish[file.ask] in one for one in read)
+
+
+def test_statements_of_a_check_are_translated(client):
+    study = declared.of_file(yaml.safe_load(declared.MIXED.replace("It is sharp", "Both"))).study
+    page = client.get(home(studies.annotator(study)), headers={"accept-language": "de"}).text
+    assert 'aria-label="Beide"' in page and 'aria-label="It is whole"' in page
 
 
 def test_own_instructions_are_shown_as_they_are_where_they_are_not_translated(client, ann):
