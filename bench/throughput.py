@@ -89,7 +89,7 @@ def fill(file: str):
     """A study with its items' texts and images: of bivlc-choose, or of the library's protocol file of that name."""
     from annotation.designs.plan import StagePlan
     from annotation.protocol_files.publish import publish
-    from annotation.protocols.declared import library, schema
+    from annotation.protocols import library, schema
     from annotation.studies.lifecycle import create_study
     from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage
 

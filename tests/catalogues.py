@@ -18,8 +18,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.utils.translation.template import templatize
 
-from annotation.protocols.declared import library
-from annotation.protocols.declared.schema import Strict
+from annotation.protocols import library
+from annotation.protocols.schema import Strict
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCALE = ROOT / "annotation" / "locale"

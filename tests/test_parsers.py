@@ -11,10 +11,9 @@ import pytest
 from annotation.checks import parsing
 from annotation.exports import markdown as cards
 from annotation.protocol_files.drafts import title_in
-from annotation.protocols import edits
-from annotation.protocols.declared import library
-from annotation.protocols.declared.ratings import read_rated
-from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols import edits, library
+from annotation.protocols.ratings import read_rated
+from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import name_and_version
 from annotation.releases.documents import hub_metadata
 from annotation.studies import instructions

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from annotation.models import Flag, Stage
 from annotation.pipeline import task_creation
-from annotation.protocols import answers as protocols_answers
+from annotation.protocols import answer_words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
 from annotation.protocols.registry import protocol_named
@@ -111,15 +111,15 @@ def parts_named(there: Mapping[str, Part], identities: Iterable[str]) -> list[Pa
 
 def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer], order: Sequence[str]) -> list[Side]:
     """The options as an adjudicator sees them, before other answers; the first of equal ones."""
-    counts = Counter(protocols_answers.agreement_key(protocol, answer) for answer in given)
-    first = {protocols_answers.agreement_key(protocol, answer): answer for answer in reversed(given)}
+    counts = Counter(answer_words.agreement_key(protocol, answer) for answer in given)
+    first = {answer_words.agreement_key(protocol, answer): answer for answer in reversed(given)}
     places = {option: place for place, option in enumerate(order, 1)}
     found = []
     for key in sorted(counts, key=lambda key: (places.get(first[key].label, len(places) + 1), -counts[key])):
         answer = first[key]
         part = there.get(answer.label) or Part(answer.label)
         picked = protocol.form is None and answer.label in places
-        said = label(part, places[answer.label]) if picked else protocols_answers.answer_in_words(protocol, answer)
+        said = label(part, places[answer.label]) if picked else answer_words.answer_in_words(protocol, answer)
         found.append(Side(part, said, counts[key]))
     return found
 

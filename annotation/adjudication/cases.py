@@ -19,11 +19,10 @@ from annotation.permissions import whole_number
 from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers, rule_about
-from annotation.protocols import answers as protocols_answers
-from annotation.protocols import base
+from annotation.protocols import answer_words, base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
-from annotation.protocols.declared.keys import keys_on_screen
+from annotation.protocols.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import readable_label
@@ -175,7 +174,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     options = _given(task, rule_about(stage, task.item_id), said) if protocol.form else _options(task, there, counts)
     fixed = [
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
-        for one in protocols_answers.fixed_choices(protocol)
+        for one in answer_words.fixed_choices(protocol)
     ]
     texts = [one.part.text if one.part else one.label for one in options]
     keys = keys_on_screen(texts, [one.keys.split() for one in fixed])
@@ -203,7 +202,7 @@ def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
         return [judgment.reason for judgment in judgments if judgment.reason]
     dropping = [judgment for judgment in judgments if protocol.reason(judgment.answer)]
     return [
-        protocols_answers.answer_in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
+        answer_words.answer_in_words(protocol, base.Answer(one.answer, one.content)) if one.content else one.reason
         for one in dropping
     ]
 
@@ -212,8 +211,8 @@ def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[An
     """The outcome's answer as labelled here."""
     if protocol.form:
         said = base.Answer(outcome.outcome, outcome.content)
-        return protocols_answers.outcome_in_words(protocol, said) if said.label else ""
-    identities = [*options_in_order(task), *protocols_answers.fixed_labels(protocol)]
+        return answer_words.outcome_in_words(protocol, said) if said.label else ""
+    identities = [*options_in_order(task), *answer_words.fixed_labels(protocol)]
     labels = {identity: one.label for identity, one in zip(identities, answers, strict=True)}
     return labels.get(outcome.outcome, outcome.outcome if protocol.file else "")  # a mean is the label of no answer
 
@@ -253,7 +252,7 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
 def _given(task: Task, rule: Rule, said: Sequence[base.Answer]) -> list[Answer]:
     """The answers given, without fixed ones, each once as first given."""
     protocol = rule.protocol
-    fixed = protocols_answers.fixed_labels(protocol)
+    fixed = answer_words.fixed_labels(protocol)
     counts: Counter[str] = Counter()
     first: dict[str, base.Answer] = {}
     for answer in said:
@@ -264,7 +263,7 @@ def _given(task: Task, rule: Rule, said: Sequence[base.Answer]) -> list[Answer]:
     order = sorted(first, key=lambda token: task_creation.random_rank("adjudicate", task.pk, token))
     return [
         Answer(
-            token, protocols_answers.answer_in_words(protocol, first[token]), counts[token], keys=str(place),
+            token, answer_words.answer_in_words(protocol, first[token]), counts[token], keys=str(place),
             decides=_decides(rule, first[token]),
         )
         for place, token in enumerate(order, 1)

@@ -15,7 +15,7 @@ from annotation.judging import flags
 from annotation.models import Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import audits, outcomes, promotion
-from annotation.protocols.answers import fixed_labels
+from annotation.protocols.answer_words import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
 from annotation.protocols.registry import protocol_named

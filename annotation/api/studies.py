@@ -26,7 +26,7 @@ from annotation.figures import agreement
 from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Role, Stage, Study
 from annotation.pipeline.outcomes import rule_of
-from annotation.protocols.declared import in_words
+from annotation.protocols import in_words
 from annotation.protocols.registry import protocol_named
 from benchmarks.api.commands import Command
 from benchmarks.api.endpoints import Counted, Endpoint, OffsetFilters

@@ -11,11 +11,9 @@ from annotation.charts import study as study_charts
 from annotation.figures import agreement
 from annotation.models import Stage
 from annotation.pipeline.outcomes import rule_of
-from annotation.protocols import answers as protocols_answers
-from annotation.protocols import base
+from annotation.protocols import answer_words, base, schema
+from annotation.protocols import answers as declared_answers
 from annotation.protocols.base import Answer
-from annotation.protocols.declared import answers as declared_answers
-from annotation.protocols.declared import schema
 from annotation.protocols.registry import protocol_named
 from annotation.wording import readable_label
 from benchmarks.formats import csv_text
@@ -207,7 +205,7 @@ def _in_words(stage: Stage, label: str, view: str) -> str:
     if isinstance(answer, schema.Scale | schema.Pick | schema.Pair | schema.Rank):
         return declared_answers.value_in_words(answer, label)
     try:
-        return protocols_answers.answer_in_words(protocol, Answer(label))
+        return answer_words.answer_in_words(protocol, Answer(label))
     except (ValueError, KeyError, IndexError):
         return readable_label(label)
 

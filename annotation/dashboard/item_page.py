@@ -16,7 +16,7 @@ from annotation.dashboard import item_list
 from annotation.figures.edit_names import Edits, edits_of, name_of_edit
 from annotation.measures.scores import task_scores
 from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Outcome, Stage, Study, Task
-from annotation.protocols import answers
+from annotation.protocols import answer_words
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
@@ -122,14 +122,16 @@ def _person(outcome: Outcome) -> str:
 
 
 def _outcome_words(protocol: Protocol, outcome: Answer, edits: Edits) -> str:
-    return _words(protocol, outcome, edits) if outcome.label in edits else answers.outcome_in_words(protocol, outcome)
+    return (
+        _words(protocol, outcome, edits) if outcome.label in edits else answer_words.outcome_in_words(protocol, outcome)
+    )
 
 
 def _words(protocol: Protocol, answer: Answer, edits: Edits) -> str:
     """An answer in words; another annotator's edit by its name in exports."""
     if answer.label in edits:
         return str(name_of_edit(edits, answer.label))
-    return answers.answer_in_words(protocol, answer)
+    return answer_words.answer_in_words(protocol, answer)
 
 
 def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: Item, edits: Edits) -> None:

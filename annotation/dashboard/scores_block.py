@@ -5,8 +5,8 @@ from typing import Any
 from annotation.charts.scores import score_plots
 from annotation.charts.study import Subject
 from annotation.measures.types import Figures
+from annotation.protocols import schema
 from annotation.protocols.base import Protocol
-from annotation.protocols.declared import schema
 from annotation.wording import exact, readable_label
 
 

@@ -39,9 +39,9 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import audits, dawid_skene
+from annotation.protocols import in_words
 from annotation.protocols.base import Answer, Protocol
-from annotation.protocols.declared import in_words
-from annotation.protocols.declared.compile import is_plain
+from annotation.protocols.compile import is_plain
 from annotation.protocols.registry import protocol_named
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases import page as releases_page

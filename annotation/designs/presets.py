@@ -12,7 +12,7 @@ from annotation.designs.plan import Assumptions, StagePlan
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
 from annotation.protocols.base import Carried, UnsuitableItem
 from annotation.protocols.registry import base_name, protocol_named
-from annotation.protocols.rules import declared_settings
+from annotation.protocols.rules import settings_of_file
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 _SECONDS = 12  # per screen; our assumption: a survey of 100 questions takes 20 minutes
@@ -163,7 +163,7 @@ def single_stage(protocol: str) -> Preset:
     """One stage of a protocol, without a paper's numbers."""
     found = protocol_named(protocol)
     if found.file:
-        settings = declared_settings(found.file)
+        settings = settings_of_file(found.file)
     else:
         alone = found.measures or bool(found.edits)
         settings = {"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)}

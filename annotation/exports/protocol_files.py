@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from annotation.models import ProtocolVersion, Stage
-from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import name_and_version, protocol_named
+from annotation.protocols.schema import ProtocolFile
 
 FOLDER = "protocols"
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from annotation.exports.markdown import text, yaml_text
 from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Strategy, Study
+from annotation.protocols import in_words
 from annotation.protocols.decision_rule import CONFIRM_CAP
-from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
 from annotation.wording import exact
 

@@ -16,9 +16,9 @@ from annotation.figures.attributes import attributes_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Kind, Stage, Study, Task
 from annotation.pipeline import dawid_skene
+from annotation.protocols import in_data, schema
 from annotation.protocols.decision_rule import DAWID_SKENE
-from annotation.protocols.declared import in_data, schema
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.schema import ProtocolFile
 from annotation.sql import copy_tables, of_each, stream
 from annotation.wording import pseudonym
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from annotation.exports.protocol_files import files_of
 from annotation.figures.edit_names import Edits, name_of_edit
 from annotation.models import Stage
+from annotation.protocols import in_data
 from annotation.protocols.base import CAPTION_PREFIX, Carried, caption_identity, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
-from annotation.protocols.declared import in_data
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from annotation.wording import pseudonym

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 
 from annotation.models import Stage
-from annotation.protocols.declared.measuring import Attributes
+from annotation.protocols.measuring import Attributes
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 

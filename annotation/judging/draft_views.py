@@ -24,8 +24,8 @@ from annotation.protocol_files.consequences import consequences_of
 from annotation.protocol_files.publish import digest_of
 from annotation.protocol_files.views import draft_for
 from annotation.protocols.base import CANNOT_JUDGE, UnsuitableItem
-from annotation.protocols.declared.compile import is_plain
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.compile import is_plain
+from annotation.protocols.schema import ProtocolFile
 from annotation.screens.trial import leases_under, random_items
 from annotation.studies import markdown
 from annotation.studies.instructions import default_instructions

@@ -25,7 +25,7 @@ from annotation import permissions
 from annotation.judging.views import refused, submission_of, uuid_of, wants_json
 from annotation.models import Annotator, Lease, Role, Seat, Stage
 from annotation.permissions import Desk
-from annotation.protocols.answers import answer_in_words
+from annotation.protocols.answer_words import answer_in_words
 from annotation.protocols.base import CANNOT_JUDGE, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens import errors

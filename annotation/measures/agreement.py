@@ -22,8 +22,8 @@ from annotation.measures.ratings import Rating, RatingColumns, distinct, in_orde
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import NOMINAL, ORDINAL, RANK, Projection, Scale, View
-from annotation.protocols.declared.decisions import mean_ranks
-from annotation.protocols.declared.measuring import ranks_of
+from annotation.protocols.decisions import mean_ranks
+from annotation.protocols.measuring import ranks_of
 
 NO_PAIRS = "no item has two judgments"
 NO_SHARED_ITEMS = "no two annotators judged the same item"

@@ -9,13 +9,13 @@ from annotation.measures.rank_agreement import mean_tau_b
 from annotation.measures.ratings import Rating
 from annotation.measures.reliability import reliability
 from annotation.measures.types import Figures
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Decision, Posterior
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import Attributes, level_of, parts_of_value, ranks_of, seen_through
-from annotation.protocols.declared.ratings import Rated
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.decisions import decide_item, kinds_of
+from annotation.protocols.measuring import Attributes, level_of, parts_of_value, ranks_of, seen_through
+from annotation.protocols.ratings import Rated
+from annotation.protocols.schema import ProtocolFile
 
 _OF_LEVEL = {
     "nominal": ("percent", "cohen_mean", "alpha_nominal"),

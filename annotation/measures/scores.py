@@ -14,12 +14,12 @@ from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import student_t_95
 from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Figures
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import in_own_names, is_plain
-from annotation.protocols.declared.decisions import mean_ranks
-from annotation.protocols.declared.measuring import Attributes, parents_of, seen_through
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.compile import in_own_names, is_plain
+from annotation.protocols.decisions import mean_ranks
+from annotation.protocols.measuring import Attributes, parents_of, seen_through
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.metrics.base import wilson
 
 NO_ATTRIBUTE = "no item has this attribute"

@@ -12,10 +12,10 @@ from statistics import fmean
 from typing import Any
 
 from annotation.models import Task
-from annotation.protocols.answers import agreement_key
+from annotation.protocols.answer_words import agreement_key
 from annotation.protocols.base import RANK, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
-from annotation.protocols.declared.measuring import ranks_of
+from annotation.protocols.measuring import ranks_of
 from annotation.sql import execute
 
 KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind

@@ -23,9 +23,8 @@ from annotation.protocols.decision_rule import (
     Decision,
     Rule,
 )
-from annotation.protocols.declared.rule import DeclaredRule
 from annotation.protocols.registry import protocol_named
-from annotation.protocols.rules import rule_for
+from annotation.protocols.rules import FileRule, rule_for
 from annotation.sql import fetch
 from benchmarks import audit
 
@@ -77,7 +76,7 @@ def rule_of(stage: Stage) -> Rule:
 def rule_about(stage: Stage, item: int) -> Rule:
     """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
     rule = rule_of(stage)
-    if not isinstance(rule, DeclaredRule) or not rule.has_parents:
+    if not isinstance(rule, FileRule) or not rule.has_parents:
         return rule
     return rule.about({identity: json.loads(said) for identity, said in fetch(ATTRIBUTES, item=item)})
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.measures.declared import decided
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.compile import in_own_names
 from annotation.protocols.decision_rule import DROPPED, KEPT
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import in_own_names
-from annotation.protocols.declared.measuring import level_of, seen_through
-from annotation.protocols.declared.ratings import Rated
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.measuring import level_of, seen_through
+from annotation.protocols.ratings import Rated
+from annotation.protocols.schema import ProtocolFile
 from annotation.wording import readable_label
 
 

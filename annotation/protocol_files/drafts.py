@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.models.protocol_files import text_of_version
 from annotation.protocol_files.publish import digest_of, publish
+from annotation.protocols import library
 from annotation.protocols.base import Protocol
-from annotation.protocols.declared import library
-from annotation.protocols.declared.compile import as_protocol
-from annotation.protocols.declared.reading import read_protocol
-from annotation.protocols.declared.schema import VERSION, ProtocolFile
+from annotation.protocols.compile import as_protocol
+from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN, name_and_version
+from annotation.protocols.schema import VERSION, ProtocolFile
 from benchmarks import audit
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark

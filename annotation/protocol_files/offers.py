@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 
 from annotation.models import ProtocolVersion
+from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
-from annotation.protocols.declared import library
-from annotation.protocols.declared.schema import ProtocolFile, bounds
-from annotation.protocols.declared.tasks import needs_in_words, tasks_of
 from annotation.protocols.registry import keep_published
+from annotation.protocols.schema import ProtocolFile, bounds
+from annotation.protocols.tasks import needs_in_words, tasks_of
 from benchmarks.records import ItemRecord
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.models import ProtocolVersion
-from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols.reading import read_protocol
 from annotation.sql import fetch
 from benchmarks import audit
 from benchmarks.formats.base import ProblemLog

@@ -11,18 +11,17 @@ from uuid import UUID
 
 from annotation.measures.declared import agreement, decided
 from annotation.models import Lease, Task
-from annotation.protocols import base
+from annotation.protocols import answers, base, schema
+from annotation.protocols.compile import as_protocol, is_plain, value_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Posterior
-from annotation.protocols.declared import answers, schema
-from annotation.protocols.declared.compile import as_protocol, is_plain, value_of
-from annotation.protocols.declared.decisions import decide_item, kinds_of
-from annotation.protocols.declared.measuring import Attributes
-from annotation.protocols.declared.ratings import Rated
-from annotation.protocols.declared.reading import line_of
-from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.simulated import simulate
-from annotation.protocols.declared.tasks import tasks_of
-from annotation.protocols.declared.walk import MOST, SEVERAL, Fields, Screen, every_answer, made_up_item, texts_of
+from annotation.protocols.decisions import decide_item, kinds_of
+from annotation.protocols.measuring import Attributes
+from annotation.protocols.ratings import Rated
+from annotation.protocols.reading import line_of
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.simulated import simulate
+from annotation.protocols.tasks import tasks_of
+from annotation.protocols.walk import MOST, SEVERAL, Fields, Screen, every_answer, made_up_item, texts_of
 from annotation.screens.screens import build_screen, screens_under
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item

@@ -17,7 +17,7 @@ from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.permissions import whole_number
 from annotation.protocol_files import drafts, offers
 from annotation.protocol_files.publish import NameTaken, digest_of
-from annotation.protocols.declared.in_words import each_rule_in_words
+from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks import audit, queries
 from benchmarks.differences import Part, differences, marked

@@ -1,43 +1,398 @@
-"""Answers as managers read them: which are the same, what they say, and which every task has beside its options."""
+"""What a screen of a protocol file sends, as the stored answer and back; and in words.
 
-from annotation.protocols.base import CANNOT_JUDGE, Answer, Choice, Protocol
-from annotation.protocols.decision_rule import verdict
-from annotation.protocols.declared.answers import PARTING
-from annotation.wording import readable_label
+The page knows options by their place on the screen. A stored label has the answers in the file's order, parted by `/`:
+`positive/4`. One that was not asked, or not given where it need not be, is empty. Of free texts the label says only
+whether there is one; the words are in the content.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, repeat
+
+from annotation.protocols import base, edits, schema, values
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.values import NO, UNSURE, YES
+from annotation.wording import gettext_noop
+
+PARTING = "/"
+WRITTEN, UNCHANGED, EDITED = "written", "unchanged", "edited"
+_MISSING = gettext_noop("Answer this question: %(question)s")
+_NOT_AN_ANSWER = gettext_noop("That is not one of the answers on this screen.")
+_SHORT = gettext_noop("Write at least %(characters)s characters.")
+_LONG = gettext_noop("Write at most %(characters)s characters.")
+_SAID = gettext_noop("%(question)s %(answer)s")
+_ORDER = gettext_noop("Your order: %(order)s")
+_MARKED = gettext_noop("Marked words: %(words)s")
+_YES_OR_NO = {YES: gettext_noop("Yes"), NO: gettext_noop("No"), UNSURE: gettext_noop("Not sure")}
+LETTERS = "ABCDEFGHI"  # what a screen calls pictures and texts that are ranked: their ranks are numbers
+_TIED = gettext_noop("Give each a rank of its own.")
 
 
-def agreement_key(protocol: Protocol, answer: Answer) -> str:
-    """What two answers have in common that say the same. Where an edit is to be confirmed, that is the words."""
-    return verdict(answer) if protocol.confirms else answer.label
+def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
+    """Answer → its part of a stored label. *Cannot judge* is a part of none."""
+    names = [one.name for one in protocol.answers]
+    if label == base.CANNOT_JUDGE:
+        return {}
+    return dict(zip(names, label.split(PARTING), strict=True)) if len(names) > 1 else {names[0]: label}
 
 
-def answer_in_words(protocol: Protocol, answer: Answer) -> str:
-    """What an annotator said, or an adjudicator; without its content, a label alone."""
-    choice = next((one for one in protocol.fixed if one.identity == answer.label), None)
-    if protocol.file and choice:  # a point of a scale says what it stands for
-        return choice.label
-    if protocol.form is None or (not answer.content and answer.label in fixed_labels(protocol)):
-        return readable_label(answer.label)
-    return protocol.form.describe(answer)
+def given(label: str, address: str, protocol: ProtocolFile) -> str:
+    """One answer, or one statement of a check: `holds.same`. "" where it was not given."""
+    name, _, statement = address.partition(".")
+    said = parts_of(label, protocol).get(name, "")
+    if not statement or not said:
+        return said
+    return _by_statement(protocol, name, said)[statement]
 
 
-def outcome_in_words(protocol: Protocol, outcome: Answer) -> str:
-    """What was decided. Under a protocol file with several answers, judgments decide a value and not a whole answer."""
-    decides_value = protocol.file and len(protocol.file.answers) > 1 and PARTING not in outcome.label
-    return readable_label(outcome.label) if decides_value else answer_in_words(protocol, outcome)
+def _by_statement(protocol: ProtocolFile, name: str, said: str) -> dict[str, str]:
+    """Statement → what was said of it, by a check with statements of its own."""
+    return dict(zip(protocol.answer(name).statements, said.split(","), strict=True))
 
 
-def fixed_choices(protocol: Protocol) -> list[Choice]:
-    """The answers that every task has: those of the protocol, what drops an item by its form, and cannot judge.
+def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: ProtocolFile) -> bool:
+    """Whether the answers so far (by name) bring this question."""
+    if answer.when is None:
+        return True
 
-    The rules of a protocol file drop items by values, of which an answer has several.
+    def met(address: str, wanted: Sequence[str]) -> bool:
+        name, _, statement = address.partition(".")
+        said = so_far.get(name, "")
+        if statement and said:
+            said = _by_statement(protocol, name, said)[statement]
+        return values.in_table(said, wanted) in wanted
+
+    return all(met(*one) for one in answer.when.all.items()) and (
+        not answer.when.any or any(met(*one) for one in answer.when.any.items())
+    )
+
+
+def parse(
+    protocol: ProtocolFile,
+    sent: base.SubmittedFields,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str = "",
+) -> base.Answer:
+    """The answer in the fields of a screen whose task is called `question`. Raises InvalidAnswer."""
+    found: dict[str, str] = {}
+    words: dict[str, str] = {}
+    for answer in protocol.answers:
+        if not is_asked(answer, found, protocol):
+            found[answer.name] = ""
+            continue
+        said = parse_one(protocol, answer, sent, shown, texts, question, words)
+        if not said and answer.required:
+            raise base.InvalidAnswer(_MISSING, question=answer.ask or protocol.ask)
+        found[answer.name] = said
+    content = base.AnswerContent(texts=words) if words else base.AnswerContent()
+    return base.Answer(PARTING.join(found.values()), content)
+
+
+def parse_one(
+    protocol: ProtocolFile,
+    answer: schema.Answer,
+    sent: base.SubmittedFields,
+    shown: Sequence[str],
+    texts: base.TextsByIdentity,
+    question: str,
+    words: dict[str, str],
+) -> str:
+    """The answer's part of the label; "" where nothing was given. What was written goes into `words`."""
+    name = answer.name
+    match answer:
+        case schema.Pick(many=True):
+            known = choices_of(protocol, answer, shown)
+            prefix = f"{name}-"
+            ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
+            return ",".join(sorted(_named(protocol, answer, one, shown) for one in ticked))
+        case schema.Pick() | schema.Pair():
+            return _named(protocol, answer, sent[name], shown) if sent.get(name) else ""
+        case schema.Scale():
+            return _one_of([*values.points(answer), *values.fixed_of(answer)], sent.get(name, ""))
+        case schema.Rank():
+            return _ranking(protocol, answer, sent, shown)
+        case schema.Check():
+            return _checked(answer, sent, statements_of(answer, texts))
+        case schema.Words():
+            return _marked(answer, sent, text_of(protocol, answer, texts, question))
+        case schema.Text():
+            if typed := _cleaned(sent.get(name, "")):
+                _fits(typed, answer.shortest, answer.longest)
+                words[name] = typed
+            return WRITTEN if typed else ""
+        case schema.Edit():
+            if typed := _cleaned(sent.get(name, "")):
+                _fits(typed, 1, answer.longest)
+                words[name] = typed
+            same = typed == _cleaned(text_of(protocol, answer, texts, question))
+            return "" if not typed else UNCHANGED if same else EDITED
+    raise AssertionError(answer)
+
+
+def _cleaned(typed: str) -> str:
+    return "\n".join(map(edits.one_line, typed.strip().splitlines()))
+
+
+def _fits(typed: str, shortest: int, longest: int) -> None:
+    if len(typed) < shortest:
+        raise base.InvalidAnswer(_SHORT, characters=f"{shortest:,}")
+    if len(typed) > longest:
+        raise base.InvalidAnswer(_LONG, characters=f"{longest:,}")
+
+
+def _one_of(known: Iterable[str], sent: str) -> str:
+    if sent and sent not in known:
+        raise base.InvalidAnswer(_NOT_AN_ANSWER)
+    return sent
+
+
+Choosing = schema.Pick | schema.Rank | schema.Pair
+
+
+def option_names(protocol: ProtocolFile, answer: Choosing, shown: Sequence[str]) -> dict[str, str]:
+    """Identity → name of the answer's options, in the order shown, in which places count from 1.
+
+    An image that an earlier stage chose is called by the role that it stands for.
     """
-    found = list(protocol.fixed)
-    if protocol.form and not protocol.file:
-        drops = {label: why for label, why in protocol.drops.items() if label != CANNOT_JUDGE}
-        found += [Choice(label, f"Drop: {readable_label(why)}", (label[0],)) for label, why in drops.items()]
-    return [*found, Choice(CANNOT_JUDGE, "Cannot judge", ("c",))]
+    if answer.of == "pair":
+        return {one: values.option_name(protocol, one) for one in shown}
+    roles = {role: [one for one in shown if _has_role(one, role)] for role in answer.of}
+    own = {one: values.option_name(protocol, one) for found in roles.values() for one in found}
+    chosen = [one for one in shown if not one.startswith(base.CAPTION_PREFIX) and not _is_known(protocol, one)]
+    empty = [role for role, found in roles.items() if role.startswith("images.") and not found]
+    own |= {one: role.partition(".")[2] for one, role in zip(chosen, empty, strict=False)}
+    return {one: own[one] for one in shown if one in own}
 
 
-def fixed_labels(protocol: Protocol) -> list[str]:
-    return [choice.identity for choice in fixed_choices(protocol)]
+def _has_role(identity: str, role: str) -> bool:
+    kind, _, name = role.partition(".")
+    is_text = identity.startswith(base.CAPTION_PREFIX)
+    return is_text == (kind != "images") and values.role_of(identity.removeprefix(base.CAPTION_PREFIX)) == name
+
+
+def _is_known(protocol: ProtocolFile, image: str) -> bool:
+    return f"images.{values.role_of(image)}" in protocol.roles
+
+
+def choices_of(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown: Sequence[str]) -> list[str]:
+    """What the page can send: places, and fixed answers."""
+    return [*map(str, range(1, len(option_names(protocol, answer, shown)) + 1)), *values.fixed_of(answer)]
+
+
+def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str, shown: Sequence[str]) -> str:
+    _one_of(choices_of(protocol, answer, shown), sent)
+    return [*option_names(protocol, answer, shown).values()][int(sent) - 1] if sent.isdecimal() else sent
+
+
+def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
+    """`positive=second_positive>negative`, each tier in the file's order. Empty steps leave no trace."""
+    names = list(option_names(protocol, answer, shown).values())
+    steps = {name: sent.get(f"{answer.name}-{place}", "") for place, name in enumerate(names, 1)}
+    if not all(steps.values()):
+        return ""
+    ranks = list(map(str, range(1, len(names) + 1)))
+    for step in steps.values():
+        _one_of(ranks, step)
+    used = sorted(set(steps.values()), key=int)
+    if not answer.ties and len(used) < len(steps):
+        raise base.InvalidAnswer(_TIED)
+    in_file = [name for role in answer.of for name in values.member_names(protocol, role)]
+    tiers = [[name for name in in_file if steps.get(name) == step] for step in used]
+    return ">".join("=".join(tier) for tier in tiers)
+
+
+def tiers(ranking: str) -> list[list[str]]:
+    """The names of a stored ranking, best first; those that tie stand together."""
+    return [tier.split("=") for tier in ranking.split(">")]
+
+
+def statements_of(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
+    """What the fields of a check are called: its statements, or the places of a list."""
+    if answer.statements:
+        return list(answer.statements)
+    role = str(answer.of).partition(".")[2]
+    count = sum(base.caption_role(identity) == role for identity in texts)
+    return [str(place) for place in range(1, count + 1)]
+
+
+def _checked(answer: schema.Check, sent: base.SubmittedFields, statements: Sequence[str]) -> str:
+    known = [YES, NO, UNSURE] if answer.unsure else [YES, NO]
+    said = [_one_of(known, sent.get(f"{answer.name}-{one}", "")) for one in statements]
+    if not any(said):
+        return ""
+    if not all(said):
+        missing = next(one for one, value in zip(statements, said, strict=True) if not value)
+        raise base.InvalidAnswer(_MISSING, question=answer.statements.get(missing, missing))
+    return ",".join(said)
+
+
+def _marked(answer: schema.Words, sent: base.SubmittedFields, text: str) -> str:
+    """`9;3:unsure,7:not`: of nine words, counted from 1, two are marked. The page has a field for each word, and one
+    that says `unmarked`, by which it answers also where no word is marked.
+    """
+    prefix, count = f"{answer.name}-", len(text.split())
+    marks = {field.removeprefix(prefix): mark for field, mark in sent.items() if field.startswith(prefix) and mark}
+    places = dict.fromkeys(map(str, range(1, count + 1)))
+    if not places.keys() >= marks.keys() or not answer.marks.keys() >= set(marks.values()):
+        raise base.InvalidAnswer(_NOT_AN_ANSWER)
+    if not marks and not _one_of([answer.unmarked], sent.get(answer.name, "")):
+        return ""
+    return f"{count};" + ",".join(f"{place}:{marks[place]}" for place in sorted(marks, key=int))
+
+
+def text_of(
+    protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: base.TextsByIdentity, question: str
+) -> str:
+    """The text that is marked or edited in the task of that question."""
+    return texts.get(text_identity(protocol, answer, texts, question), "")
+
+
+def text_identity(
+    protocol: ProtocolFile, answer: schema.Words | schema.Edit, texts: Iterable[str], question: str
+) -> str:
+    """Which of the texts is marked or edited in the task of that question, by identity; "" if none is."""
+    wanted = answer.of.partition(".")[2]
+    match protocol.tasks:
+        case schema.Each(each=each) if answer.of in each:
+            wanted = question.split(PARTING)[list(each).index(answer.of)]
+        case schema.Rows(rows=rows) if answer.of in rows.get(question, {}):
+            wanted = rows[question][answer.of].partition(".")[2]
+    names = {values.option_name(protocol, one): one for one in reversed(list(texts))}
+    return names.get(wanted) or names.get(f"{wanted}-0", "")
+
+
+def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> dict[str, str]:
+    """The inverse of `parse`, for a screen that is shown again."""
+    found: dict[str, str] = {}
+    for name, said in parts_of(answer.label, protocol).items():
+        one = protocol.answer(name)
+        if not said:
+            continue
+        match one:
+            case schema.Pick(many=True):
+                found |= {f"{name}-{_place(protocol, one, value, shown)}": "1" for value in said.split(",")}
+            case schema.Pick() | schema.Pair():
+                found[name] = _place(protocol, one, said, shown)
+            case schema.Rank():
+                steps = {option: str(step) for step, tier in enumerate(tiers(said), 1) for option in tier}
+                named = option_names(protocol, one, shown).values()
+                found |= {f"{name}-{place}": steps[option] for place, option in enumerate(named, 1)}
+            case schema.Check():
+                keys = list(one.statements) or [str(place) for place in range(1, said.count(",") + 2)]
+                found |= {f"{name}-{key}": value for key, value in zip(keys, said.split(","), strict=True)}
+            case schema.Text() | schema.Edit():
+                found[name] = answer.texts.get(name, "")
+            case schema.Words():
+                marked = [mark.split(":") for mark in said.partition(";")[2].split(",") if mark]
+                found |= {name: one.unmarked} | {f"{name}-{place}": mark for place, mark in marked}
+            case _:
+                found[name] = said
+    return found
+
+
+def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str, shown: Sequence[str]) -> str:
+    named = list(option_names(protocol, answer, shown).values())
+    return str(named.index(value) + 1) if value in named else value
+
+
+def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = ()) -> float | None:
+    """The answer as a number: a point of a scale, the share of statements that hold, the share of unmarked words.
+
+    `parents` are, for each statement, the places (from 1) of those that must be answered yes for it to count: what was
+    answered, not what counts, as in DSG's own code, so that the order of the list does not matter. None where there is
+    no number.
+    """
+    match answer:
+        case schema.Scale():
+            return float(said) if said in values.points(answer) else None
+        case schema.Check() if said:
+            yes = [one == YES for one in said.split(",")]
+            needed = zip(yes, chain(parents, repeat(())), strict=False)
+            return sum(one and all(yes[parent - 1] for parent in needs) for one, needs in needed) / len(yes)
+        case schema.Words() if said:
+            count, _, marked = said.partition(";")
+            return 1 - (len(marked.split(",")) if marked else 0) / int(count)
+    return None
+
+
+def right_answer(protocol: ProtocolFile, name: str, question: str) -> str:
+    """The right value of an answer by construction, or ""."""
+    right = protocol.right.get(name, "")
+    return right if isinstance(right, str) else right.get(question, "")
+
+
+def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:
+    """The answer as managers read it."""
+    if answer.label == base.CANNOT_JUDGE:
+        return "cannot judge"
+    said = []
+    for name, value in parts_of(answer.label, protocol).items():
+        if value:
+            words = f"“{answer.texts[name]}”" if name in answer.texts else value_in_words(protocol.answer(name), value)
+            said.append(f"{name}: {words}" if len(protocol.answers) > 1 else words)
+    return "; ".join(said)
+
+
+def value_in_words(answer: schema.Answer, value: str) -> str:
+    """One answer, as managers read it."""
+    match answer:
+        case schema.Rank():
+            return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in tiers(value))
+        case schema.Check(statements=statements) if statements:
+            said = zip(statements, value.split(","), strict=True)
+            return ", ".join(f"{statement} {one}" for statement, one in said)
+        case schema.Scale(anchors=anchors) if value in anchors:
+            return f"{value} ({anchors[value]})"
+        case schema.Words():
+            marked = [one.split(":") for one in value.partition(";")[2].split(",") if one]
+            words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
+            return ", ".join(words) or "no word marked"
+    fixed = values.fixed_of(answer)
+    return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in value.split(","))
+
+
+def _part_in_words(value: str) -> str:
+    """`candidate 3` of `candidate-2`."""
+    role, _, place = value.rpartition("-")
+    return f"{role} {int(place) + 1}".replace("_", " ") if role and place.isdecimal() else value.replace("_", " ")
+
+
+def fields_in_words(
+    protocol: ProtocolFile, fields: base.SubmittedFields, options: Sequence[str], shown: Sequence[str]
+) -> list[base.Phrase]:
+    """What `fill` returned, for its annotator. `options` are texts, or names of pictures, in the order of `shown`."""
+    words = dict(zip(shown, options, strict=True))
+    found: list[base.Phrase] = []
+    for answer in protocol.answers:
+        mine = {name.partition("-")[2]: said for name, said in fields.items() if name.partition("-")[0] == answer.name}
+        there = [words[one] for one in option_names(protocol, answer, shown)] if isinstance(answer, Choosing) else []
+        found += _answer_in_words(answer, answer.ask or protocol.ask, mine, there)
+    return found
+
+
+def _answer_in_words(
+    answer: schema.Answer, asked: str, mine: Mapping[str, str], options: Sequence[str]
+) -> list[base.Phrase]:
+    """`mine` are the values by what the fields' names end on: "", a place, a statement."""
+    fixed = values.fixed_of(answer)
+    labels = {str(place): f"“{option}”" for place, option in enumerate(options, 1)}
+    labels |= {value: one.label for value, one in fixed.items()}
+    match answer:
+        case schema.Rank() if mine:
+            named = labels if answer.of[0].partition(".")[0] != "images" else dict(zip(labels, LETTERS, strict=False))
+            tiers = [[named[place] for place in mine if mine[place] == step] for step in sorted(set(mine.values()))]
+            return [(_ORDER, {"order": " > ".join(" = ".join(tier) for tier in tiers)})]
+        case schema.Words() if mine:
+            marked = [f"{place} ({answer.marks[mark].label})" for place, mark in mine.items() if place]
+            return [(_MARKED, {"words": ", ".join(marked) or "–"})]
+        case schema.Check():
+            said = [(answer.statements.get(one, f"{one}."), _YES_OR_NO[value]) for one, value in mine.items()]
+        case schema.Pick(many=True):
+            said = [(asked, labels[one]) for one in mine]
+        case schema.Pick() | schema.Pair():
+            said = [(asked, labels[one]) for one in mine.values()]
+        case schema.Scale():
+            said = [(asked, labels.get(one) or answer.anchors.get(one, one)) for one in mine.values()]
+        case _:
+            said = [(asked, f"“{one}”") for one in mine.values()]
+    return [(_SAID, {"question": question, "answer": one}) for question, one in said]

@@ -9,7 +9,7 @@ from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
 
 if TYPE_CHECKING:
-    from annotation.protocols.declared.schema import ProtocolFile
+    from annotation.protocols.schema import ProtocolFile
 
 CANNOT_JUDGE = "cannot_judge"  # a counted answer that every protocol allows, with a reason
 

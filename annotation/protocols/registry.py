@@ -7,9 +7,8 @@ say.
 import re
 from collections.abc import Callable
 
-from annotation.protocols import visla_paraphrase, visla_triplet
+from annotation.protocols import compile, library, visla_paraphrase, visla_triplet
 from annotation.protocols.base import Protocol
-from annotation.protocols.declared import compile, library
 
 
 def _from_library(*names: str) -> list[Protocol]:

@@ -1,17 +1,167 @@
-"""The rule that decides the tasks of a stage, from its settings."""
+"""The rule that decides the tasks of a stage: that of its protocol's file, or of its own settings."""
 
-from annotation.protocols.base import Protocol
-from annotation.protocols.decision_rule import DAWID_SKENE, MAJORITY, Rule
-from annotation.protocols.declared import schema
-from annotation.protocols.declared.rule import DeclaredRule
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from annotation.protocols import answers, schema, values
+from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection, Protocol
+from annotation.protocols.certainty import certainty
+from annotation.protocols.compile import in_own_names, is_plain
+from annotation.protocols.decision_rule import (
+    ADJUDICATOR,
+    DAWID_SKENE,
+    DROPPED,
+    KEPT,
+    MAJORITY,
+    OPEN,
+    Decision,
+    Posterior,
+    Rule,
+)
+from annotation.protocols.decisions import decide_item, kinds_of
+from annotation.protocols.measuring import Attributes, labels_offered, views
+from annotation.protocols.schema import ProtocolFile
+
+
+class FileRule(Rule):
+    """What the file says decides; of the stage's settings only the overlap counts."""
+
+    of_item: Attributes = MappingProxyType({})  # what the parts of the item say of themselves
+
+    @property
+    def file(self) -> ProtocolFile:
+        assert self.protocol.file is not None
+        return self.protocol.file
+
+    def settle(
+        self, given: Sequence[Answer], overlap: int | None = None, posterior: Posterior | None = None
+    ) -> Decision:
+        """The content has the texts that the next stage gets, by role: of the last annotator who wrote some."""
+        decision = self.decide([answer.label for answer in given], overlap, posterior)
+        if decision.state == OPEN:
+            return decision
+        written = [answer for answer in given if answer.texts]
+        return replace(decision, content=self._carried(written[-1])) if written else decision
+
+    def adjudicated(self, answer: Answer) -> Decision:
+        """As if every annotator had given this answer."""
+        kinds = {
+            rule.answer: {self.estimated_kinds([answer.label])[0]: 1.0}
+            for rule in self.file.decide
+            if isinstance(rule, schema.DawidSkene)
+        }
+        named = self._named([answer.label]) * self.file.judgments
+        decision = decide_item(self.file, named, posteriors=kinds, of_item=self.of_item)
+        is_dropped = decision.state == DROPPED
+        return Decision(
+            DROPPED if is_dropped else KEPT, answer.label, decision.reason if is_dropped else "", ADJUDICATOR,
+            self._carried(answer),
+        )  # fmt: skip
+
+    def _carried(self, answer: Answer) -> AnswerContent:
+        """The texts of the answer that the next stage gets, by role."""
+        roles = {name: reference.partition(".")[2] for reference, name in self.file.carry.items()}
+        texts = {roles[name]: words for name, words in answer.texts.items() if name in roles}
+        return AnswerContent(texts=texts) if texts else AnswerContent()
+
+    def alike(self, labels: Sequence[str]) -> set[str]:
+        return super().alike(labels) if self.protocol.form is None else set()
+
+    def estimated_kinds(self, labels: Sequence[str]) -> list[str]:
+        """The values of the answer that the file's estimate is about; "" of those who were not asked."""
+        rule = next((one for one in self.file.decide if isinstance(one, schema.DawidSkene)), None)
+        if rule is None:
+            return super().estimated_kinds(labels)
+        return kinds_of(self.file, rule, [self._said(one, rule.answer) for one in self._named(labels)])
+
+    def decide(self, labels: Sequence[str], overlap: int | None = None, posterior: Posterior | None = None) -> Decision:
+        named = self._named(labels)
+        estimated = next((one.answer for one in self.file.decide if isinstance(one, schema.DawidSkene)), "")
+        posteriors = {estimated: posterior} if posterior is not None else {}
+        decision = decide_item(self.file, named, overlap or self.overlap, posteriors, self.of_item)
+        return replace(decision, outcome=self._stored(decision.outcome, labels, named))
+
+    @property
+    def has_parents(self) -> bool:
+        """Whether an item is decided by the number of a check with `parents`, which its texts name."""
+        bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
+        return any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
+
+    def about(self, of_item: Attributes) -> "FileRule":
+        """The rule for an item whose parts say this of themselves."""
+        found = FileRule(*self)
+        found.of_item = of_item
+        return found
+
+    def is_split(self, labels: Sequence[str]) -> bool:
+        """Whether annotators are on both sides of a bound; where nothing is decided by votes, whether they are more
+        than a step apart on a scale, or no option is first in more than half of the rankings; else whether no answer
+        has more than half.
+        """
+        bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
+        answer = self.file.answer(bound.answer) if bound else None
+        if bound is None or not isinstance(answer, schema.Scale):
+            said = [one for one in labels if one != CANNOT_JUDGE]
+            votes = (
+                any(
+                    isinstance(one, schema.Majority | schema.DawidSkene | schema.AtLeast | schema.Unanimous)
+                    for one in self.file.decide
+                )
+                or len(self.file.answers) > 1
+            )
+            return super().is_split(labels) if votes else self._differ(self.file.answers[0], said, labels)
+        said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
+        numbers = [float(one) for one in said if one in values.points(answer)]
+        return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
+
+    def votes(self, labels: Sequence[str]) -> list[str]:
+        """Of the vote that is least certain: the values of its answer; "" of those who were not asked."""
+        found = []
+        for rule in self.file.decide:
+            if isinstance(rule, schema.Majority | schema.DawidSkene):
+                said = [self._said(one, rule.answer) for one in self._named(labels)]
+                found.append(kinds_of(self.file, rule, said))
+        return min(found, key=certainty) if found else super().votes(labels)
+
+    def _said(self, label: str, answer: str) -> str:
+        return label if label == CANNOT_JUDGE else answers.given(label, answer, self.file)
+
+    def _differ(self, answer: schema.Answer, said: Sequence[str], labels: Sequence[str]) -> bool:
+        if isinstance(answer, schema.Scale):
+            order = values.points(answer)
+            places = [order.index(one) for one in said if one in order]
+            return bool(places) and max(places) - min(places) > 1
+        if isinstance(answer, schema.Rank):
+            return super().is_split(["=".join(sorted(answers.tiers(one)[0])) for one in said])
+        return super().is_split(labels)
+
+    def projections(self) -> dict[str, Projection]:
+        """Each view with its scale (measuring.views)."""
+        return dict(views(self.file, self.protocol.projections))
+
+    def offered(self, view: str, options: Sequence[str]) -> set[str] | None:
+        if is_plain(self.file):
+            return super().offered(view, options)
+        return labels_offered(self.file, view, options)
+
+    def _named(self, labels: Sequence[str]) -> list[str]:
+        return [in_own_names(self.file, label) for label in labels]
+
+    def _stored(self, outcome: str, labels: Sequence[str], named: Sequence[str]) -> str:
+        """The first stored answer that says what was decided; of a mean, and of forms, the value itself."""
+        if not is_plain(self.file):
+            return outcome
+        found = zip(labels, named, strict=True)
+        return next((label for label, name in found if outcome in (name, values.role_of(name))), outcome)
 
 
 def rule_for(protocol: Protocol, overlap: int, tie_rule: str, cap: int | None = None, rule: str = MAJORITY) -> Rule:
     """That of the protocol's file if it decides, otherwise the stage's own settings."""
-    return (DeclaredRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
+    return (FileRule if protocol.file else Rule)(protocol, overlap, tie_rule, cap, rule)
 
 
-def declared_settings(file: schema.ProtocolFile) -> dict[str, object]:
+def settings_of_file(file: schema.ProtocolFile) -> dict[str, object]:
     """The settings of a stage that its protocol's file decides."""
     estimates = any(isinstance(rule, schema.DawidSkene) for rule in file.decide)
     chosen = (reference.partition(".")[2] for reference in file.carry if reference.startswith("images."))

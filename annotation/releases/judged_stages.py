@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 
-from annotation.protocols.declared.compile import in_own_names
-from annotation.protocols.declared.measuring import Attributes
-from annotation.protocols.declared.ratings import Rated
-from annotation.protocols.declared.reading import read_protocol
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.compile import in_own_names
+from annotation.protocols.measuring import Attributes
+from annotation.protocols.ratings import Rated
+from annotation.protocols.reading import read_protocol
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import MANIFEST, Files
 from annotation.releases.export_reader import record
 from benchmarks.formats.base import ProblemLog

@@ -31,8 +31,8 @@ from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
 from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Slot, Stage, Study
 from annotation.pipeline.outcomes import rule_of
+from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
-from annotation.protocols.declared import in_words
 from annotation.protocols.registry import protocol_named
 from benchmarks.exports import source_layout
 from benchmarks.jobs.jobs import Tell, silent

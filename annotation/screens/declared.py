@@ -11,12 +11,12 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.models import Lease
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import SubmittedFields
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import is_plain
-from annotation.protocols.declared.keys import given_keys, keys_on_screen
-from annotation.protocols.declared.layout import Layout, layout_of
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.compile import is_plain
+from annotation.protocols.keys import given_keys, keys_on_screen
+from annotation.protocols.layout import Layout, layout_of
+from annotation.protocols.schema import ProtocolFile
 from annotation.screens.material import Part
 
 _LONG = 24  # characters of an answer that does not fit a row with others

@@ -12,9 +12,9 @@ from django.utils.translation import get_language, gettext
 
 from annotation.models import Lease, Stage
 from annotation.protocols.base import Choice, Form, Protocol, caption_role
+from annotation.protocols.compile import GENERIC
 from annotation.protocols.decision_rule import EDIT_PREFIX
-from annotation.protocols.declared.compile import GENERIC
-from annotation.protocols.declared.keys import keys_on_screen
+from annotation.protocols.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
 from annotation.screens import declared, material
 from annotation.screens.material import Part

@@ -2,7 +2,7 @@
 
 An annotator gives a task's true answer with probability 1 - error rate, otherwise one of the others, each equally
 likely. The truth is the known answer of a check, of the item, or of a question by construction (in a baseline); if
-nothing is known, it is drawn from the item's id. `protocols.declared.simulated` says how they answer protocol files. If
+nothing is known, it is drawn from the item's id. `protocols.simulated` says how they answer protocol files. If
 an answer of another protocol is more than a pick, they send what its form makes up, whatever the error rate. Which
 place on the screen holds which option is read from the database by the lease's token; no page says it (law 4). They go
 from stage to stage as people do, and come back while there is work.
@@ -33,7 +33,7 @@ from annotation.assignment import seats
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.protocols.declared import simulated
+from annotation.protocols import simulated
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.simulation.browser import Form, Unreachable, Visitor

@@ -24,8 +24,8 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
+from annotation.protocols import schema
 from annotation.protocols.base import Protocol, UnsuitableItem
-from annotation.protocols.declared import schema
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies import audit_scores, members
 from annotation.studies.instructions import default_instructions, default_translations

@@ -23,8 +23,8 @@ from annotation.designs.plan import (
     expected_effort,
 )
 from annotation.models import DecisionRule, Promotion, Stage, Strategy, Study, StudyState, StudyTemplate, TieRule
-from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.schema import ProtocolFile
 from annotation.studies import audit_scores, markdown
 from annotation.studies.instructions import default_instructions
 from annotation.studies.lifecycle import cannot_adapt, cannot_audit

@@ -26,7 +26,7 @@ from annotation.models import Flag, Kind, ProtocolDraft, Role, Study, StudyTempl
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.protocol_files import drafts
 from annotation.protocol_files.publish import publish
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.studies import members
 from benchmarks.jobs import jobs
 from benchmarks.models import JobState, TrainedModel

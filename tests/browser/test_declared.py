@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Annotator, Judgment
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.screens.material import texts_of
 from benchmarks.models import Caption
 from tests.browser.looking import PHONE, fits, in_windows

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.models import Annotator, Judgment, Study
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from benchmarks.models import ItemImage
 from tests.browser.looking import ANOTHER_SCREEN, fits, send
 from tests.builders import declared, real_material, releases, studies

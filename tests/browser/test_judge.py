@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 from annotation.assignment import leases
 from annotation.models import Annotator, Flag, Judgment, Slot, Stage
-from annotation.protocols.declared.keys import given_keys
+from annotation.protocols.keys import given_keys
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
-from tests.annotation.protocols.declared.files import changed, read
-from tests.annotation.protocols.declared.typed import LOOKS, SCREENS
+from tests.annotation.protocols.files import changed, read
+from tests.annotation.protocols.typed import LOOKS, SCREENS
 from tests.browser.conftest import Sitting, refuse
 from tests.browser.looking import flaws, in_windows, tab_to
 from tests.builders import pictures, studies

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from tests.browser.looking import compose, flaws
 from tests.builders import declared, pictures
 

@@ -11,10 +11,10 @@ from annotation.designs import presets
 from annotation.models import LeaseState, Stage, Study, Task
 from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
-from annotation.protocols.declared import library
-from annotation.protocols.declared.reading import read_protocol
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols import library
+from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
 from tests.builders import copies, crowds, studies

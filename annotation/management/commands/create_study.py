@@ -23,7 +23,7 @@ from annotation.management.named import named
 from annotation.management.ratings_file import read_or_refuse
 from annotation.models import DecisionRule, Study, StudyState, TieRule
 from annotation.protocol_files.publish import publish
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study

@@ -13,10 +13,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.declared import agreement, decided
+from annotation.protocols import library
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.protocols.declared import library
-from annotation.protocols.declared.ratings import Rated, read_rated
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.ratings import Rated, read_rated
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files, NotARelease
 from annotation.releases.judged_stages import JudgedStage, judged_stages
 

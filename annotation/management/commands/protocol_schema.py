@@ -4,7 +4,7 @@ import json
 
 from django.core.management.base import BaseCommand
 
-from annotation.protocols.declared.schema import json_schema
+from annotation.protocols.schema import json_schema
 
 
 class Command(BaseCommand):

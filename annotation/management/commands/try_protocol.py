@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.management.named import named
 from annotation.protocol_files import rehearsal
 from annotation.protocol_files.drafts import starting_text
-from annotation.protocols.declared import library
-from annotation.protocols.declared.reading import read_protocol
+from annotation.protocols import library
+from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark

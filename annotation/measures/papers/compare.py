@@ -10,7 +10,7 @@ from annotation.measures.papers.base import JudgedTask, tasks_by_type
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.declared.values import TIE
+from annotation.protocols.values import TIE
 
 QUESTIONS = ("sense", "fluency")  # in the order in which a label has their answers
 _UNNAMED = ("negative 1", "negative 2")  # if an item does not name the origins of its negatives

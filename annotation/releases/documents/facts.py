@@ -12,10 +12,10 @@ from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
 from annotation.measures.over_annotators import ITEMS
-from annotation.protocols.declared import in_words as declared_words
-from annotation.protocols.declared.library import read_stored
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import in_words as declared_words
+from annotation.protocols.library import read_stored
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
 from annotation.wording import exact

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from annotation.protocols.declared import in_data
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import in_data
+from annotation.protocols.schema import ProtocolFile
 
 Row = Mapping
 SAME = ("position", "type", "subtype", "live")  # of a judgment as of its task

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 
+from annotation.protocols import answers, compile, in_data
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer
-from annotation.protocols.declared import answers, compile, in_data
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.schema import ProtocolFile
 
 Row = Mapping
 

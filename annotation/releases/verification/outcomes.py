@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from annotation.measures.aggregation import dawid_skene
+from annotation.protocols import in_data, schema
 from annotation.protocols.base import Answer, AnswerContent, as_carried
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
-from annotation.protocols.declared import in_data, schema
-from annotation.protocols.declared.rule import DeclaredRule
+from annotation.protocols.rules import FileRule
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
 Decided = Sequence[tuple[ReleasedTask, Decision]]  # the live tasks of a stage, each with what it comes to
@@ -56,7 +56,7 @@ def _as_listed(row: Mapping | ReleasedTask, by: str | None) -> Decision:
 
 def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule | None:
     """The stage's rule for the task's item; None if it has to know attributes that are in no file."""
-    if not isinstance(stage.rule, DeclaredRule) or not stage.rule.has_parents:
+    if not isinstance(stage.rule, FileRule) or not stage.rule.has_parents:
         return stage.rule
     of_item = rows.attributes.get(task["position"])
     return None if of_item is None else stage.rule.about(of_item)
@@ -126,7 +126,7 @@ def rules(rows: Rows) -> list[tuple[ReleasedTask, list[dict[str, str | None]]]]:
             labels = [said.answer.label for said in stage.answers_to(task)]
             posteriors = {estimated: fit[place]} if place in fit else {}
             rule = _rule_about(rows, stage, task)
-            if isinstance(rule, DeclaredRule):
+            if isinstance(rule, FileRule):
                 found.append((task, in_data.rules_of(file, labels, task["overlap"], posteriors, rule.of_item)))
     return found
 

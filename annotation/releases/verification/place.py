@@ -11,8 +11,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotation.protocols.declared.reading import read_protocol
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.reading import read_protocol
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.schema import JUDGMENTS, MANIFEST
 from benchmarks.formats.base import ProblemLog, Unreadable
 

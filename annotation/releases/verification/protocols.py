@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from annotation.protocols.declared import compile
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import compile
 from annotation.protocols.registry import VERSION_SIGN
+from annotation.protocols.schema import ProtocolFile
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 

@@ -24,8 +24,8 @@ from annotation.measures.papers.base import CountedJudgment
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.types import Array
 from annotation.protocols.base import Answer, Choice, Guideline
+from annotation.protocols.compile import as_protocol
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.declared.compile import as_protocol
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record

@@ -48,7 +48,7 @@ export function letter(event) {
   return types || (LATIN.test(key) && !UNNAMED.includes(key)) ? key : (placeOf(event, /^Key([A-Z])$/) ?? key);
 }
 
-// The one of these whose key it is. Labels may look like what a key types (looks_like in declared/keys.py), so that comes
+// The one of these whose key it is. Labels may look like what a key types (looks_like in protocols/keys.py), so that comes
 // first. The key's place only counts where none of them looks like that, and what two of them look like gives neither.
 export function meant(event, those) {
   const having = (key) => [...those].filter(({ dataset, value }) => (dataset.keys ?? value).split(" ").includes(key));

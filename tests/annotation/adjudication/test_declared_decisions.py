@@ -8,8 +8,8 @@ from django.urls import reverse
 from annotation.adjudication import cases, decisions
 from annotation.models import Judgment, Outcome, Task
 from annotation.pipeline.item_results import results
+from annotation.protocols import library
 from annotation.protocols.base import Answer
-from annotation.protocols.declared import library
 from annotation.protocols.registry import protocol_named
 from tests.builders import declared, studies, text_annotators
 

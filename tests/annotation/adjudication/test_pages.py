@@ -16,7 +16,7 @@ from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.judging import submissions
 from annotation.models import Flag, Outcome, Task
-from annotation.protocols.answers import fixed_choices
+from annotation.protocols.answer_words import fixed_choices
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens import read_answer
 from benchmarks.models import Event, ItemImage

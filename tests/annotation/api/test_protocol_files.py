@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.exports import rows as export_rows
 from annotation.figures.edit_names import edits_of
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.reports import report
 from tests.annotation.api.reading import exported_judgments, rows, told
 from tests.builders import declared, studies, text_annotators

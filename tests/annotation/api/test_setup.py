@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotation.designs.presets import PRESETS
 from annotation.models import Member, Stage, Study
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from benchmarks.models import Event
 from tests.annotation.api.writing import made, post
 from tests.annotation.studies.test_setup_pages import NEW, start

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.judging.trial_views import SCREENS
 from annotation.models import Judgment, Lease, ProtocolDraft
 from annotation.protocol_files import drafts
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.screens.trial import leases_under, random_items
 from tests.builders import declared, studies
 

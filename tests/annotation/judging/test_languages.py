@@ -9,7 +9,7 @@ import yaml
 from django.template.base import Lexer, TokenType
 
 from annotation.models import Annotator, Judgment
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle
 from annotation.studies.instructions import default_instructions

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.designs.presets import PRESETS
 from annotation.judging.trial_views import SCREENS
 from annotation.models import Judgment, Kind, Lease, Stage
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.screens import build_screens
 from annotation.screens.trial import tasks_of_items, trial_leases

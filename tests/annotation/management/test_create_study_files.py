@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import ProtocolVersion, Study
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from tests.builders import declared
 
 pytestmark = pytest.mark.django_db

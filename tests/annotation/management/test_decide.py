@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.protocols.declared import library
-from annotation.protocols.declared.ratings import read_rated
+from annotation.protocols import library
+from annotation.protocols.ratings import read_rated
 from benchmarks.formats.base import ProblemLog
-from tests.annotation.protocols.declared.files import changed
+from tests.annotation.protocols.files import changed
 
 FOIL = "image-caption-foil"
 INVALID = {"counting-hard": 132, "existence": 29, "foil-it": 57, "plurals": 149, "relations": 79}

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.management.commands import try_protocol
 from annotation.protocol_files import rehearsal
-from annotation.protocols.declared import answers, library
+from annotation.protocols import answers, library
 from benchmarks.models import Caption, ItemImage
 from tests.builders import declared, studies
 

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.measures.declared import agreement
 from annotation.measures.rank_agreement import mean_tau_b, tau_b
-from tests.annotation.protocols.declared.files import changed, problems, read
+from tests.annotation.protocols.files import changed, problems, read
 
 RNG = np.random.default_rng(3)
 ITEMS, PEOPLE = 60, 3

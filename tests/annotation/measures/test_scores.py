@@ -9,11 +9,11 @@ from annotation.measures.bradley_terry import FEW_ITEMS, Compared, bradley_terry
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scores import Scored, scores, summary, task_scores
-from annotation.protocols.declared import answers, library
-from annotation.protocols.declared.measuring import parents_of
+from annotation.protocols import answers, library
+from annotation.protocols.measuring import parents_of
 from bench.coverage import scores as made_up
 from benchmarks.metrics.base import wilson
-from tests.annotation.protocols.declared.files import changed, read
+from tests.annotation.protocols.files import changed, read
 
 
 def rows(said: list[tuple], places: int = 2) -> list[JudgmentRow]:

@@ -5,12 +5,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.pipeline.disagreement import Spread, entropy, spread
+from annotation.protocols import compile, library
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.declared import compile, library
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
-from tests.annotation.protocols.declared.files import changed, read
+from tests.annotation.protocols.files import changed, read
 from tests.builders import studies, text_items
 
 EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}

@@ -11,8 +11,8 @@ from annotation.designs import presets
 from annotation.models import Lease, Stage
 from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
+from annotation.protocols import library
 from annotation.protocols.decision_rule import KEPT
-from annotation.protocols.declared import library
 from annotation.protocols.registry import protocol_named
 from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.verifying import verify

@@ -14,8 +14,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import ProtocolDraft, ProtocolVersion, Study
 from annotation.protocol_files import drafts
-from annotation.protocols.declared import library
-from annotation.protocols.declared.tasks import tasks_of
+from annotation.protocols import library
+from annotation.protocols.tasks import tasks_of
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Event

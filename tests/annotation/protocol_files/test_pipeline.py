@@ -7,7 +7,7 @@ import pytest
 from annotation.assignment import leases
 from annotation.designs import presets
 from annotation.models import Judgment, Stage
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from benchmarks.models import Benchmark
 from tests.builders import declared, studies
 

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.models import ProtocolVersion
 from annotation.protocol_files.publish import NameTaken, publish
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.protocols.registry import is_known, protocol_named
 from benchmarks.formats.base import ProblemLog, Unreadable
 from tests.builders import declared, studies

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.protocols.declared import library
+from annotation.protocols import library
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import compare
 from annotation.releases.compare_wording import sentences

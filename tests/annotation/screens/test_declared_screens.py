@@ -9,10 +9,10 @@ import pytest
 
 from annotation.adjudication import cases
 from annotation.models import Judgment, Lease, Stage
+from annotation.protocols import library
 from annotation.protocols.base import Answer, Protocol
-from annotation.protocols.declared import library
-from annotation.protocols.declared.schema import ProtocolFile
 from annotation.protocols.registry import PROTOCOLS, protocol_named
+from annotation.protocols.schema import ProtocolFile
 from annotation.screens import read_answer, trial
 from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens

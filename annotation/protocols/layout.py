@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from annotation.protocols import schema, values
 from annotation.protocols.base import caption_role
-from annotation.protocols.declared import schema, values
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.schema import ProtocolFile, bounds
 
 _PICTURES, _TEXTS = ("images",), ("captions", "texts", "lists")
 

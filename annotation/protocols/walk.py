@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import base
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols import answers, base, schema, values
+from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
 MOST = 300  # answers to a screen

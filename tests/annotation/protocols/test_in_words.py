@@ -2,8 +2,8 @@
 
 import pytest
 
+from annotation.protocols import answers, in_words, library
 from annotation.protocols.base import Answer
-from annotation.protocols.declared import answers, in_words, library
 
 ANSWERS = {
     "prompt-fit": ["fit: a point: 1 (Not at all), 2 (A little), 3 (Partly), 4 (Almost completely), 5 (Completely)."],

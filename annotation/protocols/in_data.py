@@ -1,17 +1,17 @@
-"""Answers and decisions under a declared protocol as exports, releases and the API have them: in the words of its file,
+"""Answers and decisions under a protocol file as exports, releases and the API have them: in the words of its file,
 beside stored labels and identities.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, AnswerContent
+from annotation.protocols.compile import in_own_names, is_plain, value_of
 from annotation.protocols.decision_rule import OPEN, Posterior
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.compile import in_own_names, is_plain, value_of
-from annotation.protocols.declared.decisions import by_each_rule
-from annotation.protocols.declared.measuring import Attributes
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.decisions import by_each_rule
+from annotation.protocols.measuring import Attributes
+from annotation.protocols.schema import ProtocolFile
 
 
 def answers_of(file: ProtocolFile, label: str | None, content: AnswerContent | None = None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""How simulated annotators answer a declared protocol, so that its figures have structure. Pure.
+"""How simulated annotators answer a protocol file, so that its figures have structure. Pure.
 
 The truth about an item is the right answer by construction, or else drawn from the item, the same for everybody. An
 annotator errs in it with the stated rate: on a scale by one point, in a check by statement, in marked words by half the
@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import base, edits
-from annotation.protocols.declared import answers, measuring, schema, values
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import answers, base, edits, measuring, schema, values
+from annotation.protocols.schema import ProtocolFile
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
 _TIED = 0.15  # qualities this close are a tie, where there is one

@@ -14,10 +14,10 @@ import yaml
 from django.conf import settings
 from django.core.management import call_command
 
-from annotation.protocols.declared import library
-from annotation.protocols.declared.reading import canonical
-from annotation.protocols.declared.schema import json_schema
-from tests.annotation.protocols.declared.files import PICK, changed, problems, read
+from annotation.protocols import library
+from annotation.protocols.reading import canonical
+from annotation.protocols.schema import json_schema
+from tests.annotation.protocols.files import PICK, changed, problems, read
 
 EACH = {"each": {"sentence": "captions.more"}}
 PAIRS = {"pairs": "captions.more", "design": "all"}

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from annotation.measures.declared import agreement
-from annotation.protocols.declared import answers, library
-from annotation.protocols.declared.simulated import simulate
-from annotation.protocols.declared.tasks import tasks_of
-from annotation.protocols.declared.walk import made_up_item, texts_of
+from annotation.protocols import answers, library
+from annotation.protocols.simulated import simulate
+from annotation.protocols.tasks import tasks_of
+from annotation.protocols.walk import made_up_item, texts_of
 
 
 def said(name: str, error_rate: float, items: int, people: int = 3) -> list[tuple]:

@@ -4,9 +4,9 @@ and how agreement is measured. Pure.
 
 from collections.abc import Iterator, Sequence
 
-from annotation.protocols.declared import schema, values
-from annotation.protocols.declared.measuring import level_of
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import schema, values
+from annotation.protocols.measuring import level_of
+from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 
 _TIES = {

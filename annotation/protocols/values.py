@@ -1,4 +1,4 @@
-"""The values that an answer of a declared protocol can have, and what its options are called.
+"""The values that an answer of a protocol file can have, and what its options are called.
 
 An option is called by its role, and where the role may have more members, by role and place: `positive`, `candidate-2`.
 Tables of a file name roles: `candidate` stands for all its members.
@@ -6,9 +6,9 @@ Tables of a file name roles: `candidate` stands for all its members.
 
 from collections.abc import Container, Sequence
 
+from annotation.protocols import schema
 from annotation.protocols.base import CAPTION_PREFIX
-from annotation.protocols.declared import schema
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols.schema import ProtocolFile, bounds
 
 TIE, BOTH_BAD, NOT_APPLICABLE = "tie", "both_bad", "not_applicable"
 YES, NO, UNSURE = "yes", "no", "unsure"

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from annotation.protocols import base
-from annotation.protocols.declared import answers, schema, simulated, tasks, values
-from annotation.protocols.declared.keys import given_keys
-from annotation.protocols.declared.measuring import labels_listed, lists_labels, seen, seen_through
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols import answers, base, schema, simulated, tasks, values
+from annotation.protocols.keys import given_keys
+from annotation.protocols.measuring import labels_listed, lists_labels, seen, seen_through
+from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
 GENERIC = "judging/_declared.html"

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import Answer, InvalidAnswer
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.simulated import simulate
-from tests.annotation.protocols.declared.files import changed, problems, read
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.simulated import simulate
+from tests.annotation.protocols.files import changed, problems, read
 from tests.annotation.protocols.phrases import in_english
 
 SHOWN = ("caption-negative-0", "caption-positive-0")

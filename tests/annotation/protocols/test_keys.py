@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.protocols.declared.keys import given_keys, keys_on_screen, looks_like
-from tests.annotation.protocols.declared.files import changed, problems, read
-from tests.annotation.protocols.declared.typed import LOOKS
+from annotation.protocols.keys import given_keys, keys_on_screen, looks_like
+from tests.annotation.protocols.files import changed, problems, read
+from tests.annotation.protocols.typed import LOOKS
 
 
 def given(answer: dict) -> str:

@@ -11,8 +11,8 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from annotation.protocols.declared import checks
-from annotation.protocols.declared.schema import LARGEST, VERSION, ProtocolFile, json_schema
+from annotation.protocols import checks
+from annotation.protocols.schema import LARGEST, VERSION, ProtocolFile, json_schema
 from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 

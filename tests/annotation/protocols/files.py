@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from annotation.protocols.declared.reading import read_protocol
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.reading import read_protocol
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.records import Problem
 

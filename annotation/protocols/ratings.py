@@ -1,4 +1,4 @@
-"""A table of ratings from elsewhere under a declared protocol: a CSV file, a row for each annotator and item, a column
+"""A table of ratings from elsewhere under a protocol file: a CSV file, a row for each annotator and item, a column
 for each answer. Pure.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Answer
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.table import read_table

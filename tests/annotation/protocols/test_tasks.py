@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.protocols import library
 from annotation.protocols.base import UnsuitableItem
-from annotation.protocols.declared import library
-from annotation.protocols.declared.tasks import tasks_of
+from annotation.protocols.tasks import tasks_of
 from benchmarks.records import CaptionRecord
-from tests.annotation.protocols.declared.files import changed, problems, read
+from tests.annotation.protocols.files import changed, problems, read
 from tests.annotation.protocols.items import item
 
 BETTER = {"name": "better", "kind": "pair", "of": "pair", "tie": "Tie"}

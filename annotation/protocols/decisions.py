@@ -1,4 +1,4 @@
-"""What the answers to a declared protocol decide: each rule of its file on its own answer, then the item by all rules.
+"""What the answers to a protocol file decide: each rule of its file on its own answer, then the item by all rules.
 
 An item is kept where every rule keeps it. The first rule of the file that drops it says why; where a rule waits, for
 judgments, an estimate or an adjudicator, the item is open.
@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from types import MappingProxyType
 
+from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
-from annotation.protocols.declared import answers, schema, values
-from annotation.protocols.declared.measuring import Attributes, parents_of
-from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.values import ELSE
+from annotation.protocols.measuring import Attributes, parents_of
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.values import ELSE
 from annotation.wording import exact
 
 _AWAITING_ESTIMATE = "awaiting_estimate"

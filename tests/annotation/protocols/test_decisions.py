@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.protocols.declared import library
-from annotation.protocols.declared.decisions import decide_item, mean_ranks
-from tests.annotation.protocols.declared.files import changed, problems, read
+from annotation.protocols import library
+from annotation.protocols.decisions import decide_item, mean_ranks
+from tests.annotation.protocols.files import changed, problems, read
 
 DROPS = {"negative": "foil_fits", "both": "both_fit"}
 FIT = {"answer": "fit", "keep": ["positive"], "drop": DROPS}

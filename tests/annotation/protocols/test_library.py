@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
+from annotation.protocols import answers, library
 from annotation.protocols.base import Answer
-from annotation.protocols.declared import answers, library
-from annotation.protocols.declared.compile import as_protocol, is_plain
-from annotation.protocols.declared.decisions import decide_item
-from annotation.protocols.declared.simulated import simulate
-from annotation.protocols.declared.tasks import tasks_of
-from annotation.protocols.declared.walk import made_up_item, texts_of
+from annotation.protocols.compile import as_protocol, is_plain
+from annotation.protocols.decisions import decide_item
 from annotation.protocols.rules import rule_for
-from tests.annotation.protocols.declared.files import changed, read
+from annotation.protocols.simulated import simulate
+from annotation.protocols.tasks import tasks_of
+from annotation.protocols.walk import made_up_item, texts_of
+from tests.annotation.protocols.files import changed, read
 
 
 @pytest.mark.parametrize("most", [False, True])

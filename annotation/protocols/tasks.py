@@ -1,4 +1,4 @@
-"""The tasks that an item makes under a declared protocol.
+"""The tasks that an item makes under a protocol file.
 
 The `question` of a task names it among the tasks of its item: the row, the role or member that it is about, or the pair
 that it compares. Like every identity, it never reaches an annotator.
@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from random import Random
 
-from annotation.protocols import base
-from annotation.protocols.declared import schema, values
-from annotation.protocols.declared.layout import shown_name
-from annotation.protocols.declared.measuring import parents_of
-from annotation.protocols.declared.schema import ProtocolFile, bounds
+from annotation.protocols import base, schema, values
+from annotation.protocols.layout import shown_name
+from annotation.protocols.measuring import parents_of
+from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import ItemRecord, is_own, role_name
 
 _TRIES = 100  # draws of a balanced design, of which most are balanced

@@ -3,11 +3,11 @@
 from functools import cache
 from pathlib import Path
 
-from annotation.protocols.declared.reading import LONGEST, read_protocol
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols.reading import LONGEST, read_protocol
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 
-FOLDER = Path(__file__).resolve().parents[1] / "library"
+FOLDER = Path(__file__).resolve().parent / "library"
 ENDINGS = (".yaml", ".yml", ".json")
 
 

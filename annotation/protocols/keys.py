@@ -1,4 +1,4 @@
-"""The keys of a declared protocol's answers: every one is shown, none does two things, and none looks like another
+"""The keys of a protocol file's answers: every one is shown, none does two things, and none looks like another
 answer: what is called by a key has that key or none.
 """
 
@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotation.protocols.declared import schema, values
-from annotation.protocols.declared.schema import ProtocolFile
+from annotation.protocols import schema, values
+from annotation.protocols.schema import ProtocolFile
 
 # Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
 # looks like it.

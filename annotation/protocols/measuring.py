@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations, product
 from typing import Any
 
+from annotation.protocols import schema
+from annotation.protocols.answers import PARTING, tiers
 from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
-from annotation.protocols.declared import schema
-from annotation.protocols.declared.answers import PARTING, tiers
-from annotation.protocols.declared.schema import ProtocolFile
-from annotation.protocols.declared.values import (
+from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.values import (
     ELSE,
     NO,
     UNSURE,

@@ -6,12 +6,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, product
 from math import prod
 
+from annotation.protocols import schema, values
 from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.declared import schema, values
-from annotation.protocols.declared.keys import KeysTaken, given_keys
-from annotation.protocols.declared.layout import bound_roles
-from annotation.protocols.declared.schema import MOST_KEYS, MOST_TASKS, ProtocolFile, bounds
-from annotation.protocols.declared.values import ELSE, NUMERIC, table_values
+from annotation.protocols.keys import KeysTaken, given_keys
+from annotation.protocols.layout import bound_roles
+from annotation.protocols.schema import MOST_KEYS, MOST_TASKS, ProtocolFile, bounds
+from annotation.protocols.values import ELSE, NUMERIC, table_values
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
