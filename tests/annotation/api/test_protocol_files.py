@@ -27,7 +27,7 @@ def test_a_stage_has_its_file_and_what_it_says_in_words(client, manager, study):
     found = client.get(reverse("api-stage-protocol", args=[study.pk, 1])).json()
     assert found["file"]["text"] == library.text_of(NAME) and found["file"]["version"] == 1
     assert found["question"] == "Which sentence is true of the picture?" and "at least 2" in found["decision_rule"]
-    assert found["answers"] == ["fit: one of the positive caption, the negative caption, “Both”, “Neither”."]
+    assert found["answers"] == ["fit: one of the positive caption, the negative caption, “Both sentences”, “Neither”."]
     settings = client.get(reverse("api-stage-detail", args=[study.pk, 1])).json()["settings"]
     assert settings["protocol_file"]["sha256"] == found["file"]["sha256"]
 
