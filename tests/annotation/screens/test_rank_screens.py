@@ -125,6 +125,17 @@ def test_a_comparison_is_stored_by_identity_and_comes_back_as_it_was_given(clien
     assert checked(past[0]["html"]) == fields
 
 
+@pytest.mark.parametrize(("texts", "tie"), [(["2", "1"], "0 t"), (["T", "A long one."], "0"), (["0", "1"], "t")])
+def test_a_compared_sentence_that_looks_like_a_key_has_that_key(client, texts, tie):
+    """In both questions, whatever its place; and no tie has it."""
+    who = ranking_screens.comparing([ranking_screens.COMPARED | {"negative": texts}])
+    shown = [texts[int(identity[-1])] for identity in held_after(client, who).shown]
+    found = re.findall(r'name="(sense|fluency)"\s+value="(\w+)" data-keys="([\w ]+)"', client.get(home(who)).text)
+    assert len(found) == 6 and {keys for _, value, keys in found if value == "tie"} == {tie}
+    own = {shown[int(value) - 1]: keys for _, value, keys in found if value != "tie"}
+    assert all(own[text] == text.lower() for text in texts if len(text) == 1)
+
+
 @pytest.mark.parametrize(
     ("made", "fields", "asks"),
     [
