@@ -158,7 +158,7 @@ def scoring_work(benchmark):
     from benchmarks.jobs import jobs
     from benchmarks.scoring import score
 
-    job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+    job = score.queue_score(benchmark=benchmark, order=score.ScoreOrder(*ASKED), by="load")
     return score.Scoring(job, jobs.Progress(job))
 
 
@@ -194,7 +194,7 @@ def twice(benchmark) -> dict:
 
     told = {}
     for name in ("first", "second"):
-        job = score.queue_score(benchmark=benchmark, model=ASKED[0], pretrained=ASKED[1], device="auto", by="load")
+        job = score.queue_score(benchmark=benchmark, order=score.ScoreOrder(*ASKED), by="load")
         done = jobs.run(job_id=job.pk, by="load", work=score.score)
         assert done.state == "done", done.problems
         told[name] = (done.finished_at - done.started_at).total_seconds()

@@ -6,13 +6,13 @@ annotators have judged, so existing items stay as they are.
 """
 
 import hashlib
-import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
+from django import forms
 from django.conf import settings
 
 from benchmarks import queries
@@ -25,13 +25,13 @@ from benchmarks.formats.limits import MAX_KEY
 from benchmarks.imports import images as import_images
 from benchmarks.imports import order as imports
 from benchmarks.imports import run as run_import
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Caption, Item, Job, ModelAnswer, ScoringModel
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin, Problem, Refused, is_own
 from benchmarks.runs import embeddings, model_answers
 from benchmarks.scoring import score
 from workers.models import chat, encoder, loading
-from workers.models.model_name import classifier_name, local, recipe
+from workers.models.model_name import LONGEST, classifier_name, local, recipe
 from workers.models.refusals import CannotScore
 
 KIND = "generate"
@@ -44,30 +44,89 @@ SCORES = {f"{model}_{role}" for model in MODELS for role in ("positive", "negati
 
 @dataclass(frozen=True)
 class CaptionOrder:
-    """What to make. `kinds`: names of prompts.KINDS. `model` with `address`: an endpoint's, otherwise a hub id or a
-    folder. `temperature`: None for each kind's own. `prompt`: the user's own, for one kind only. `prices`: of a million
-    tokens in prompts and in answers. `share`: of the captions with the best scores; `plausibility` and `grammar` name
-    the classifiers, or are empty. `check`: ask again whether each second positive says the same. `format_captions`: as
-    an import's option."""
+    """What to make, by which model, and what of it to keep. `temperature`: None for each kind's own."""
 
-    name: str
-    kinds: Sequence[str]
-    model: str
-    address: str = ""
-    temperature: float | None = None
-    max_tokens: int = 256
-    seed: int = 0
-    prompt: str = ""
-    plausibility: str = ""
-    grammar: str = ""
-    share: float = 0.35
-    refine: bool = False
-    check: bool = False
-    format_captions: bool = True
-    prices: Sequence[float] = (0.0, 0.0)
-    device: str = "auto"
-    parallel: int = 4
-    timeout: float = 120.0
+    name: str = orders.described(
+        forms.CharField(
+            max_length=120, label="Name of the new benchmark",
+            help_text="If the benchmark exists, the new items are added to it.",
+        )
+    )  # fmt: skip
+    kinds: Sequence[str] = orders.described(
+        forms.MultipleChoiceField(
+            choices=[(name, name) for name in KINDS], widget=forms.CheckboxSelectMultiple, label="What to make",
+            help_text=f"Can be repeated. {'; '.join(f'{name}: {kind.says}' for name, kind in KINDS.items())}",
+        ),
+        option="kind",
+    )  # fmt: skip
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, label="Model",
+            help_text="Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
+        )
+    )  # fmt: skip
+    address: str = orders.described(
+        forms.CharField(
+            required=False, label="Where the model runs",
+            help_text="An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
+        ),
+        option="endpoint",
+    )  # fmt: skip
+    temperature: float | None = orders.described(
+        forms.FloatField(
+            min_value=0, max_value=2, required=False, label="Temperature",
+            help_text="Empty: 0 for swaps and second positives, 1 for the others.",
+        )
+    )  # fmt: skip
+    max_tokens: int = orders.described(
+        forms.IntegerField(min_value=1, max_value=orders.MOST_TOKENS, initial=256, label="Longest answer, in tokens")
+    )
+    seed: int = orders.described(forms.IntegerField(min_value=0, max_value=orders.MOST_SEED, initial=0, label="Seed"))
+    prompt: str = orders.described(
+        forms.CharField(
+            required=False, widget=forms.Textarea(attrs={"rows": 6}), strip=False, label="Your own prompt",
+            help_text="For one kind. Write `{caption}` where the caption goes. The answer needs the same lines as "
+            "Winnow’s prompt asks for.",
+        )
+    )  # fmt: skip
+    plausibility: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Classifier of plausibility",
+            help_text="Optional: `liujch1998/vera`, another hub id, or a folder.",
+        )
+    )  # fmt: skip
+    grammar: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Classifier of grammar",
+            help_text="Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
+        )
+    )  # fmt: skip
+    share: float = orders.described(
+        forms.FloatField(
+            min_value=0.0001, max_value=1, initial=0.35, label="Best captions to keep, as a share",
+            help_text="By the mean of both scores. Only with a classifier.",
+        )
+    )  # fmt: skip
+    refine: bool = orders.switch(
+        "Adversarial refinement",
+        "Each classifier then prefers the positive caption in half of the negatives’ items.",
+    )
+    check: bool = orders.switch(
+        "Check second positives",
+        "Ask again whether each says the same, and take the correction if it does not (VISLA).",
+    )
+    format_captions: bool = orders.switch(
+        "Format the captions", "So that capitals and full stops do not tell new captions apart.", initial=True
+    )
+    input_price: float = orders.price("Price of a million tokens in prompts")
+    output_price: float = orders.price("Price of a million tokens in answers")
+    device: str = orders.device()
+    parallel: int = orders.parallel()
+    timeout: float = orders.timeout()
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        return self.input_price, self.output_price
 
     @property
     def chat_name(self) -> chat.ChatName:
@@ -101,19 +160,11 @@ def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
             raise _refused("PROMPT_WRONG", str(wrong)) from wrong
     if order.refine and not (order.plausibility and order.grammar):
         raise _refused("REFINE_NEEDS_TWO", "The refinement needs both classifiers: plausibility and grammar.")
-    numbers: dict[str, tuple[float, float, float]] = {"share": (order.share, 0, 1)}
-    numbers |= {"temperature": (order.temperature or 0, 0, 2)}
-    numbers |= {"max tokens": (order.max_tokens, 1, 4096), "parallel": (order.parallel, 1, 64)}
-    numbers |= {"timeout": (order.timeout, 0.1, 3600), "seed": (order.seed, 0, 2**31 - 1)}
-    numbers |= {"price": (max(order.prices), 0, 1e6), "lowest price": (min(order.prices), 0, 1e6)}
-    for what, (value, low, high) in numbers.items():
-        if not (math.isfinite(value) and low <= value <= high) or (what == "share" and not value):
-            raise _refused("WRONG_VALUE", f"The {what} must be from {low:g} to {high:,.0f}, not {value:,}.")
     with score.refused():
         chat.checked_name(order.chat_name)
         for given in filter(None, (order.plausibility, order.grammar)):
             classifier_name(given, settings.MODELS)
-    return replace(order, name=name, kinds=list(dict.fromkeys(order.kinds)), prices=list(order.prices))
+    return orders.checked(replace(order, name=name, kinds=list(dict.fromkeys(order.kinds))))
 
 
 def _refused(code: str, advice: str) -> Refused:

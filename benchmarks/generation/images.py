@@ -8,8 +8,9 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+from django import forms
 from django.conf import settings
 from django.db.models import Max
 
@@ -20,49 +21,70 @@ from benchmarks.imports import images as import_images
 from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Options, Order
 from benchmarks.imports.store import batches
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Item, ItemImage, Job, Role
 from benchmarks.records import Attributes, ImageRecord, ItemRecord, Problem, Refused
 from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
 from workers.models.encoder import Painter
 from workers.models.loading import load_painter
-from workers.models.model_name import check_device, parse_pipeline
+from workers.models.model_name import LONGEST, check_device, parse_pipeline
 from workers.models.refusals import CannotScore
 
 KIND = "images"
 FOLDER = "staging/generated"  # finished images until their import
-MOST = 16  # images per item in one job
-MOST_STEPS, MOST_GUIDANCE, MOST_SEED = 500, 100.0, 2**31 - 1
 FORGOTTEN = 30 * 24 * 3600  # seconds until an image that no job came back for is deleted
 
 
-def queue_images(
-    *, benchmark: Benchmark, model: str, unet: str, count: int, steps: int, guidance: float, seed: int, device: str,
-    by: str, keys: Sequence[str] = (), created_by=None, foreground: bool = False,
-) -> Job:  # fmt: skip
-    """Create a job that draws `count` images for the negative caption of each item, or of those with these keys. Raises
-    Refused for invalid requests; the worker reports further problems."""
+@dataclass(frozen=True)
+class ImagesOrder:
+    """What to draw: some images for the negative caption of each item, or of those with `keys`."""
+
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, initial="sdxl-dpo", label="Model",
+            help_text="`sdxl-dpo`, or the hub id or folder of a text-to-image pipeline of diffusers.",
+        )
+    )  # fmt: skip
+    unet: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Denoising network",
+            help_text="The hub id or folder of a network that replaces the pipeline’s own. Usually empty.",
+        )
+    )  # fmt: skip
+    count: int = orders.described(forms.IntegerField(min_value=1, max_value=16, initial=4, label="Images per item"))
+    steps: int = orders.described(forms.IntegerField(min_value=1, max_value=500, initial=50, label="Denoising steps"))
+    guidance: float = orders.described(
+        forms.FloatField(
+            min_value=0, max_value=100, initial=5.0, label="Guidance",
+            help_text="How closely an image follows its caption. Many pipelines use 5 to 7.5.",
+        )
+    )  # fmt: skip
+    seed: int = orders.described(
+        forms.IntegerField(
+            min_value=0, max_value=orders.MOST_SEED, initial=0, label="Seed",
+            help_text="The seed of each image is derived from this number, the item’s ID and the image’s position.",
+        )
+    )  # fmt: skip
+    keys: Sequence[str] = orders.described(
+        orders.LinesField(
+            required=False, initial=(), label="Items",
+            help_text="One item ID per line. Leave it empty to draw images for all items.",
+        )
+    )  # fmt: skip
+    device: str = orders.device()
+
+
+def queue_images(*, benchmark: Benchmark, order: ImagesOrder, by: str, created_by=None, foreground=False) -> Job:
+    """Create a job that draws images. Raises Refused for invalid orders; the worker reports further problems."""
     with refused():
-        pipeline = parse_pipeline(model, unet, settings.MODELS)
-        check_device(device)
-        _check_range("count", "images per item", count, 1, MOST)
-        _check_range("steps", "steps", steps, 1, MOST_STEPS)
-        _check_range("guidance", "guidance", guidance, 0, MOST_GUIDANCE)
-        _check_range("seed", "seed", seed, 0, MOST_SEED)
-        _check_known(benchmark, keys)
-    params = {
-        "benchmark": benchmark.pk, "model": model, "unet": unet, "count": count, "steps": steps, "guidance": guidance,
-        "seed": seed, "device": device, "keys": list(dict.fromkeys(keys)), "foreground": foreground, "by": by,
-    }  # fmt: skip
+        pipeline = parse_pipeline(order.model, order.unet, settings.MODELS)
+        check_device(order.device)
+    order = orders.checked(order)
+    _check_known(benchmark, order.keys)
+    params = {"benchmark": benchmark.pk, **asdict(order), "foreground": foreground, "by": by}
     title = f"Generate images for {benchmark.name} with {pipeline.title}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
-
-
-def _check_range(column: str, what: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:
-        advice = f"Give a number of {what} from {least:,} to {most:,}, not {value:,}."
-        raise Refused([Problem("WRONG_VALUE", "", None, column, advice)])
 
 
 def _check_known(benchmark: Benchmark, keys: Sequence[str]) -> None:
@@ -84,7 +106,7 @@ def generate(job: Job, progress: jobs.Progress) -> None:
 def seed_of(seed: int, key: str, place: int) -> int:
     """The seed of an item's candidate at a place: the same in every benchmark, and another one for a later round."""
     found = hashlib.sha256(json.dumps([seed, key, place]).encode()).digest()
-    return int.from_bytes(found[:4]) & MOST_SEED
+    return int.from_bytes(found[:4]) & orders.MOST_SEED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,41 +13,26 @@ from benchmarks import permissions
 from benchmarks.audit import named
 from benchmarks.construction.prompts import KINDS
 from benchmarks.generation import captions
-from benchmarks.jobs.forms import DescribedForm
+from benchmarks.jobs.orders import OrderForm, default_of
 from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Job
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Refused
-from workers.models.model_name import LONGEST
-
-USUAL = captions.CaptionOrder("", (), "")
-AS_ORDERED = (  # fields that an order has under the same name
-    "name", "kinds", "address", "model", "temperature", "max_tokens", "seed", "prompt", "plausibility", "grammar",
-    "refine", "check", "format_captions", "device",
-)  # fmt: skip
 
 
-class CaptionForm(DescribedForm):
-    """What to make. Only endpoints that the server's administrator named can be chosen, since the worker connects to
-    them from inside the network."""
+class CaptionForm(OrderForm):
+    """Only endpoints that the server's administrator named can be chosen, since the worker connects to them from inside
+    the network. The share of captions to keep is asked in percent."""
 
-    name = forms.CharField(max_length=120)
-    kinds = forms.MultipleChoiceField(choices=[(name, name) for name in KINDS], widget=forms.CheckboxSelectMultiple)
-    address = forms.ChoiceField(required=False)
-    model = forms.CharField(max_length=LONGEST)
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2)
-    max_tokens = forms.IntegerField(min_value=1, max_value=4096, initial=USUAL.max_tokens)
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=USUAL.seed)
-    prompt = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 6}), strip=False)
-    plausibility = forms.CharField(max_length=LONGEST, required=False)
-    grammar = forms.CharField(max_length=LONGEST, required=False)
-    percent = forms.FloatField(min_value=0.01, max_value=100, initial=100 * USUAL.share)
-    refine = forms.BooleanField(required=False)
-    check = forms.BooleanField(required=False)
-    format_captions = forms.BooleanField(required=False, initial=True)
-    input_price = forms.FloatField(min_value=0, max_value=1e6, required=False)
-    output_price = forms.FloatField(min_value=0, max_value=1e6, required=False)
-    device = forms.CharField(max_length=8, initial="auto")
+    takes, not_asked = captions.CaptionOrder, ("share", "parallel", "timeout")
+    address = forms.ChoiceField(
+        required=False, label="Where the model runs",
+        help_text="Your administrator names endpoints in `WINNOW_LLM_ENDPOINTS`.",
+    )  # fmt: skip
+    percent = forms.FloatField(
+        min_value=0.01, max_value=100, initial=100 * default_of(captions.CaptionOrder, "share"),
+        label="Best captions to keep, in percent", help_text="By the mean of both scores. Only with a classifier.",
+    )  # fmt: skip
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -55,27 +40,17 @@ class CaptionForm(DescribedForm):
         assert isinstance(address, forms.ChoiceField)
         own = ("", "a model on this server’s workers")
         address.choices = [own, *((one, one) for one in settings.LLM_ENDPOINTS)]
-        for name in ("model", "plausibility", "grammar", "device"):
-            self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
-        for name in ("temperature", "percent", "input_price", "output_price"):
-            self.fields[name].widget.attrs["step"] = "any"
 
-    @property
-    def order(self) -> captions.CaptionOrder:
-        """What the valid form asks for."""
-        given = self.cleaned_data
-        prices = (given["input_price"] or 0.0, given["output_price"] or 0.0)
-        wanted = {name: given[name] for name in AS_ORDERED}
-        wanted["prompt"] = given["prompt"] if given["prompt"].strip() else ""
-        return captions.CaptionOrder(**wanted, share=given["percent"] / 100, prices=prices)
+    def values(self) -> dict[str, Any]:
+        given = super().values()
+        prompt = given["prompt"] if given["prompt"].strip() else ""
+        return given | {"prompt": prompt, "share": self.cleaned_data["percent"] / 100}
 
 
 def _initial(request: StaffRequest, benchmark: str) -> dict[str, Any]:
     """The fields of an earlier job, so that its answers can be used again."""
     if asked := asked_before(request, captions.KIND):
-        order = captions.CaptionOrder(**asked["order"])
-        found = {name: getattr(order, name) for name in AS_ORDERED} | {"percent": 100 * order.share}
-        return found | dict(zip(("input_price", "output_price"), order.prices, strict=True))
+        return asked["order"] | {"percent": 100 * asked["order"]["share"]}
     return {"name": f"{benchmark[:100]}, generated"}
 
 

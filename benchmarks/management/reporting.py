@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 
 from django.core.management.base import CommandError, OutputWrapper
 
@@ -31,6 +32,14 @@ def refuse(log: ProblemLog, out: OutputWrapper, what: str) -> None:
 
 def counted(problems: int) -> str:
     return f"{problems:,} problem{'s' * (problems != 1)}."
+
+
+def text_of(path: Path | str) -> str:
+    """The text of a file that an option names. CommandError if it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}.") from None
 
 
 def problem_line(problem: dict) -> str:

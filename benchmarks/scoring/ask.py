@@ -9,19 +9,19 @@ import base64
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import choices
 from benchmarks.predictions.choices import Choice, Verdict
-from benchmarks.records import Problem, Refused
 from benchmarks.runs import import_predictions, material, model_answers
 from benchmarks.runs.embeddings import of_text
 from benchmarks.scoring.score import AGAIN, refused
@@ -29,25 +29,43 @@ from benchmarks.storage.files import kept
 from workers import images
 from workers.images import ImageRefused
 from workers.models import chat, loading
+from workers.models.model_name import LONGEST
 from workers.models.refusals import CannotScore
 
 KIND = "ask"
 SIDE = 1024  # pixels of the long side of an image that is sent, at most
-TOKENS = 16  # of an answer
 ASKED = "remote"  # the precision of a model that was asked, instead of its scores computed
 REFUSED = {"refusal", "content_filter"}
 
 
 @dataclass(frozen=True)
 class AskOrder:
-    """`prices`: of a million tokens in questions and in answers. `parallel`: questions on their way at once."""
+    """What to ask whom. The page offers only the addresses that the administrator has named."""
 
-    address: str
-    model: str
-    prices: Sequence[float] = (0.0, 0.0)
-    max_tokens: int = TOKENS
-    parallel: int = 4
-    timeout: float = 120.0
+    address: str = orders.described(
+        forms.CharField(label="Endpoint", help_text="Its address up to the version: https://api.example.org/v1."),
+        option="endpoint",
+    )
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, label="Model",
+            help_text="The name of the model at that endpoint. It must accept images.",
+        )
+    )  # fmt: skip
+    input_price: float = orders.price("Price of a million tokens in questions")
+    output_price: float = orders.price("Price of a million tokens in answers")
+    max_tokens: int = orders.described(
+        forms.IntegerField(
+            min_value=1, max_value=orders.MOST_TOKENS, initial=16, label="Tokens per answer, at most",
+            help_text="Models that think before they answer need some thousand.",
+        )
+    )  # fmt: skip
+    parallel: int = orders.parallel()
+    timeout: float = orders.timeout()
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        return self.input_price, self.output_price
 
     @property
     def chat_name(self) -> chat.ChatName:
@@ -74,13 +92,7 @@ def check_order(order: AskOrder) -> None:
                 "ENDPOINT_UNCLEAR", "Give the endpoint's address, for example https://api.example.org/v1."
             )
         chat.checked_name(order.chat_name)
-    ranges: dict[str, tuple[float, float, float]] = {"max_tokens": (order.max_tokens, 1, 4096)}
-    ranges |= {"parallel": (order.parallel, 1, 64), "timeout": (order.timeout, 0.1, 3600)}
-    ranges |= {"prices": (max(order.prices), 0, 1e6), "lowest price": (min(order.prices), 0, 1e6)}
-    for name, (value, least, most) in ranges.items():
-        if not least <= value <= most:
-            advice = f"Give a number from {least:g} to {most:,.0f} for {name.replace('_', ' ')}, not {value:,}."
-            raise Refused([Problem("WRONG_VALUE", "", None, name, advice)])
+    orders.checked(order)
 
 
 def ask(job: Job, progress: jobs.Progress) -> None:

@@ -8,13 +8,15 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import cast
 
+from django import forms
 from django.conf import settings
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
 from benchmarks.predictions.plan import Place
@@ -24,7 +26,7 @@ from benchmarks.scoring import detected, similarity
 from benchmarks.storage.files import kept
 from workers.models.encoder import Encoder, PairScorer
 from workers.models.loading import load
-from workers.models.model_name import ModelName, check_device, parse_model, recipe
+from workers.models.model_name import LONGEST, ModelName, check_device, parse_model, recipe
 from workers.models.refusals import CannotScore
 
 KIND, RETRIEVAL, ORDER_TASKS = "score", "retrieval", "order-tasks"  # of jobs: scores of items; perturbed order (ARO)
@@ -33,30 +35,59 @@ MEASURES = {  # what a job does, in its title and in a form
     RETRIEVAL: ("Perturbed retrieval on", "Retrieval with perturbed order"),
     ORDER_TASKS: ("Order tasks on", "Order tasks"),
 }
-SEEDS, MOST_SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}, 10  # as in ARO §3.1 and §2.3
+SEEDS = {RETRIEVAL: 3, ORDER_TASKS: 5}  # as in ARO §3.1 and §2.3
 LISTED = 100  # listed items that lack something
 RECIPES = 20  # recipes kept per model: the machines and versions with which it was loaded
 AGAIN = "nothing new: this run stands"
 
 
-def queue_score(
-    *, benchmark: Benchmark, model: str, pretrained: str, device: str, by: str, created_by=None, foreground=False,
-    measure: str = KIND, seeds: int | None = None,
-) -> Job:  # fmt: skip
-    """Create a job of the kind `measure`: one of MEASURES. `seeds`: how many, of a kind that has them; None: its SEEDS.
-    Raises Refused for invalid requests; the worker reports further problems.
-    """
-    seeds = SEEDS.get(measure, 1) if seeds is None else seeds
+@dataclass(frozen=True)
+class ScoreOrder:
+    """The model to score with, and what to measure: one of MEASURES. `seeds`: None for the measure's own number."""
+
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, label="Model",
+            help_text="An open_clip architecture such as `ViT-B-32-quickgelu`, or `hf-hub:ORG/MODEL`, "
+            "`local-dir:FOLDER`, `sentence-transformers:ID`, `language-model:ID`, `vqa:ID`, `itm:ID`, "
+            "`detector:FOLDER`.",
+        )
+    )  # fmt: skip
+    pretrained: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Weights",
+            help_text="For an architecture: a tag such as `openai` or `laion2b_s34b_b79k`, or the name of a file in "
+            "the server’s model folder.",
+        )
+    )  # fmt: skip
+    device: str = orders.device()
+    measure: str = orders.described(
+        forms.ChoiceField(
+            choices=[(kind, words) for kind, (_, words) in MEASURES.items()], initial=KIND, required=False,
+            label="What to measure",
+        )
+    )  # fmt: skip
+    seeds: int | None = orders.described(
+        forms.IntegerField(
+            min_value=1, max_value=10, required=False, label="Seeds of the shuffles",
+            help_text="If you leave this empty, retrieval takes 3 and order tasks take 5.",
+        )
+    )  # fmt: skip
+
+
+def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=None, foreground=False) -> Job:
+    """Create a job of the kind `order.measure`. Raises Refused for invalid orders; the worker reports further
+    problems."""
     with refused():
-        named = parse_model(model, pretrained, settings.MODELS)
-        check_device(device)
-        if not 1 <= seeds <= MOST_SEEDS:
-            raise CannotScore("SEEDS_UNCLEAR", f"Choose 1 to {MOST_SEEDS} seeds.")
-    params = {"benchmark": benchmark.pk, "model": model, "pretrained": pretrained, "device": device}
-    params |= {"foreground": foreground, "by": by}
-    title = f"{MEASURES[measure][0]} {benchmark.name} with {named.title}"
-    params |= {"measure": measure, "seeds": seeds} if measure in SEEDS else {}
-    return jobs.queue_job(kind=measure, title=title, params=params, by=by, created_by=created_by)
+        named = parse_model(order.model, order.pretrained, settings.MODELS)
+        check_device(order.device)
+    order = orders.checked(order)
+    params: dict[str, object] = {"benchmark": benchmark.pk, "foreground": foreground, "by": by}
+    params |= {"model": order.model, "pretrained": order.pretrained, "device": order.device}
+    if order.measure in SEEDS:
+        params |= {"measure": order.measure, "seeds": order.seeds or SEEDS[order.measure]}
+    title = f"{MEASURES[order.measure][0]} {benchmark.name} with {named.title}"
+    return jobs.queue_job(kind=order.measure, title=title, params=params, by=by, created_by=created_by)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from django import template
 from django.forms import BoundField
 from django.template.loader import render_to_string
 from django.utils.dateformat import format as date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
@@ -68,7 +68,19 @@ def _plain(value: object) -> str:
 
 
 @register.simple_block_tag
-def labelled(content: SafeString, field: BoundField, label: str) -> SafeString:
+def labelled(content: SafeString, field: BoundField, label: str = "") -> SafeString:
     """`{% labelled form.model "Model" %}Its name at the endpoint.{% endlabelled %}`: a field with its label, its errors
-    and, if the block has text, a hint."""
-    return render_to_string("components/_labelled.html", {"field": field, "label": label, "hint": content})
+    and a hint. Label and hint are the field's own if the template has none."""
+    context = {
+        "field": field,
+        "label": label or field.label,
+        "hint": content if content.strip() else in_code(field.help_text),
+    }
+    return render_to_string("components/_labelled.html", context)
+
+
+@register.filter
+def in_code(text: object) -> SafeString:
+    """`words` between backticks as code."""
+    parts = enumerate(str(text).split("`"))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in parts))

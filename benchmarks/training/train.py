@@ -7,13 +7,16 @@ cancelled, or a second one like it, continues there. The row is stored with the 
 import re
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from benchmarks import audit
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Image, Job, TrainedModel
 from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
@@ -21,8 +24,8 @@ from benchmarks.training import material
 from benchmarks.training.released import ReleasedSplit, to_train_on
 from workers.contents import Contents
 from workers.models.loading import load_trainer
-from workers.models.model_name import ModelName, check_device, parse_model
-from workers.models.presets import PRESETS, Settings, settings_from, settings_of
+from workers.models.model_name import LONGEST, ModelName, check_device, parse_model
+from workers.models.presets import LIMITS, PRESETS, Settings, settings_from, settings_of
 from workers.models.refusals import CannotScore
 from workers.models.training_task import Curve, Task, Trained, Trainer
 
@@ -33,34 +36,75 @@ CHANGES = ("epochs", "batch", "rate", "seed")
 AGAIN = "nothing new: this model stands"
 
 
-def queue_train(
-    *, benchmark: Benchmark, by: str, created_by=None, foreground: bool = False, **asked: str | float | None
-) -> Job:
-    """Create a training job; `asked` are the arguments of `params_of`. Raises Refused for invalid requests; the worker
-    reports further problems."""
-    params = params_of(benchmark, user=created_by, **asked)  # type: ignore[arg-type]
-    title = f"Train {params['name']} on {params['release'] or benchmark.name}"
-    params |= {"foreground": foreground, "by": by}
+def _setting(name: str, label: str, help_text: str = "") -> Any:
+    """A number instead of the preset's."""
+    low, high = LIMITS[name]
+    kind: type = forms.FloatField if name == "rate" else forms.IntegerField
+    return orders.described(
+        kind(min_value=low, max_value=high, required=False, label=label, help_text=help_text)
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TrainOrder:
+    """What to train, from which weights, on which items. Numbers that are None are the preset's."""
+
+    preset: str = orders.described(
+        forms.ChoiceField(
+            choices=[(name, preset.title) for name, preset in PRESETS.items()], label="Preset",
+            help_text="The losses and numbers of a paper.",
+        )
+    )  # fmt: skip
+    name: str = orders.described(
+        forms.CharField(
+            max_length=80, label="Name of the new model", help_text="Letters, digits, dots, underscores and hyphens."
+        )
+    )
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, label="Base model",
+            help_text="An open_clip architecture, `hf-hub:ORG/MODEL`, or `local-dir:FOLDER` for a folder in the "
+            "server’s model folder, such as a model that was trained here.",
+        )
+    )  # fmt: skip
+    pretrained: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Weights",
+            help_text="For an architecture: a tag such as `openai`, or a file in the server’s model folder.",
+        )
+    )  # fmt: skip
+    release: str = orders.described(
+        forms.CharField(
+            required=False, label="Items",
+            help_text="A release’s training side (its name and version), or the whole benchmark, which is then split "
+            "80/20 by item and image. Items in the test split of any release are rejected.",
+        )
+    )  # fmt: skip
+    epochs: int | None = _setting("epochs", "Epochs")
+    batch: int | None = _setting("batch", "Items per batch")
+    rate: float | None = _setting("rate", "Learning rate")
+    seed: int | None = _setting("seed", "Seed", "0 if empty. On a CPU the same seed gives the same weights.")
+    device: str = orders.device()
+
+
+def queue_train(*, benchmark: Benchmark, order: TrainOrder, by: str, created_by=None, foreground=False) -> Job:
+    """Create a training job. Raises Refused for invalid orders; the worker reports further problems."""
+    params = params_of(benchmark, order, created_by) | {"foreground": foreground, "by": by}
+    title = f"Train {order.name} on {order.release or benchmark.name}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
-def params_of(
-    benchmark: Benchmark, *, preset: str, model: str, pretrained: str, device: str, name: str, release: str = "",
-    user=None, **changes: float | None,
-) -> dict:  # fmt: skip
-    """A training as a job has it. `release`: a title, to train on its training side. `changes`: of the preset's
-    settings (`CHANGES`). Raises Refused."""
+def params_of(benchmark: Benchmark, order: TrainOrder, user=None) -> dict:
+    """The order as a job has it, with all of the preset's settings. Raises Refused."""
     with refused():
-        chosen = settings_of(preset, **changes)
-        check_base(parse_model(model, pretrained, settings.MODELS))
-        check_device(device)
-        check_name(name)
-        if release:
-            release_of(benchmark, release, user)
-    return {
-        "benchmark": benchmark.pk, "settings": chosen.as_json(), "model": model, "pretrained": pretrained,
-        "device": device, "name": name, "release": release,
-    }  # fmt: skip
+        chosen = settings_of(order.preset, **{name: getattr(order, name) for name in CHANGES})
+        check_base(parse_model(order.model, order.pretrained, settings.MODELS))
+        check_device(order.device)
+        check_name(order.name)
+        if order.release:
+            release_of(benchmark, order.release, user)
+    names = ("model", "pretrained", "device", "name", "release")
+    return {"benchmark": benchmark.pk, "settings": chosen.as_json()} | {name: getattr(order, name) for name in names}
 
 
 def follow(params: dict) -> None:

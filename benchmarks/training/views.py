@@ -6,43 +6,29 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
 from benchmarks.audit import named
-from benchmarks.jobs.forms import DescribedForm
+from benchmarks.jobs.orders import OrderForm
 from benchmarks.jobs.views import asked_before, order_page
 from benchmarks.models import Benchmark, Job, TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.training import train
 from benchmarks.training.released import to_train_on
-from workers.models.model_name import LONGEST
-from workers.models.presets import LIMITS, PRESETS
+from workers.models.presets import PRESETS
 
 SHOWN = 20  # trained models
 
 
-def _number(setting: str) -> forms.IntegerField:
-    low, high = map(int, LIMITS[setting])
-    return forms.IntegerField(required=False, min_value=low, max_value=high)
+class TrainForm(OrderForm):
+    """Offers the releases that the user may train on, and proposes a base model."""
 
+    takes = train.TrainOrder
 
-class TrainForm(DescribedForm):
-    """What to train, from which weights, on which items. Empty numbers are the preset's."""
-
-    preset = forms.ChoiceField(choices=[(name, preset.title) for name, preset in PRESETS.items()])
-    model = forms.CharField(max_length=LONGEST, initial="ViT-B-32-quickgelu")
-    pretrained = forms.CharField(max_length=LONGEST, required=False, initial="openai")
-    name = forms.CharField(max_length=80)
-    seed = _number("seed")
-    epochs = _number("epochs")
-    batch = _number("batch")
-    rate = forms.FloatField(required=False, min_value=LIMITS["rate"][0], max_value=LIMITS["rate"][1])
-    device = forms.CharField(max_length=8, initial="auto")
-
-    def __init__(self, *args, releases: list[str], **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args, releases: list[str], initial: dict, **kwargs):
+        super().__init__(*args, initial={"model": "ViT-B-32-quickgelu", "pretrained": "openai"} | initial, **kwargs)
         choices = [("", "The whole benchmark"), *((title, title) for title in releases)]
-        self.fields["release"] = forms.ChoiceField(required=False, choices=choices)
-        for name in ("model", "pretrained", "name", "device"):
-            self.fields[name].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
-        self.fields["rate"].widget.attrs["step"] = "any"
+        described = self.fields["release"]
+        self.fields["release"] = forms.ChoiceField(
+            required=False, choices=choices, label=described.label, help_text=described.help_text
+        )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,7 +40,7 @@ def train_new(request: StaffRequest, pk: int) -> HttpResponse:
     form = TrainForm(request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, user)])
 
     def queue() -> Job:
-        return train.queue_train(benchmark=benchmark, **form.cleaned_data, by=named(user), created_by=user)
+        return train.queue_train(benchmark=benchmark, order=form.order, by=named(user), created_by=user)
 
     context = {"presets": presets_for(benchmark), "trained": TrainedModel.objects.all()[:SHOWN]}
     return order_page(request, "training/new.html", form, queue, benchmark=benchmark, **context)

@@ -126,7 +126,7 @@ def cups(folder: Path, count: int = 3, start: int = 0, name: str = "Cups") -> Be
 
 
 def queued(benchmark: Benchmark, model: str, pretrained: str = "", device: str = "cpu") -> Job:
-    return score.queue_score(benchmark=benchmark, model=model, pretrained=pretrained, device=device, by="test")
+    return score.queue_score(benchmark=benchmark, order=score.ScoreOrder(model, pretrained, device), by="test")
 
 
 def run(job: Job) -> Job:

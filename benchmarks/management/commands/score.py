@@ -1,29 +1,18 @@
 """`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: score a benchmark, here or by a worker."""
 
-from django.core.management.base import BaseCommand, CommandError
-
-import benchmarks.tasks  # noqa: F401  # which task runs a job of which kind
 from benchmarks.jobs import jobs
-from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
-from benchmarks.models import Job, JobState
-from benchmarks.records import Refused
+from benchmarks.management.orders import BY, ModelCommand
+from benchmarks.models import Job
 from benchmarks.scoring import order_tasks, retrieval, score
 
-BY = "command"
 
-
-class Command(BaseCommand):
+class Command(ModelCommand):
     help = "Score a benchmark with a model. docs/guide/scoring.md lists the models, and what is stored."
+    takes, own_options = score.ScoreOrder, ("measure",)
+    cancelled = "Finished encodings are kept."
 
     def add_arguments(self, parser):
-        parser.add_argument("benchmark", help="the benchmark's name")
-        parser.add_argument(
-            "--model", required=True,
-            help="an architecture of open_clip (ViT-B-32-quickgelu), hf-hub:ORG/MODEL, local-dir:FOLDER, "
-            "sentence-transformers:, language-model:, vqa: or itm: and an id or a folder",
-        )  # fmt: skip
-        parser.add_argument("--pretrained", default="", help="weights of an architecture: a tag or a file")
-        parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1, mps")
+        super().add_arguments(parser)
         perturbed = parser.add_mutually_exclusive_group()
         perturbed.add_argument(
             "--perturbed-retrieval", dest="measure", action="store_const", const=score.RETRIEVAL, default=score.KIND,
@@ -33,40 +22,15 @@ class Command(BaseCommand):
             "--order-tasks", dest="measure", action="store_const", const=score.ORDER_TASKS,
             help="instead of scores of items: each caption against four wrong orders of its words, as in ARO §2.2",
         )  # fmt: skip
-        parser.add_argument("--seeds", type=int, help="of the shuffles: 3 for retrieval, 5 for order tasks by default")
-        parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
 
-    def handle(self, *, benchmark, model, pretrained, device, measure, seeds, now, **rest):
-        found = benchmark_named(benchmark)
-        asked = {"model": model, "pretrained": pretrained, "device": device}
-        asked |= {"measure": measure, "seeds": seeds}
-        try:
-            job = score.queue_score(benchmark=found, **asked, by=BY, foreground=now)
-        except Refused as refusal:
-            raise CommandError(sentence(refusal.problems[0].code, refusal.problems[0].advice)) from None
-        if now:
-            progress = ProgressLine(self.stderr)
-            job = jobs.run(job_id=job.pk, by=BY, work=_WORK[job.kind][0], tell=progress.show)
-            progress.end()
-            self.answer(job)
-        else:
-            jobs.dispatch(job)
-            self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
+    def queue(self, benchmark, order, now, options) -> Job:
+        return score.queue_score(benchmark=benchmark, order=order, by=BY, foreground=now)
 
-    def answer(self, job: Job) -> None:
-        if job.state == JobState.DONE:
-            self.stdout.write("\n".join(_WORK[job.kind][1](job.report)))
-            return
-        if job.state == JobState.CANCELLED:
-            raise CommandError("Cancelled. Finished encodings are kept.")
-        problem = job.problems[0]
-        raise CommandError(
-            sentence(problem["code"], problem["advice"]) if len(job.problems) == 1 else problem_line(problem)
-        )
+    def work(self, job: Job, progress: jobs.Progress) -> None:
+        _WORK[job.kind][0](job, progress)
 
-
-def sentence(code: str, advice: str) -> str:
-    return f"{code} · {advice}"
+    def summary(self, job: Job) -> list[str]:
+        return _WORK[job.kind][1](job.report)
 
 
 def summary(report: dict) -> list[str]:

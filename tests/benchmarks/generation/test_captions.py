@@ -89,7 +89,7 @@ def test_an_endpoint_that_misbehaves_loses_nothing_and_doubles_nothing(media, tm
 def test_the_result_is_a_benchmark_whose_items_say_how_they_came_about(media, tmp_path):
     source = cups(tmp_path)
     with chat_server(reply) as server:
-        wanted = order(server, seed=7, prices=(2.0, 10.0), kinds=["replace-obj", "second-positive"])
+        wanted = order(server, seed=7, input_price=2.0, output_price=10.0, kinds=["replace-obj", "second-positive"])
         job = run(source, wanted)
     made = Benchmark.objects.get(pk=job.report["benchmark"])
     assert (made.name, made.items.count(), job.report["items"], job.report["kept"]) == ("Bowls", 6, 6, 6)
@@ -298,7 +298,7 @@ def test_a_model_on_this_machine_writes_too(media, tmp_path):
         ({"refine": True, "grammar": "some/model"}, "REFINE_NEEDS_TWO"),
         ({"share": 0.0}, "WRONG_VALUE"),
         ({"share": float("nan")}, "WRONG_VALUE"),
-        ({"prices": (1.0, -1.0)}, "WRONG_VALUE"),
+        ({"output_price": -1.0}, "WRONG_VALUE"),
         ({"max_tokens": 0}, "WRONG_VALUE"),
         ({"model": " "}, "MODEL_UNCLEAR"),
         ({"address": "https://user:secret@example.org/v1"}, "ENDPOINT_UNCLEAR"),

@@ -14,6 +14,7 @@ from PIL import Image as Picture
 
 from benchmarks.generation import images
 from benchmarks.jobs import jobs
+from benchmarks.jobs.orders import MOST_SEED
 from benchmarks.models import Benchmark, ItemImage, Job, JobState
 from benchmarks.records import Refused
 from benchmarks.storage.files import kept
@@ -27,7 +28,7 @@ from workers.models.refusals import CannotScore
 torch, diffusers = map(LazyModule, ("torch", "diffusers"))
 painter = LazyModule("workers.models.painter")
 pytestmark = pytest.mark.django_db
-ASKED = {"unet": "", "count": 2, "steps": 2, "guidance": 5.0, "seed": 7, "device": "cpu", "by": "test"}
+ASKED = {"unet": "", "count": 2, "steps": 2, "guidance": 5.0, "seed": 7, "device": "cpu"}
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +56,8 @@ def loaded_once(loaded, monkeypatch) -> None:
 
 
 def queued(benchmark: Benchmark, model: str, **asked) -> Job:
-    return images.queue_images(benchmark=benchmark, model=model, **ASKED | asked)
+    order = images.ImagesOrder(model, **ASKED | asked)
+    return images.queue_images(benchmark=benchmark, order=order, by="test")
 
 
 def run(job: Job) -> Job:
@@ -101,7 +103,7 @@ def test_seeds_follow_from_the_items_id_alone():
     assert images.seed_of(7, "i1", 0) == images.seed_of(7, "i1", 0)
     found = {images.seed_of(*one) for one in ((7, "i1", 0), (7, "i1", 1), (7, "i2", 0), (8, "i1", 0))}
     assert len(found) == 4
-    assert all(0 <= seed <= images.MOST_SEED for seed in found)
+    assert all(0 <= seed <= MOST_SEED for seed in found)
 
 
 class Killed(BaseException):

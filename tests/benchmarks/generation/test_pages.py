@@ -39,7 +39,7 @@ def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchm
     assert answer.url == reverse("job-detail", args=[job.pk])
     order = captions.CaptionOrder(**job.params["order"])
     assert (order.kinds, order.model, order.seed, order.share, order.prices) == (
-        ["swap-obj"], "some/model", 3, 0.35, [2.0, 8.0]
+        ["swap-obj"], "some/model", 3, 0.35, (2.0, 8.0)
     )  # fmt: skip
     assert "Waiting for a worker with models" in client.get(answer.url).text
     again = client.get(f"{url}?again={job.pk}").text
@@ -50,7 +50,9 @@ def test_an_estimate_starts_nothing(client, benchmark):
     page = post(client, benchmark, estimate="1")
     assert (page.status_code, Job.objects.exists()) == (200, False)
     assert "About 6 questions" in page.text
-    found = captions.estimate_for(benchmark, captions.CaptionOrder("N", ["swap-obj"], "m", prices=(2, 8)))
+    found = captions.estimate_for(
+        benchmark, captions.CaptionOrder("N", ["swap-obj"], "m", input_price=2, output_price=8)
+    )
     assert (found.questions, found.cost > 0) == (6, True)
     assert f"{found.prompt_tokens:,} tokens in prompts" in page.text
 

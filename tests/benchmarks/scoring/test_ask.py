@@ -53,7 +53,7 @@ def asking(media, tmp_path, monkeypatch):
         model = Model(says)
         loaded = lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))  # noqa: E731
         monkeypatch.setattr(ask.loading, "load_chat", loaded)
-        job = ask.queue_ask(benchmark=benchmark, order=ask.AskOrder(ADDRESS, "m", (2.0, 5.0)), by="test")
+        job = ask.queue_ask(benchmark=benchmark, order=ask.AskOrder(ADDRESS, "m", 2.0, 5.0), by="test")
         return jobs.run(job_id=job.pk, by="test", work=ask.ask), model
 
     return asked
@@ -165,7 +165,7 @@ def test_requests_that_make_no_sense_are_refused(media, tmp_path):
         (ask.AskOrder("", "m"), "ENDPOINT_UNCLEAR"),
         (ask.AskOrder("ftp://example.org", "m"), "ENDPOINT_UNCLEAR"),
         (ask.AskOrder(ADDRESS, " "), "MODEL_UNCLEAR"),
-        (ask.AskOrder(ADDRESS, "m", (-1.0, 0.0)), "WRONG_VALUE"),
+        (ask.AskOrder(ADDRESS, "m", -1.0), "WRONG_VALUE"),
         (ask.AskOrder(ADDRESS, "m", max_tokens=0), "WRONG_VALUE"),
     ]:
         with pytest.raises(Refused, match=code):
@@ -174,18 +174,18 @@ def test_requests_that_make_no_sense_are_refused(media, tmp_path):
 
 def test_the_cost_is_shown_before_anything_is_asked(media, tmp_path, capsys, client, django_user_model, settings):
     benchmark = cups(tmp_path, count=2)
-    call_command("ask", "Cups", endpoint=ADDRESS, model="m", prices=(1.0, 1.0), estimate=True)
+    call_command("ask", "Cups", endpoint=ADDRESS, model="m", input_price=1.0, output_price=1.0, estimate=True)
     assert "To ask: 16 times" in capsys.readouterr().out
     with pytest.raises(CommandError, match="MODEL_UNCLEAR"):
         call_command("ask", "Cups", endpoint=ADDRESS, model=" ")
     settings.LLM_ENDPOINTS = [ADDRESS]
     client.force_login(django_user_model.objects.create_superuser("ana"))
     url, said = reverse("ask-new", args=[benchmark.pk]), {"address": ADDRESS, "model": "m", "max_tokens": 16}
-    said |= {"prompt_price": "1000", "answer_price": "0"}
+    said |= {"input_price": "1000", "output_price": "0"}
     assert "16 requests" in client.post(url, said | {"estimate": "1"}).text
     assert not Job.objects.filter(kind="ask").exists()
     assert "not one of the available choices" in client.post(url, said | {"address": "http://evil.example/v1"}).text
     job = Job.objects.get(pk=int(client.post(url, said).url.strip("/").rpartition("/")[2]))
-    assert (job.kind, job.params["order"]["prices"]) == ("ask", [1000.0, 0.0])
+    assert (job.kind, job.params["order"]["input_price"]) == ("ask", 1000.0)
     assert Benchmark.objects.get() == benchmark
     assert chat.endpoint_identity(ask.AskOrder(**job.params["order"]).chat_name) == f"{ADDRESS} m"

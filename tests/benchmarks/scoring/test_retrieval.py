@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 
 
 def measured(benchmark: Benchmark, model: str, seeds: int = 2) -> Job:
-    asked = {"model": model, "pretrained": "", "device": "cpu", "measure": "retrieval", "seeds": seeds}
-    job = score.queue_score(benchmark=benchmark, by="test", **asked)
+    order = score.ScoreOrder(model, device="cpu", measure="retrieval", seeds=seeds)
+    job = score.queue_score(benchmark=benchmark, order=order, by="test")
     return jobs.run(job_id=job.pk, by="test", work=retrieval.measure)
 
 
@@ -100,7 +100,7 @@ def test_the_command_prints_a_table_like_the_papers(media, tmp_path, tiny, capsy
     lines = capsys.readouterr().out.splitlines()
     assert "3 images, 3 captions, 1 seeds" in lines[0] and lines[1].split()[:3] == ["shuffled", "text", "R@1"]
     assert len(lines) == 3 + len(SHUFFLES) + len(GRIDS) + 1
-    with pytest.raises(CommandError, match="SEEDS_UNCLEAR · Choose 1 to 10 seeds"):
+    with pytest.raises(CommandError, match=r"WRONG_VALUE · Seeds of the shuffles.* 10"):
         call_command("score", "Cups", model=tiny, measure="retrieval", seeds=11)
 
 

@@ -50,7 +50,7 @@ def scenes(media, tmp_path) -> Benchmark:
 
 def queued(benchmark: Benchmark, base: str, preset: str = "negclip", name: str = "mine", **more) -> Job:
     asked = {"preset": preset, "model": base, "pretrained": "", "device": "cpu", "name": name, **QUICK, **more}
-    return train.queue_train(benchmark=benchmark, **asked, by="test")
+    return train.queue_train(benchmark=benchmark, order=train.TrainOrder(**asked), by="test")
 
 
 def run(job: Job) -> Job:

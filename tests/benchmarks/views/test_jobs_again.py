@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "http://127.0.0.1:9/v1"
 ASKED = {
     "score-new": {"model": "ViT-B-32", "pretrained": "mine.pt", "device": "cpu", "measure": "retrieval", "seeds": "2"},
-    "ask-new": {"address": ADDRESS, "model": "tiny-4", "prompt_price": "2.5", "answer_price": "10.0",
+    "ask-new": {"address": ADDRESS, "model": "tiny-4", "input_price": "2.5", "output_price": "10.0",
                 "max_tokens": "99"},
     "captions-new": {"name": "Negatives", "kinds": "swap-obj", "address": ADDRESS, "model": "tiny-4", "seed": "5",
                      "max_tokens": "99", "percent": "40.0", "device": "cpu"},

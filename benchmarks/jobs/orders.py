@@ -1,0 +1,137 @@
+"""What a job is asked to do, described once: a frozen dataclass whose fields are those of a Django form.
+
+A field's default, limits, label and help stand there. The form of the page (`OrderForm`), the options of the command
+(`management/orders.py`) and the body of the API's request (`api/orders.py`) are made from it, and `checked` holds its
+limits for each of them. In a help text, `backticks` enclose what a user types.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django import forms
+
+from benchmarks.jobs.forms import DescribedForm
+from benchmarks.records import Problem, Refused
+
+MOST_SEED = 2**31 - 1
+MOST_PRICE = 1e6
+MOST_TOKENS = 4096  # of an answer
+Order = TypeVar("Order")
+
+
+@dataclass(frozen=True)
+class Described:
+    """`option`: the name of the command's option, if it is not the field's."""
+
+    field: forms.Field
+    option: str = ""
+
+
+def described(field: forms.Field, option: str = "") -> Any:
+    """A field of an order. Without an `initial` value, a field that is not required is "", None or False if it is left
+    out, and a required one must be given."""
+    default: Any = field.initial
+    if default is None and not field.required:
+        default = False if isinstance(field, forms.BooleanField) else getattr(field, "empty_value", None)
+    metadata = {"described": Described(field, option)}
+    if default is None and field.required:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def options_of(order: type) -> dict[str, Described]:
+    """The description of each of its fields, by name."""
+    return {one.name: one.metadata["described"] for one in dataclasses.fields(order) if "described" in one.metadata}
+
+
+def default_of(order: type, name: str) -> Any:
+    """dataclasses.MISSING if the field must be given."""
+    return order.__dataclass_fields__[name].default  # type: ignore[attr-defined]  # of every dataclass
+
+
+def checked(order: Order) -> Order:
+    """The order with its values as their fields read them. Raises Refused for one that its field rejects."""
+    values = {}
+    for name, one in options_of(type(order)).items():
+        try:
+            values[name] = one.field.clean(getattr(order, name))
+        except forms.ValidationError as error:
+            advice = f"{one.field.label or name.capitalize().replace('_', ' ')}: {' '.join(error.messages)}"
+            raise Refused([Problem("WRONG_VALUE", "", None, name, advice)]) from None
+    return dataclasses.replace(order, **values)  # type: ignore[type-var]  # a dataclass
+
+
+class OrderForm(DescribedForm):
+    """A page's form of an order. A field that a subclass declares takes the place of the order's field of that name, or
+    is one more. `not_asked`: names of fields that the page leaves at their defaults."""
+
+    takes: type
+    not_asked: Iterable[str] = ()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        fields = {
+            name: deepcopy(one.field) for name, one in options_of(self.takes).items() if name not in self.not_asked
+        }
+        self.fields = fields | self.fields
+        for field in self.fields.values():
+            field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+            if isinstance(field, forms.FloatField):
+                field.widget.attrs["step"] = "any"
+
+    def values(self) -> dict[str, Any]:
+        """Of the valid form, for the order; what was left empty has its default."""
+        given = {name: self.cleaned_data[name] for name in options_of(self.takes) if name in self.cleaned_data}
+        for name, value in given.items():
+            default = default_of(self.takes, name)
+            if value in self.fields[name].empty_values and default is not dataclasses.MISSING:
+                given[name] = default
+        return given
+
+    @property
+    def order(self) -> Any:
+        """What the valid form asks for."""
+        return self.takes(**self.values())
+
+
+class LinesField(forms.Field):
+    """A list of texts, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 4})
+
+    def to_python(self, value: Any) -> tuple[str, ...]:
+        lines = value.splitlines() if isinstance(value, str) else value or ()
+        return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+    def prepare_value(self, value: Any) -> Any:
+        return value if isinstance(value, str) or value is None else "\n".join(value)
+
+
+def device() -> Any:
+    help_text = "`auto` uses a GPU if there is one. Or choose `cpu`, `cuda`, `cuda:1` or `mps`."
+    return described(forms.CharField(max_length=8, initial="auto", label="Device", help_text=help_text))
+
+
+def price(label: str) -> Any:
+    return described(
+        forms.FloatField(min_value=0, max_value=MOST_PRICE, initial=0.0, required=False, label=label)
+    )  # fmt: skip
+
+
+def parallel() -> Any:
+    return described(
+        forms.IntegerField(min_value=1, max_value=64, initial=4, label="Questions to the endpoint at once")
+    )  # fmt: skip
+
+
+def timeout() -> Any:
+    return described(
+        forms.FloatField(min_value=0.1, max_value=3600, initial=120.0, label="Seconds until a question is answered")
+    )  # fmt: skip
+
+
+def switch(label: str, help_text: str, initial: bool | None = None) -> Any:
+    return described(forms.BooleanField(required=False, initial=initial, label=label, help_text=help_text))

@@ -1,0 +1,103 @@
+"""The options of a command that orders a job, made from the order's fields, and what such commands share."""
+
+import dataclasses
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from django import forms
+from django.core.management.base import BaseCommand, CommandError
+
+import benchmarks.tasks  # noqa: F401  # which task runs a job of which kind
+from benchmarks.jobs import jobs
+from benchmarks.jobs.orders import default_of, options_of
+from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
+from benchmarks.models import Benchmark, Job, JobState
+from benchmarks.records import Refused
+
+BY = "command"
+TYPES = {forms.FloatField: float, forms.IntegerField: int}
+
+
+def add_options(parser: ArgumentParser, order: type, without: Iterable[str] = ()) -> None:
+    """Add an option for each field of the order, apart from those that the command reads in its own way."""
+    for name, one in options_of(order).items():
+        if name in without:
+            continue
+        field, default = one.field, default_of(order, name)
+        given: dict[str, Any] = {"help": _help(field)}
+        if default is dataclasses.MISSING:
+            given["required"] = True
+        else:
+            given["default"] = default
+        if isinstance(field, forms.BooleanField):
+            given["action"] = "store_true"
+        else:
+            given["type"] = next((python for kind, python in TYPES.items() if isinstance(field, kind)), str)
+        if isinstance(field, forms.MultipleChoiceField):
+            given["action"] = "append"
+        if isinstance(field, forms.ChoiceField):
+            given["choices"] = [value for value, _ in field.choices]  # type: ignore[union-attr, misc]
+        parser.add_argument(f"--{(one.option or name).replace('_', '-')}", **given)
+
+
+def _help(field: forms.Field) -> str:
+    """The label, the help and the limits of a field; argparse takes % for a place to fill."""
+    least, most = getattr(field, "min_value", None), getattr(field, "max_value", None)
+    limits = "" if least is None or most is None else f"{least:g} to {most:,.10g}"
+    found = ". ".join(str(part).rstrip(".") for part in (field.label, field.help_text, limits) if part)
+    return found.replace("`", "").replace("%", "%%")
+
+
+def values_of(order: type, options: dict[str, Any]) -> dict[str, Any]:
+    """The order's fields among the options."""
+    found = {name: one.option or name for name, one in options_of(order).items()}
+    return {name: options[option] for name, option in found.items() if option in options}
+
+
+class ModelCommand(BaseCommand):
+    """A command that orders work of a model on a benchmark: by a worker, or `--now`.
+
+    A subclass says what it `takes`, how to `queue` it, and what a finished job's report means (`summary`).
+    """
+
+    takes: type
+    own_options: ClassVar[Iterable[str]] = ()  # fields that the subclass reads in its own way
+    cancelled: ClassVar[str]  # what a cancelled job leaves
+    work: Callable[[Job, jobs.Progress], None]  # of the job
+
+    def add_arguments(self, parser):
+        parser.add_argument("benchmark", help="the benchmark's name")
+        add_options(parser, self.takes, self.own_options)
+        parser.add_argument("--now", action="store_true", help="run here and now, instead of in a worker")
+
+    def handle(self, *, benchmark, now, **options):
+        try:
+            job = self.queue(benchmark_named(benchmark), self.order(options), now, options)
+        except Refused as refusal:
+            raise CommandError(f"{refusal.problems[0].code} · {refusal.problems[0].advice}") from None
+        if job is None:
+            return
+        if not now:
+            jobs.dispatch(job)
+            self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
+            return
+        progress = ProgressLine(self.stderr)
+        job = jobs.run(job_id=job.pk, by=BY, work=self.work, tell=progress.show)
+        progress.end()
+        if job.state == JobState.CANCELLED:
+            raise CommandError(f"Cancelled. {self.cancelled}")
+        if job.state != JobState.DONE:
+            raise CommandError("\n".join(map(problem_line, job.problems)))
+        self.stdout.write("\n".join(self.summary(job)))
+
+    def order(self, options: dict[str, Any]) -> Any:
+        return self.takes(**values_of(self.takes, options))
+
+    def queue(self, benchmark: Benchmark, order: Any, now: bool, options: dict[str, Any]) -> Job | None:
+        """None if the command was to do something else. Raises Refused."""
+        raise NotImplementedError
+
+    def summary(self, job: Job) -> list[str]:
+        """The lines for a finished job."""
+        raise NotImplementedError
