@@ -4,11 +4,13 @@ A Command parses and permits, calls one verb of a room, and answers; the verb wr
 one transaction with the storing of its answer (accounts/idempotency.py). Slow work is a job: see JobCommand.
 """
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from django import forms
 from django.db import transaction
 from django.http import QueryDict
 from django.urls import reverse
@@ -25,6 +27,7 @@ from benchmarks.accounts import idempotency
 from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters
 from benchmarks.api.errors import CannotAnswer, RefusalData
 from benchmarks.api.serializers import JobData
+from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.models import Job
 from benchmarks.transactions import anew
 
@@ -46,6 +49,27 @@ class Body(serializers.Serializer):
             if wrong:
                 raise ValidationError(wrong)
         return super().to_internal_value(data)
+
+
+class OrderBody(Body):
+    """A body with the fields of an order (jobs/orders.py), besides its own."""
+
+    order: type
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return super().get_fields() | {name: _field(self.order, name) for name in options_of(self.order)}
+
+
+def _field(order: type, name: str) -> serializers.Field:
+    field, default = options_of(order)[name].field, default_of(order, name)
+    given: dict[str, Any] = {"help_text": str(field.help_text)}
+    if isinstance(field, forms.BooleanField):
+        return serializers.BooleanField(default=default, **given)
+    given["required"] = default is dataclasses.MISSING
+    if isinstance(field, forms.ChoiceField):
+        return serializers.ChoiceField(list(field.choices), **given)  # type: ignore[arg-type]
+    assert isinstance(field, forms.CharField)
+    return serializers.CharField(max_length=field.max_length, **given)
 
 
 class Command(Endpoint):

@@ -11,16 +11,17 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from benchmarks import permissions
-from benchmarks.api.commands import Body, JobCommand
+from benchmarks.api.commands import Body, JobCommand, OrderBody
 from benchmarks.api.endpoints import NO_STORAGE
 from benchmarks.api.errors import form_problems, invalid
 from benchmarks.formats.base import ORIGIN
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports.forms import FILES, ImportForm
+from benchmarks.imports.order import LONGEST, Options
 from benchmarks.imports.views import queue_from_form
 from benchmarks.jobs import jobs, kept_uploads
 from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.models import Benchmark, Job, Run
+from benchmarks.models import Job, Run
 from benchmarks.runs import material
 from benchmarks.runs.forms import KIND_CHOICES, PredictionsForm
 from benchmarks.runs.views import queue_predictions_from_form
@@ -80,9 +81,10 @@ class ItemsField(serializers.ListField):
         return super().to_internal_value(data)
 
 
-class ImportBody(Body):
+class ImportBody(OrderBody):
+    order = Options
     name = serializers.CharField(
-        max_length=Benchmark._meta.get_field("name").max_length,
+        max_length=LONGEST,
         help_text="The benchmark's. If there is one of this name, the items are added to it.",
     )
     format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
@@ -96,13 +98,6 @@ class ImportBody(Body):
     images: serializers.ListField = UploadsField(help_text="One archive, or image files: ids of uploads.")
     first_origin = serializers.CharField(required=False, max_length=ORIGIN)
     second_origin = serializers.CharField(required=False, max_length=ORIGIN)
-    split = serializers.CharField(required=False, max_length=200, help_text="The only split of a release to import.")
-    format_captions = serializers.BooleanField(default=False, help_text="Give all captions of an item one form.")
-    text_only = serializers.BooleanField(default=False, help_text="Ignore images.")
-    new_candidates = serializers.BooleanField(default=False, help_text="The rows add candidates to existing items.")
-    skip_incomplete = serializers.BooleanField(default=False, help_text="Skip rows that lack a part, and list them.")
-    skip_missing_images = serializers.BooleanField(default=False, help_text="Skip rows whose images were not given.")
-    check_only = serializers.BooleanField(default=False, help_text="Do everything except to store it.")
 
     def validate(self, given: dict) -> dict:
         if ("items" in given) == bool(given.get("data")):

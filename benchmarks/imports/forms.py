@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from django import forms
 
-from benchmarks.formats.base import HOLDS_IMAGES, ORIGIN, Format, wrong_origins
+from benchmarks.formats.base import ORIGIN, Format
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
-from benchmarks.imports.order import benchmark_name
-from benchmarks.jobs.forms import DescribedForm, FilesField, fits
+from benchmarks.imports.order import LONGEST, Options, benchmark_name, contradictions
+from benchmarks.jobs.forms import FilesField, fits
 from benchmarks.jobs.kept_uploads import Upload
+from benchmarks.jobs.orders import OrderForm
 from benchmarks.models import Benchmark
 from benchmarks.records import Refused
 
@@ -19,21 +20,15 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
-class ImportForm(DescribedForm):
+class ImportForm(OrderForm):
+    takes = Options
     format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
     data = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
     second_origin = forms.CharField(required=False, initial=ORIGINS[1], max_length=ORIGIN)
-    split = forms.CharField(required=False, max_length=200)
     images = FilesField(required=False, allow_empty_file=True)
-    name = forms.CharField(max_length=Benchmark._meta.get_field("name").max_length)
-    format_captions = forms.BooleanField(required=False)
-    text_only = forms.BooleanField(required=False)
-    new_candidates = forms.BooleanField(required=False)
-    skip_incomplete = forms.BooleanField(required=False)
-    skip_missing_images = forms.BooleanField(required=False)
-    check_only = forms.BooleanField(required=False)  # the other button
+    name = forms.CharField(max_length=LONGEST)
 
     def __init__(self, *args, kept: Sequence[Upload] = (), **more):
         """`kept`: the user's uploads. Values `images_kept` and so on are ids of those to use again,
@@ -77,15 +72,17 @@ class ImportForm(DescribedForm):
         self.check_files("data", format)
         self.check_files("second", format)
         if format.sides:
-            self.check_sides(format, *format.sides)
-        elif given.get("second"):
-            self.add_error("second", f"{format.title} has no second side.")
-        if given.get("split") and not format.splits:
-            self.add_error("split", f"{format.title} has no splits.")
-        if format.images and given.get("images"):
-            self.add_error("images", HOLDS_IMAGES)
-        if given.get("new_candidates"):
-            self.check_new_candidates(format)
+            self.check_sides(*format.sides)
+        sent = {"second": bool(given.get("second")), "images": bool(given.get("images"))}
+        for field, advice in contradictions(format, self.order, **sent, origins=self.origins(format)):
+            self.add_error(field, advice)
+        extended = given.get("name")
+        if given.get("new_candidates") and extended and not Benchmark.objects.filter(name=extended).exists():
+            self.add_error("name", "There is no benchmark with this name to add new candidates to.")
+
+    def switches(self) -> list[forms.BoundField]:
+        """The options that are ticked; *Check only* is a button."""
+        return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name != "check_only"]
 
     def add_kept(self, name: str, format: Format) -> None:
         """Add the earlier uploads to the new files. New files replace those of the same name, or all if the field takes
@@ -126,24 +123,13 @@ class ImportForm(DescribedForm):
         elif not format.several and len(files) > 1:
             self.add_error(name, f"{format.title} accepts only one file. Import the files one at a time.")
 
-    def check_sides(self, format: Format, first: str, second: str) -> None:
-        """One archive has both sides; single files belong to one. Also the names of origins, if the format has any."""
+    def check_sides(self, first: str, second: str) -> None:
+        """One archive has both sides; single files belong to one."""
         files, others = self.cleaned_data.get("data", []), self.cleaned_data.get("second")
         if files and not others and not fits(files[0].name, ARCHIVES) and "second" not in self.errors:
             self.add_error("second", f"These files are the {first} side. Upload the {second} side too.")
-        if format.origins and (wrong := wrong_origins(self.origins(format))):
-            self.add_error("second_origin", wrong)
 
     def origins(self, format: Format) -> list[str]:
         """The names of the sides; empty if the format's sides have none."""
         given = self.cleaned_data.get("first_origin"), self.cleaned_data.get("second_origin")
         return [name or usual for name, usual in zip(given, format.origins or (), strict=False)]
-
-    def check_new_candidates(self, format: Format) -> None:
-        cleaned = self.cleaned_data
-        if not format.candidates:
-            self.add_error("new_candidates", f"{format.title} has no candidate images.")
-        elif cleaned.get("text_only"):
-            self.add_error("new_candidates", "New candidates are images. Clear “Text only”.")
-        if "name" in cleaned and not Benchmark.objects.filter(name=cleaned["name"]).exists():
-            self.add_error("name", "There is no benchmark with this name to add new candidates to.")

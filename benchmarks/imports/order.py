@@ -1,39 +1,56 @@
 """The order of an import: which files become which benchmark, how, and on whose behalf."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
 from benchmarks import permissions
-from benchmarks.jobs import jobs
+from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
+from benchmarks.formats.registry import FORMATS
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job
 from benchmarks.records import Problem, Refused
 
+LONGEST = Benchmark._meta.get_field("name").max_length or 0
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
 
 
 @dataclass(frozen=True)
 class Options:
-    """`format_captions`: BiVLC's step 1, all captions of an item in one form. `text_only`: leave the images out.
+    """How to import. `format_captions` is BiVLC's step 1."""
 
-    `new_candidates`: the rows are existing items and add another round of candidate images. `skip_incomplete`:
-    incomplete rows are skipped and listed in the report, instead of rejecting the import. `skip_missing_images`: so are
-    rows that name an image which was not given, and the benchmark's page names them for good. `split`: the only one to
-    import of a format with splits. `check_only`: everything is done except to store it.
-    """
-
-    format_captions: bool = False
-    text_only: bool = False
-    new_candidates: bool = False
-    skip_incomplete: bool = False
-    skip_missing_images: bool = False
-    split: str = ""
-    check_only: bool = False
+    format_captions: bool = orders.switch(
+        "Format the captions",
+        "Capitalise the first letter and end with one full stop. Names keep their capitals, and a word has the same "
+        "case in all captions of an item.",
+    )
+    text_only: bool = orders.switch("Text only", "Ignore the images that the rows name.")
+    skip_incomplete: bool = orders.switch(
+        "Skip incomplete rows",
+        "Rows without a caption are skipped and listed in the report. Otherwise the import is rejected.",
+    )
+    skip_missing_images: bool = orders.switch(
+        "Skip rows with missing images",
+        "Rows that name an image you did not give are skipped and listed in the report and on the benchmark’s page.",
+    )
+    new_candidates: bool = orders.switch(
+        "New candidates",
+        "The rows name items already in the benchmark. Their candidate images are added as a new round, for items that "
+        "a study dropped.",
+    )
+    split: str = orders.described(
+        forms.CharField(
+            max_length=200, required=False, label="Split",
+            help_text="Import only this split of the release, such as `test`. Leave empty for all.",
+        )
+    )  # fmt: skip
+    check_only: bool = orders.switch("Check only", "Do everything except to store it.")
 
 
 @dataclass(frozen=True)
@@ -76,12 +93,13 @@ class Order:
 
 
 def benchmark_name(given: str) -> str:
-    """The name as stored, in NFC. Raises Refused if part of it is invisible."""
+    """The name as stored, in NFC. Raises Refused if it is too long or part of it is invisible."""
     name = unicodedata.normalize("NFC", given).strip()
     wrong = next((one for one in name if unicodedata.category(one) in UNSEEN or one in BLANKS), None)
-    if wrong is None and name:
+    if wrong is None and 0 < len(name) <= LONGEST:
         return name
-    what = f"the character U+{ord(wrong):04X} in it is invisible" if wrong else "it is empty"
+    what = f"it has more than {LONGEST} characters" if name else "it is empty"
+    what = f"the character U+{ord(wrong):04X} in it is invisible" if wrong else what
     raise Refused([Problem("WRONG_VALUE", "", None, "name", f"Give the benchmark another name: {what}.")])
 
 
@@ -95,13 +113,37 @@ def refuse_others(name: str, user: User | None) -> None:
         raise Refused([Problem("NOT_YOURS", "", None, "name", str(why))]) from None
 
 
+def contradictions(
+    format: Format, options: Options, *, second: bool, images: bool, origins: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """What the format does not take of the options and files that were given: (field, advice)."""
+    if second and not format.sides:
+        yield "second", f"{format.title} has no second side."
+    if images and format.images:
+        yield "images", HOLDS_IMAGES
+    if options.split and not format.splits:
+        yield "split", f"{format.title} has no splits."
+    if origins and not format.origins:
+        yield "second_origin", f"{format.title} does not take names of its sides."
+    elif origins and (wrong := wrong_origins(origins)):
+        yield "second_origin", wrong
+    if options.new_candidates and not format.candidates:
+        have = ", ".join(one.name for one in FORMATS.values() if one.candidates)
+        yield "new_candidates", f"{format.title} has no candidate images. Use one of the formats {have}."
+    elif options.new_candidates and options.text_only:
+        yield "new_candidates", "New candidates are images. Clear “Text only”."
+
+
 def queue_import(
     *, name: str, format: str, files: Files, by: str, options: Options = Options(), created_by=None, foreground=False
 ) -> Job:
-    """Create a job that imports files. Raises Refused for an invalid benchmark name, or that of a benchmark which
-    `created_by` may not change."""
+    """Create a job that imports files. Raises Refused for options that make no valid import, an invalid benchmark name,
+    or that of a benchmark which `created_by` may not change."""
     name = benchmark_name(name)
     refuse_others(name, created_by)
+    given = {"second": bool(files.second), "images": bool(files.images), "origins": files.origins}
+    for column, advice in contradictions(FORMATS[format], options, **given):  # type: ignore[arg-type]
+        raise Refused([Problem("WRONG_VALUE", "", None, column, advice)])
     params = {"name": name, "format": format, "options": asdict(options), "by": by, "foreground": foreground}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
     title = f"Check: {title}" if options.check_only else title

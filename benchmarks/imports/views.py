@@ -1,7 +1,6 @@
 """The import page."""
 
 from contextlib import suppress
-from dataclasses import fields
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -81,7 +80,7 @@ def queue_from_form(user: User, form: ImportForm, replaces: bool = True) -> Job:
     return order.queue_import(
         name=asked["name"], format=asked["format"], by=named(user), created_by=user,
         files=order.Files(path, images, second, origins, upload=str(folder), kept=ids),
-        options=order.Options(**{option.name: asked[option.name] for option in fields(order.Options)}),
+        options=form.order,
     )  # fmt: skip
 
 

@@ -78,6 +78,8 @@ class OrderForm(DescribedForm):
         }
         self.fields = fields | self.fields
         for field in self.fields.values():
+            if isinstance(field, forms.FileField):
+                continue
             field.widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
             if isinstance(field, forms.FloatField):
                 field.widget.attrs["step"] = "any"

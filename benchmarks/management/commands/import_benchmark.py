@@ -1,19 +1,17 @@
 """`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
 
-from dataclasses import fields
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.jobs import jobs
+from benchmarks.management.orders import BY, add_options, values_of
 from benchmarks.management.reporting import ProgressLine, counted, problem_line, write_problems
 from benchmarks.models import Job, JobState
-
-BY = "command"
+from benchmarks.records import Refused
 
 
 class Command(BaseCommand):
@@ -24,62 +22,26 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, help="the file, or the folder if the format has several files")
         parser.add_argument("--second", type=Path, help="the second side's file or folder, for formats with two sides")
         parser.add_argument("--origins", nargs=2, metavar="NAME", help="names of the two sides")
-        parser.add_argument("--split", default="", help="the only split of a release to import")
         parser.add_argument("--images", type=Path, help="a folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; an existing one is extended")
-        parser.add_argument(
-            "--format-captions",
-            action="store_true",
-            help="capital first letter, one full stop, the captions of an item alike",
-        )
-        parser.add_argument("--text-only", action="store_true", help="ignore the images")
-        parser.add_argument(
-            "--skip-incomplete", action="store_true",
-            help="skip and list incomplete rows, instead of rejecting the import",
-        )  # fmt: skip
-        parser.add_argument(
-            "--skip-missing-images", action="store_true",
-            help="skip and list rows that name a missing image, instead of rejecting the import",
-        )  # fmt: skip
-        parser.add_argument("--check-only", action="store_true", help="check everything, but store nothing")
-        parser.add_argument(
-            "--new-candidates", action="store_true",
-            help="the rows name existing items: add their candidate images as a new round",
-        )  # fmt: skip
+        add_options(parser, Options)
 
-    def handle(self, *, format, path, images, name, **rest):
-        asked = {field.name: rest.get(field.name, field.default) for field in fields(Options)}
-        self.refuse(FORMATS[format], name, path, rest)
-        if images and FORMATS[format].images:
-            raise CommandError(HOLDS_IMAGES)
-        second, origins = rest.get("second"), [name.strip() for name in rest.get("origins") or ()]
+    def handle(self, *, format, path, images, name, second, origins, **options):
+        for given in filter(None, (path, second)):
+            if not Path(given).exists():
+                raise CommandError(f"There is no {given}.")
         path, images, second = (Path(given).absolute() if given else None for given in (path, images, second))
-        files = Files(path, images, second, origins)
-        job = queue_import(name=name, format=format, files=files, options=Options(**asked), by=BY, foreground=True)
+        files = Files(path, images, second, [name.strip() for name in origins or ()])
+        asked = Options(**values_of(Options, options))
+        try:
+            job = queue_import(name=name, format=format, files=files, options=asked, by=BY, foreground=True)
+        except Refused as refusal:
+            option = refusal.problems[0].column.replace("_", "-")
+            raise CommandError(f"--{option}: {refusal.problems[0].advice}") from None
         progress = ProgressLine(self.stderr)
         job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=progress.show)
         progress.end()
         self.answer(job)
-
-    def refuse(self, format: Format, name: str, path: Path, rest: dict) -> None:
-        """Raise CommandError for options that make no valid import."""
-        if not name.strip() or len(name) > 120:
-            raise CommandError("Give a --name of 1 to 120 characters.")
-        for given in filter(None, (path, rest.get("second"))):
-            if not Path(given).exists():
-                raise CommandError(f"There is no {given}.")
-        if rest.get("new_candidates") and (rest.get("text_only") or not format.candidates):
-            carry = ", ".join(one.name for one in FORMATS.values() if one.candidates)
-            raise CommandError(f"New candidates are images, in one of the formats {carry}.")
-        if rest.get("second") and not format.sides:
-            raise CommandError(f"{format.name} has no second side.")
-        if rest.get("split") and not format.splits:
-            raise CommandError(f"{format.name} has no splits.")
-        if rest.get("origins"):
-            if not format.origins:
-                raise CommandError(f"{format.name} does not take names of its sides.")
-            if wrong := wrong_origins(rest["origins"]):
-                raise CommandError(wrong)
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:

@@ -249,10 +249,16 @@ class TestTables:
         assert "2 items received 4 new candidates." in said and "NOT_TAKEN" in said and "EXTRA_COLUMN" not in said
         assert [round for _, round, _ in candidates("i1")] == [1, 2, 2]
 
-    @pytest.mark.parametrize("options", [{"format": "sugarcrepe"}, {"format": "jsonl", "text_only": True}])
-    def test_what_carries_no_candidates_is_refused_by_the_command(self, cups, tmp_path, options):
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"format": "sugarcrepe"}, "bivlc-candidates, jsonl"),
+            ({"format": "jsonl", "text_only": True}, "New candidates are images"),
+        ],
+    )
+    def test_what_carries_no_candidates_is_refused_by_the_command(self, cups, tmp_path, options, words):
         path = imports.manifest(tmp_path, [line(1)])
-        with pytest.raises(CommandError, match="bivlc-candidates, jsonl"):
+        with pytest.raises(CommandError, match=words):
             call_command(
                 "import_benchmark", options.pop("format"), str(path), name="Cups", new_candidates=True, **options
             )
