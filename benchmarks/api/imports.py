@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from benchmarks import permissions
-from benchmarks.api.commands import Body, JobCommand, OrderBody
+from benchmarks.api.commands import JobCommand, OrderBody
 from benchmarks.api.endpoints import NO_STORAGE
 from benchmarks.api.errors import form_problems, invalid
 from benchmarks.formats.base import ORIGIN
@@ -21,9 +21,9 @@ from benchmarks.imports.order import LONGEST, Options
 from benchmarks.imports.views import queue_from_form
 from benchmarks.jobs import jobs, kept_uploads
 from benchmarks.jobs.kept_uploads import Upload
-from benchmarks.models import Job, Run
-from benchmarks.runs import material
-from benchmarks.runs.forms import KIND_CHOICES, PredictionsForm
+from benchmarks.models import Job
+from benchmarks.runs.forms import PredictionsForm
+from benchmarks.runs.import_predictions import PredictionsOrder
 from benchmarks.runs.views import queue_predictions_from_form
 from workers import outside_json
 
@@ -158,15 +158,9 @@ def import_form(given: Mapping[str, Any]) -> ImportForm:
 # Predictions
 
 
-class PredictionsBody(Body):
-    model = serializers.CharField(max_length=Run._meta.get_field("title").max_length, help_text="Its name in tables.")
-    source = serializers.CharField(  # type: ignore[assignment]  # the class removes its fields
-        max_length=Run._meta.get_field("source").max_length, help_text="Where they are from."
-    )
-    kind = serializers.ChoiceField(KIND_CHOICES, required=False, help_text="Of evaluation; by default the benchmark's.")
+class PredictionsBody(OrderBody):
+    order = PredictionsOrder
     files: serializers.ListField = UploadsField(required=True, min_length=1, help_text="Ids of uploads.")
-    skip_incomplete = serializers.BooleanField(default=False, help_text="Leave out items that lack an answer.")
-    blind = serializers.BooleanField(default=False, help_text="The model saw no image.")
 
 
 class PredictionsFilesBody(PredictionsBody):
@@ -186,7 +180,6 @@ class PredictionsNew(JobCommand):
 
     def act(self, given: dict[str, Any]) -> Job:
         chosen = given.pop("files")
-        given.setdefault("kind", material.kind(self.benchmark))
         names = [SimpleUploadedFile(one.name, b"") if isinstance(one, Upload) else one for one in chosen]
         data = {name: value for name, value in given.items() if value is not False}
         form = PredictionsForm(data, MultiValueDict({"files": names}))

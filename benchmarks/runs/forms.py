@@ -2,36 +2,18 @@
 
 from django import forms
 
-from benchmarks.formats import text
 from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
-from benchmarks.models import Run
+from benchmarks.jobs.orders import OrderForm
 from benchmarks.predictions.kinds import KINDS
-from benchmarks.runs.import_predictions import TAKEN
+from benchmarks.runs.import_predictions import TAKEN, PredictionsOrder
 from benchmarks.runs.paper_tables import tables_for
 
 KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 
 
-def on_one_line(given: str) -> str:
-    found = text.on_one_line(given)
-    if found is None:
-        raise forms.ValidationError("Write this on one line, without control characters.")
-    return found
-
-
-class PredictionsForm(DescribedForm):
-    model = forms.CharField(max_length=Run._meta.get_field("title").max_length)
-    source = forms.CharField(max_length=Run._meta.get_field("source").max_length)
+class PredictionsForm(OrderForm):
+    takes = PredictionsOrder
     files = FilesField(allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
-    kind = forms.ChoiceField(choices=KIND_CHOICES)
-    skip_incomplete = forms.BooleanField(required=False)
-    blind = forms.BooleanField(required=False)
-
-    def clean_model(self) -> str:
-        return on_one_line(self.cleaned_data["model"])
-
-    def clean_source(self) -> str:
-        return on_one_line(self.cleaned_data["source"])
 
 
 class ReportedForm(DescribedForm):

@@ -7,13 +7,16 @@ and do not reject the import, since published files may have more items than a b
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from django import forms
 from django.db import connection, transaction
 
 from benchmarks import audit, queries
+from benchmarks.formats import text
 from benchmarks.formats.base import ProblemLog
-from benchmarks.jobs import jobs
+from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
@@ -28,17 +31,56 @@ KIND = "predictions"
 TAKEN = [kind for kind in KINDS.values() if kind is not RETRIEVAL]  # a score for any image has no item to belong to
 
 
+class OneLineField(forms.CharField):
+    """A name in tables: one line without characters that change how others are shown."""
+
+    def clean(self, value: object) -> str:
+        found = text.on_one_line(super().clean(value))
+        if found is None:
+            raise forms.ValidationError("Write this on one line, without control characters.")
+        return found
+
+
+@dataclass(frozen=True)
+class PredictionsOrder:
+    """Whose predictions they are. `kind`: of evaluation, if not the benchmark's own."""
+
+    model: str = orders.described(
+        OneLineField(
+            max_length=Run._meta.get_field("title").max_length, label="Model",
+            help_text="The name shown in tables. The same name on another benchmark means the same model.",
+        )
+    )  # fmt: skip
+    source: str = orders.described(
+        OneLineField(
+            max_length=Run._meta.get_field("source").max_length, label="Source",
+            help_text="Where the predictions come from: a repository with its version, or a paper.",
+        )
+    )  # fmt: skip
+    kind: str = orders.described(
+        forms.ChoiceField(
+            choices=[(kind.name, kind.title) for kind in TAKEN], required=False, initial="", label="Questions of",
+            help_text="The benchmark’s own if it is left out.",
+        )
+    )  # fmt: skip
+    skip_incomplete: bool = orders.switch(
+        "Skip incomplete items",
+        "Items without all answers are skipped and listed in the report. Otherwise the import is rejected.",
+    )
+    blind: bool = orders.switch("The model saw no image", "It answered from the captions alone.")
+
+
 def queue_predictions(
-    *, benchmark: Benchmark, files: Sequence[Path], model: str, source: str, by: str, kind: str = "",
-    skip_incomplete: bool = False, blind: bool = False, created_by=None, **more,
-) -> Job:  # fmt: skip
-    """Create a job that imports predictions. `kind`: of evaluation, if not the benchmark's own; `more`: `upload`, a
-    folder to delete when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
-    params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "model": model, "source": source}
-    params |= {"kind": kind or material.kind(benchmark), "skip_incomplete": skip_incomplete, "blind": blind}
-    params |= {"by": by, "upload": more.get("upload"), "foreground": more.get("foreground", False)}
+    *, benchmark: Benchmark, order: PredictionsOrder, files: Sequence[Path], by: str, created_by=None, **more
+) -> Job:
+    """Create a job that imports predictions. Raises Refused for an invalid order. `more`: `upload`, a folder to delete
+    when the job has ended, `kept`, ids of the linked uploads by field, and `foreground`."""
+    order = orders.checked(order)
+    params = {"benchmark": benchmark.pk, "files": [str(file) for file in files], "by": by, **asdict(order)}
+    params |= {"kind": order.kind or material.kind(benchmark)}
+    params |= {"upload": more.get("upload"), "foreground": more.get("foreground", False)}
     params |= {"kept": more["kept"]} if more.get("kept") else {}
-    title = f"Predictions of {model} on {benchmark.name}"
+    title = f"Predictions of {order.model} on {benchmark.name}"
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 

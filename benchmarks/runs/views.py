@@ -38,16 +38,16 @@ def queue_predictions_from_form(
 ) -> Job:
     """Keep the files of a valid form, or those that were `uploaded` before, and queue their import. Raises CannotKeep
     or NoRoom."""
-    asked = dict(form.cleaned_data)
-    files = asked.pop("files")
+    files = form.cleaned_data["files"]
     with uploads.arriving() as folder:
         if uploaded:
             kept_uploads.link([*uploaded], folder / "data")
         else:
             uploads.keep(files, folder / "data")
     return import_predictions.queue_predictions(
-        benchmark=benchmark, files=[folder / "data" / one.name for one in uploaded or files], **asked, by=named(user),
-        created_by=user, upload=str(folder), kept={"data": [one.id for one in uploaded]} if uploaded else {},
+        benchmark=benchmark, order=form.order, files=[folder / "data" / one.name for one in uploaded or files],
+        by=named(user), created_by=user, upload=str(folder),
+        kept={"data": [one.id for one in uploaded]} if uploaded else {},
     )  # fmt: skip
 
 

@@ -26,8 +26,9 @@ def lines(benchmark: Benchmark, right: int, **fields) -> str:
 
 
 def queued(benchmark: Benchmark, *files: Path, model: str = "CLIP", **more) -> Job:
-    asked = {"kind": BIVLC.name, "source": "a repository", "by": "test"} | more
-    return import_predictions.queue_predictions(benchmark=benchmark, files=files, model=model, **asked)
+    asked = {"kind": BIVLC.name, "source": "a repository"} | more
+    order = import_predictions.PredictionsOrder(model, **asked)
+    return import_predictions.queue_predictions(benchmark=benchmark, order=order, files=files, by="test")
 
 
 def run(job: Job) -> Job:

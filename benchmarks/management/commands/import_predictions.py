@@ -4,14 +4,13 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.formats import text
 from benchmarks.jobs import jobs
+from benchmarks.management.orders import BY, add_options, values_of
 from benchmarks.management.reporting import ProgressLine, benchmark_named, counted, write_problems
 from benchmarks.models import Job, JobState
+from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
-from benchmarks.runs import import_predictions
-
-BY = "command"
+from benchmarks.runs.import_predictions import PredictionsOrder, queue_predictions, take_in
 
 
 class Command(BaseCommand):
@@ -22,24 +21,20 @@ class Command(BaseCommand):
         parser.add_argument(
             "files", type=Path, nargs="+", metavar="FILE", help="files of one model; see docs/reference/predictions.md"
         )
-        parser.add_argument("--model", required=True, help="the model's name in tables")
-        parser.add_argument("--source", required=True, help="where the predictions come from: a repository or a paper")
-        parser.add_argument("--kind", choices=[kind.name for kind in import_predictions.TAKEN], default="")
-        parser.add_argument("--skip-incomplete", action="store_true", help="skip items that lack an answer")
-        parser.add_argument("--blind", action="store_true", help="the model saw no image")
+        add_options(parser, PredictionsOrder)
 
-    def handle(self, *, benchmark, files, model, source, kind, skip_incomplete, blind, **rest):
+    def handle(self, *, benchmark, files, **options):
         found = benchmark_named(benchmark)
-        model, source = checked("model", model, 300), checked("source", source, 500)
         for file in files:
             if not Path(file).is_file():
                 raise CommandError(f"There is no file {file}.")
-        job = import_predictions.queue_predictions(
-            benchmark=found, files=[Path(file).absolute() for file in files], model=model,
-            source=source, kind=kind, skip_incomplete=skip_incomplete, blind=blind, by=BY, foreground=True,
-        )  # fmt: skip
+        order, paths = PredictionsOrder(**values_of(PredictionsOrder, options)), [Path(f).absolute() for f in files]
+        try:
+            job = queue_predictions(benchmark=found, order=order, files=paths, by=BY, foreground=True)
+        except Refused as refusal:
+            raise CommandError(refusal.problems[0].advice) from None
         progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=import_predictions.take_in, tell=progress.show)
+        job = jobs.run(job_id=job.pk, by=BY, work=take_in, tell=progress.show)
         progress.end()
         self.answer(job)
 
@@ -50,13 +45,6 @@ class Command(BaseCommand):
             return
         write_problems(job, self.stdout)
         raise CommandError(f"Nothing was stored: {counted(job.problem_count)}")
-
-
-def checked(name: str, given: str, most: int) -> str:
-    found = text.on_one_line(given)
-    if not found or len(found) > most:
-        raise CommandError(f"Give a --{name} of 1 to {most} characters, on one line.")
-    return found
 
 
 def summary(report: dict) -> list[str]:

@@ -11,12 +11,20 @@ from benchmarks.generation.images import ImagesOrder
 from benchmarks.jobs.orders import checked, default_of, options_of
 from benchmarks.management.orders import add_options, values_of
 from benchmarks.records import Refused
+from benchmarks.runs.import_predictions import PredictionsOrder
 from benchmarks.scoring.ask import AskOrder
 from benchmarks.scoring.score import ScoreOrder
 from benchmarks.training.train import TrainOrder
 
-ORDERS = [AskOrder, CaptionOrder, ImagesOrder, ScoreOrder, TrainOrder]
-VALUES = {"model": "m", "name": "n", "address": "https://a.example", "preset": "negclip", "kinds": ["swap-obj"]}
+ORDERS = [AskOrder, CaptionOrder, ImagesOrder, PredictionsOrder, ScoreOrder, TrainOrder]
+VALUES = {
+    "source": "s",
+    "model": "m",
+    "name": "n",
+    "address": "https://a.example",
+    "preset": "negclip",
+    "kinds": ["swap-obj"],
+}
 
 
 @pytest.mark.parametrize("order", ORDERS)
