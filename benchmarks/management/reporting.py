@@ -1,4 +1,4 @@
-"""Shared by commands: finding a benchmark by name, a progress line, and the problems of an input."""
+"""Shared by commands: finding a benchmark by name, a progress line, and the problems of a job."""
 
 import sys
 import time
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from django.core.management.base import CommandError, OutputWrapper
 
-from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Job
 from benchmarks.records import Problem
 
@@ -18,20 +17,6 @@ def benchmark_named(name: str) -> Benchmark:
         there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
         raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
     return found
-
-
-def refuse(log: ProblemLog, out: OutputWrapper, what: str) -> None:
-    """If there are problems, print them and raise CommandError; `what` says what was not done."""
-    if not log.count:
-        return
-    for problem in log.problems:
-        out.write(str(problem))
-    more = f" The first {len(log.problems)} are listed." if log.count > len(log.problems) else ""
-    raise CommandError(f"{what}: {counted(log.count)}{more}")
-
-
-def counted(problems: int) -> str:
-    return f"{problems:,} problem{'s' * (problems != 1)}."
 
 
 def text_of(path: Path | str) -> str:

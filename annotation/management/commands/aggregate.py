@@ -6,12 +6,12 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.ratings_file import read_or_refuse, write_figures
 from annotation.measures import aggregation
 from annotation.measures.aggregation import FIRST_LABEL as FIRST_GIVEN
 from annotation.measures.aggregation import NO_LABEL, Aggregate
 from annotation.measures.ratings import RatingColumns
 from annotation.measures.ratings_csv import ALL, FIRST, LAST, REFUSE, read_gold, read_ratings
+from benchmarks.management.files import read_or_refuse, write_result
 
 METHODS: dict[str, Callable[[RatingColumns, str], Aggregate]] = {
     "majority": aggregation.majority,
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)
         right = read_or_refuse(lambda log: read_gold(gold, log), self.stdout) if gold else {}
         found = told(METHODS[method](rows, ties), right, method)
-        write_figures(found, written, options["json"], self.stdout)
+        write_result(found, written, options["json"], self.stdout)
 
 
 def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.ratings_file import read_or_refuse, write_figures
 from annotation.measures.agreement import RatingTable
 from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
 from annotation.measures.reliability import labels_as_numbers, reliability
+from benchmarks.management.files import read_or_refuse, write_result
 
 WORDS = {
     "percent": "percent agreement",
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         if lacking := sorted(set(table.labels) - set(said)) if said else []:
             raise CommandError(f"--order lacks {', '.join(lacking)}. Name every label.")
         found = reliability(table, said)
-        write_figures(found, written, options["json"], self.stdout)
+        write_result(found, written, options["json"], self.stdout)
 
 
 def spelt_twice(labels: Sequence[str]) -> list[str]:

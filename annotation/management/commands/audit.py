@@ -1,19 +1,18 @@
 """`manage.py audit --truth FILE.csv --half-width 0.03 --json`: replay an audit of a benchmark whose truth is known."""
 
-import json
 from argparse import ArgumentTypeError
 from dataclasses import replace
 from pathlib import Path
 
 from django.core.management.base import BaseCommand
 
-from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.audits.intervals import ALPHA
 from annotation.measures.audits.plan import Target, plan
 from annotation.measures.audits.replay import SEED, Truth, by_stratum, replay, replays
 from annotation.measures.audits.sentence import verdict
 from annotation.measures.audits.side_information import ALPHA_OF_RATIO
 from annotation.measures.audits.truth_csv import read_scores, read_truth
+from benchmarks.management.files import read_or_refuse, write_result
 
 GUARANTEES = {
     False: "nominal 95 %, stopped by the interval's width alone",
@@ -71,10 +70,7 @@ class Command(BaseCommand):
             known = replace(known, scores=scores)
         target = Target(half_width=half_width, at_most=at_most, at_any_look=any_look or at_most is not None)
         result = replays(known, target, seed=seed, runs=runs) if runs else audited(known, target, seed)
-        if options["json"]:
-            self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2))
-        else:
-            self.stdout.write(summarised(result) if runs else written(result))
+        write_result(result, summarised if runs else written, options["json"], self.stdout)
 
 
 def audited(truth: Truth, target: Target, seed: int) -> dict:

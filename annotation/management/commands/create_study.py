@@ -20,7 +20,6 @@ from annotation.designs import presets
 from annotation.designs.plan import ExpectedEffort, StagePlan, effort_in_words, total_effort
 from annotation.designs.presets import PRESETS
 from annotation.management.named import named
-from annotation.management.ratings_file import read_or_refuse
 from annotation.models import DecisionRule, Study, StudyState, TieRule
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
@@ -29,6 +28,7 @@ from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
 from annotation.studies.setup_forms import StageForm, foreseen
 from benchmarks.formats.base import ProblemLog
+from benchmarks.management.files import read_or_refuse
 from benchmarks.models import Benchmark
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]

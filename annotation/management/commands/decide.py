@@ -3,7 +3,6 @@
 `manage.py decide --export DIR_OR_ZIP`: those of the protocol files in an export or a release on its judgments.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.management.ratings_file import read_or_refuse
 from annotation.measures.declared import agreement, decided
 from annotation.protocols import library
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
@@ -19,6 +17,7 @@ from annotation.protocols.ratings import Rated, read_rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files, NotARelease
 from annotation.releases.judged_stages import JudgedStage, judged_stages
+from benchmarks.management.files import read_or_refuse, write_result
 
 _BOTH_OR_EXPORT = "Give --protocol and --ratings, or --export."
 
@@ -46,7 +45,7 @@ class Command(BaseCommand):
         said = read_or_refuse(lambda log: library.named_or_file(protocol, log), self.stdout)
         rows = read_or_refuse(lambda log: read_rated(ratings, said, log), self.stdout)
         result = _result(said, rows, items)
-        self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) if options["json"] else written(result))
+        write_result(result, written, options["json"], self.stdout)
 
     def _stages(self, export: Path) -> list[JudgedStage]:
         try:
@@ -60,11 +59,7 @@ class Command(BaseCommand):
 
     def _print_stages(self, stages: Sequence[JudgedStage], items: bool, as_json: bool) -> None:
         found = {stage.name: _result(stage.file, stage.rows, items, stage.wanted, stage.attributes) for stage in stages}
-        if as_json:
-            self.stdout.write(json.dumps({"stages": found}, ensure_ascii=False, indent=2))
-            return
-        for name, result in found.items():
-            self.stdout.write(f"{name} ({result['protocol']})\n{written(result)}")
+        write_result({"stages": found}, written_stages, as_json, self.stdout)
 
 
 def _result(protocol: ProtocolFile, rows: Sequence[Rated], items: bool, *of_export: Mapping) -> dict[str, Any]:
@@ -83,6 +78,11 @@ def _result(protocol: ProtocolFile, rows: Sequence[Rated], items: bool, *of_expo
             item: {"state": one.state, "outcome": one.outcome, "reason": one.reason} for item, one in found.items()
         }
     return result
+
+
+def written_stages(result: dict) -> str:
+    stages = result["stages"].items()
+    return "\n".join(f"{name} ({found['protocol']})\n{written(found)}" for name, found in stages)
 
 
 def written(result: dict) -> str:

@@ -1,6 +1,5 @@
 """`manage.py try_protocol FILE --benchmark NAME --json`: what a protocol file would do, without storing anything."""
 
-import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,6 +11,7 @@ from annotation.protocols import library
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.management.files import write_result
 from benchmarks.models import Benchmark
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         else:
             found = rehearsal.rehearse(text, file, source, items, people)
             result = {"problems": _problems(found), **rehearsal.as_json(file, source, people, found)}
-        self.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) if options["json"] else written(result))
+        write_result(result, written, options["json"], self.stdout)
         if count := len(result["problems"]):
             raise CommandError(f"{count} problem{'s' * (count != 1)}.")
 

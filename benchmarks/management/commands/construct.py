@@ -1,6 +1,5 @@
 """`manage.py construct KIND IN --out OUT`: construct or refine items by a paper's rule, with a report."""
 
-import json
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -9,7 +8,7 @@ from benchmarks.construction import output, rows
 from benchmarks.construction.kinds import KINDS, RowsToConstruct
 from benchmarks.formats import checks
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.reporting import refuse
+from benchmarks.management.files import refuse, write_result
 
 
 class Command(BaseCommand):
@@ -38,5 +37,4 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{out} cannot be written: {error.strerror}.") from error
         report = output.report(kind, made)
-        as_json = json.dumps(report, ensure_ascii=False, indent=1)
-        self.stdout.write(as_json if options["json"] else "\n".join(output.lines(report)))
+        write_result(report, lambda report: "\n".join(output.lines(report)), options["json"], self.stdout)

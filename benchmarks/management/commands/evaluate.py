@@ -1,12 +1,11 @@
 """`manage.py evaluate KIND --predictions FILE… [--items FILE] [--json]`: a model's figures. Uses no database."""
 
-import json
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.reporting import refuse
+from benchmarks.management.files import refuse, write_result
 from benchmarks.predictions import reading
 from benchmarks.predictions.collecting import collect
 from benchmarks.predictions.evaluating import evaluate
@@ -38,8 +37,8 @@ class Command(BaseCommand):
         refuse(log, self.stdout, "Nothing was computed")
         assert found is not None  # None only if the log has a problem
         report = {**as_json(found), "matching": matching.as_json() if matching else None, **left_out(log)}
-        lines = [*as_lines(found), *notes_below(report)]
-        self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) if options["json"] else "\n".join(lines))
+        written = lambda report: "\n".join([*as_lines(found), *notes_below(report)])  # noqa: E731
+        write_result(report, written, options["json"], self.stdout)
 
 
 def left_out(log: ProblemLog) -> dict:

@@ -8,8 +8,9 @@ from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.jobs import jobs
+from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, values_of
-from benchmarks.management.reporting import ProgressLine, counted, problem_line, write_problems
+from benchmarks.management.reporting import ProgressLine, problem_line, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.jobs import jobs
+from benchmarks.management.files import counted
 from benchmarks.management.orders import BY, add_options, values_of
-from benchmarks.management.reporting import ProgressLine, benchmark_named, counted, write_problems
+from benchmarks.management.reporting import ProgressLine, benchmark_named, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures

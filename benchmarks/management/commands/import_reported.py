@@ -5,7 +5,8 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.management.reporting import benchmark_named, counted
+from benchmarks.management.files import counted
+from benchmarks.management.reporting import benchmark_named
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Refused
 from benchmarks.runs import material, reported

@@ -40,7 +40,7 @@ def test_a_file_is_published_first(tmp_path):
 
 def test_a_study_that_cannot_be_created_publishes_nothing(tmp_path):
     path = tmp_path / "mine.yaml"
-    for text, why in ((library.text_of("word-by-word"), "do not suit"), ("winnow: protocol/1", "problems in the file")):
+    for text, why in ((library.text_of("word-by-word"), "do not suit"), ("winnow: protocol/1", "problems")):
         path.write_text(text)
         with pytest.raises(CommandError, match=why):
             create("--protocol-file", str(path))

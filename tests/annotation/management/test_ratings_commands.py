@@ -117,7 +117,7 @@ def test_one_number_in_two_spellings_is_refused(table):
 
 def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
     twice = table(RATINGS + "3,y,a\n")
-    with pytest.raises(CommandError, match="1 problem in the file"):
+    with pytest.raises(CommandError, match="1 problem"):
         run("agreement", "--ratings", twice, "--json")
     first, last = (
         json.loads(run("agreement", "--ratings", twice, "--json", "--repeated", how)) for how in ("first", "last")
