@@ -30,17 +30,11 @@ nightly: $(VENV)/dev.stamp
 
 load: $(VENV)/dev.stamp
 	@$(BIN)/python -m bench.throughput
-	@$(BIN)/python -m bench.full_study
 	@$(BIN)/python -m bench.import_full
 	@$(BIN)/python -m bench.bad_inputs
 	@$(BIN)/python -m bench.blinding
-	@$(BIN)/python -m bench.paper
-	@$(BIN)/python -m bench.housekeeping
 	@$(BIN)/python -m bench.releases
-	@$(BIN)/python -m bench.release_kills
 	@$(BIN)/python -m bench.scoring
-	@if command -v pgbouncer >/dev/null || test -x /usr/sbin/pgbouncer; then $(BIN)/python -m bench.pooler; \
-	  else echo "bench.pooler: not run, since pgbouncer is not installed"; fi
 
 # Annotators at work while every part is killed and paused, the network breaks, the disk fills and the clock steps.
 # ARGS="--seed 7 --judgments 3000 --faults 30" for another run.

@@ -103,8 +103,7 @@ def items(count: int, var: Path) -> None:
 
 def judgments(count: int, var: Path, begin: int) -> None:
     """`begin` numbers the study's pictures, which no two studies share."""
-    from bench.claim_plans import run
-    from bench.study_page import filled
+    from bench.study_page import filled, run
     from tests.builders.pipelines import with_originals
 
     study = with_originals(filled(count).study, begin)

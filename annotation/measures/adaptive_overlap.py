@@ -16,7 +16,7 @@ Binomial(k, q).
 
 The error is against the majority of all annotators, not against the truth: it does not show a crowd that errs together.
 The estimate assumes that annotators are interchangeable and that other answers than the leading two do not matter. It
-is no bound; bench/adaptive_overlap.py says how near it comes.
+is no bound; docs/reference/measures.md says how near it comes.
 """
 
 from collections import Counter

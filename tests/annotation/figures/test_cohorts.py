@@ -1,6 +1,6 @@
 """Made-up annotators of stated habits are recognised, and honest ones are not: floors of a seeded run.
 
-`python -m bench.cohorts` is the large run; docs/reference/measures.md has its table.
+docs/reference/measures.md has the table of a large run.
 """
 
 from collections.abc import Sequence

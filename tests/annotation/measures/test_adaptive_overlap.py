@@ -1,5 +1,7 @@
 """What adaptive overlap spends and leaves, against a fixed overlap: in made-up crowds of known clarity."""
 
+from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from random import Random
@@ -8,7 +10,6 @@ import numpy as np
 import pytest
 
 from annotation.measures import adaptive_overlap as measured
-from bench.adaptive_overlap import simulated
 
 
 def at(**shares: float) -> np.ndarray:
@@ -40,11 +41,22 @@ def test_without_disagreement_nothing_is_wrong_and_one_judgment_would_do():
     assert measured.figures([["a", "a"]] * 19, [["a", "a"]] * 19)["estimated_error"] is None
 
 
-@pytest.mark.parametrize("clarity", ["alike", "hard_tail"])
+def wrong(votes: Sequence[bool]) -> float:
+    """Whether the majority is wrong; a tie is half an error."""
+    counts = Counter(votes)
+    return 0.5 if counts[True] == counts[False] else float(counts[False] > counts[True])
+
+
+@pytest.mark.parametrize("clarity", [{1.0: 0.9}, {0.8: 0.97, 0.2: 0.6}], ids=["alike", "hard tail"])
 def test_the_estimate_is_near_the_error_in_simulation(clarity):
-    found = simulated(clarity, items=2000, overlap=2, least=0.8, cap=7, seed=1)
-    assert found.estimated == pytest.approx(found.error, abs=0.02)
-    assert found.mean < 3 and found.error < found.fixed[3]
+    """`clarity`: shares of items, and in each the share of annotators who give the majority's answer."""
+    dice = Random(1)
+    shares = dice.choices(list(clarity.values()), list(clarity), k=2000)
+    votes = [measured.replay(lambda share=share: dice.random() < share, 2, 0.8, 7) for share in shares]
+    error = sum(map(wrong, votes)) / len(votes)
+    assert measured.figures(votes, votes)["estimated_error"] == pytest.approx(error, abs=0.02)
+    fixed = sum(wrong([dice.random() < share for _ in range(3)]) for share in shares) / len(shares)
+    assert sum(map(len, votes)) / len(votes) < 3 and error < fixed
 
 
 def test_a_replay_stops_where_it_is_sure_or_at_the_cap():
