@@ -2,6 +2,7 @@
 
 `export` writes the folder in one snapshot of the database, `job` stores it, or a release made of it, as a .zip, which
 `downloads` sends.
+`columns` (pure) says what each column is, and `columns_page` makes docs/reference/columns.md of it.
 `items` has what became of each item, `item_table` the kept ones with their images, whose columns `item_parts` (pure)
 lists, `rows` and `texts` the lines of
 the other tables, `readme` and `setup_wording` its words, which `markdown` escapes; `files` lays the files out,

@@ -9,44 +9,24 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from annotation.exports.columns import TABLES, Column
+
 ROWS = 100  # of images, in a row group
 BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-JUDGMENTS = pa.schema(
-    [
-        ("stage", pa.string()),
-        ("item", pa.string()),
-        ("position", pa.int64()),  # the item's place in its benchmark
-        ("question", pa.string()),
-        ("round", pa.int32()),  # later rounds ask an item again with other material
-        ("kind", pa.string()),  # judge, or check: its answer was known
-        ("live", pa.bool_()),  # false: the item has left the stage or was asked again
-        ("type", pa.string()),
-        ("subtype", pa.string()),
-        ("annotator", pa.string()),
-        ("excluded", pa.bool_()),  # the annotator was excluded; none of their judgments count
-        ("slot", pa.int32()),
-        ("screen", pa.int32()),  # an annotator who lost a screen may have met the item on a second one
-        ("revision", pa.int32()),
-        ("answer", pa.string()),  # null if the answer was withdrawn
-        ("answers", pa.string()),  # by name, as JSON, where the stage uses a protocol file
-        ("content", pa.string()),  # the rest of the answer, as JSON: texts, guidelines …; null if there is none
-        ("place", pa.int32()),  # the answer's place in `shown`, from 1; null for fixed answers
-        ("shown", pa.list_(pa.string())),
-        ("created_at", pa.timestamp("us", tz="UTC")),
-        ("active_ms", pa.int64()),
-        ("elapsed_ms", pa.int64()),
-        ("counted", pa.bool_()),
-        ("withdrawn", pa.bool_()),
-        ("surplus", pa.bool_()),
-        ("instructions_version", pa.int32()),
-        ("language", pa.string()),  # of the page
-        ("reason", pa.string()),
-        ("flags", pa.list_(pa.string())),
-    ]
-)
+PARQUET = {
+    "text": pa.string(), "integer": pa.int32(), "long": pa.int64(), "boolean": pa.bool_(),
+    "time": pa.timestamp("us", tz="UTC"), "texts": pa.list_(pa.string()),
+}  # fmt: skip
+
+
+def parquet_schema(found: Iterable[Column]) -> pa.Schema:
+    return pa.schema([(column.name, PARQUET[column.kind]) for column in found])
+
+
+JUDGMENTS = parquet_schema(TABLES["judgments"].exported)
 
 FEATURES = {pa.float64(): "float64"}  # where the `datasets` library's name differs from arrow's
 

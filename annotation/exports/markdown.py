@@ -21,6 +21,11 @@ def text(words: object) -> str:
     return AT_START.sub(r"\1\\\2", escaped)
 
 
+def phrase(sentence: str) -> str:
+    """A sentence as a cell of a table."""
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
+
+
 def paragraphs(words: str) -> str:
     """Empty lines part paragraphs, as in what was written; other line ends stay line ends."""
     parts = re.split(r"\n\s*\n", words.strip().replace("\r\n", "\n").replace("\r", "\n"))

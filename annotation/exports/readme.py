@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from annotation.exports.markdown import text, yaml_text
+from annotation.exports.columns import TABLES
+from annotation.exports.markdown import phrase, text, yaml_text
 from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Strategy, Study
 from annotation.protocols import in_words
@@ -46,14 +47,7 @@ configs:
   - split: test
     path: data.parquet
 ---"""
-FILES = (
-    ("`items.jsonl`", "the same items: each stage's outcome and votes, the words it changed, every image"),
-    ("`dropped.jsonl`", "the dropped items, each with the stage and the reason"),
-    ("`tasks.jsonl`", "every task of every kind, with its outcome"),
-    ("`judgments.parquet`", "every judgment and revision, including those that do not count"),
-    ("`texts.jsonl`", "every revision of every text that people wrote or accepted, with the text it was made from"),
-    ("`adjudications.jsonl`", "what adjudicators decided, and why"),
-    ("`annotators.jsonl`, `flags.jsonl`", "annotators, by number only; what they flagged"),
+BESIDE = (  # files that are no tables
     ("`figures.json`", "the funnel, the figures of each stage and each annotator, and the human baseline"),
     ("`protocols/`", "the protocol files of the stages: what was asked, and what decided"),
     ("`manifest.json`", "SHA-256, size and row count of each file; the settings and instructions of each stage"),
@@ -200,7 +194,8 @@ def _measured(row: Mapping) -> str:
 
 def _table(columns: Iterable[str], no_source: str, has_files: bool) -> str:
     """What each file holds; and why there is no `source/`, where there is none."""
-    rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *FILES]
+    tables = [(f"`{table.file}`", phrase(table.says)) for table in TABLES.values() if not table.only_released]
+    rows = [("`data.parquet`", f"the kept items: {', '.join(columns)}"), *tables, *BESIDE]
     missing = {name for name, there in (("`source/`", not no_source), ("`protocols/`", has_files)) if not there}
     rows = [(name, what) for name, what in rows if name not in missing]
     table = "".join(f"| {name} | {what} |\n" for name, what in [("file", "what"), ("---", "---"), *rows])

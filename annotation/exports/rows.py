@@ -1,6 +1,7 @@
 """The content of each line of an export, read from the database: by stage, then in item order.
 
-The statements lack their `SELECT` and their `WHERE`: the API reads the same lines by number (annotation/api/rows.py).
+`columns` says what each column is; here is where its value comes from. The statements lack their `SELECT` and their
+`WHERE`: the API reads the same lines by number (annotation/api/rows.py).
 """
 
 import json
@@ -22,18 +23,47 @@ from annotation.protocols.schema import ProtocolFile
 from annotation.sql import copy_tables, of_each, stream
 from annotation.wording import pseudonym
 
-JUDGMENTS = """
-stage.name, item.key, item.position, task.question, task.round, task.kind, task.live, item.type, item.subtype,
-       annotator.number, annotator.excluded_at IS NOT NULL, slot.number,
-       dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id), judgment.revision,
-       nullif(judgment.answer, ''), NULL, judgment.content, array_position(lease.shown, judgment.answer), lease.shown,
-       judgment.created_at, judgment.active_ms, judgment.elapsed_ms,
-       coalesce(slot.judgment_id = judgment.id, false), judgment.withdrawn, judgment.surplus,
-       instructions.version, judgment.language, judgment.reason,
-       CASE WHEN EXISTS (SELECT FROM annotation_flag flag WHERE flag.lease_id = lease.id)  -- which few have
+
+def _selected(expressions: Mapping[str, str], source: str) -> str:
+    """A statement without its `SELECT` and its `WHERE`."""
+    return f"\n{', '.join(expressions.values())}\n{source}"
+
+
+OF_JUDGMENT = {
+    "stage": "stage.name",
+    "item": "item.key",
+    "question": "task.question",
+    "round": "task.round",
+    "position": "item.position",
+    "kind": "task.kind",
+    "live": "task.live",
+    "type": "item.type",
+    "subtype": "item.subtype",
+    "annotator": "annotator.number",
+    "excluded": "annotator.excluded_at IS NOT NULL",
+    "slot": "slot.number",
+    "screen": "dense_rank() OVER (PARTITION BY task.id, annotator.id ORDER BY lease.granted_at, lease.id)",
+    "revision": "judgment.revision",
+    "answer": "nullif(judgment.answer, '')",
+    "content": "judgment.content",
+    "place": "array_position(lease.shown, judgment.answer)",
+    "shown": "lease.shown",
+    "created_at": "judgment.created_at",
+    "active_ms": "judgment.active_ms",
+    "elapsed_ms": "judgment.elapsed_ms",
+    "counted": "coalesce(slot.judgment_id = judgment.id, false)",
+    "withdrawn": "judgment.withdrawn",
+    "surplus": "judgment.surplus",
+    "instructions_version": "instructions.version",
+    "language": "judgment.language",
+    "reason": "judgment.reason",
+    "flags": """CASE WHEN EXISTS (SELECT FROM annotation_flag flag WHERE flag.lease_id = lease.id)  -- which few have
          THEN ARRAY(SELECT flag.reason FROM annotation_flag flag WHERE flag.lease_id = lease.id ORDER BY flag.id)
-         ELSE '{}' END
-FROM annotation_slot slot
+         ELSE '{}' END""",
+}
+JUDGMENTS = _selected(
+    OF_JUDGMENT,
+    """FROM annotation_slot slot
 JOIN annotation_lease lease ON lease.slot_id = slot.id
 JOIN annotation_judgment judgment ON judgment.lease_id = lease.id
 JOIN annotation_instructions instructions ON instructions.id = judgment.instructions_id
@@ -41,60 +71,107 @@ JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = slot.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-"""
+""",
+)
+_COPIED = pa.schema([COLUMNS.field(name) for name in OF_JUDGMENT])
+_COPIED = _COPIED.set(_COPIED.get_field_index("annotator"), pa.field("annotator", pa.int32()))  # by number
 
-_COPIED = COLUMNS.set(COLUMNS.get_field_index("annotator"), pa.field("annotator", pa.int32()))  # by number
-
-TASKS = f"""
-stage.name, item.key, item.position, item.type, item.subtype, task.question, task.round, task.kind, task.live,
-       task.overlap, task.shared, task.batch, task.shows, task.options, task.proposals, {CAPTIONS},
-       task.carried, task.gold, item.benchmark_id = study.benchmark_id,
-       outcome.state, outcome.outcome, outcome.content, outcome.reason, outcome.by, outcome.posterior, task.score
-FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
+OF_TASK = {
+    "stage": "stage.name",
+    "item": "item.key",
+    "position": "item.position",
+    "type": "item.type",
+    "subtype": "item.subtype",
+    "question": "task.question",
+    "round": "task.round",
+    "kind": "task.kind",
+    "live": "task.live",
+    "overlap": "task.overlap",
+    "shared": "task.shared",
+    "batch": "task.batch",
+    "shows": "task.shows",
+    "options": "task.options",
+    "proposals": "task.proposals",
+    "texts": CAPTIONS,
+    "carried": "task.carried",
+    "gold": "task.gold",
+    "own": "item.benchmark_id = study.benchmark_id",
+    "state": "outcome.state",
+    "outcome": "outcome.outcome",
+    "content": "outcome.content",
+    "reason": "outcome.reason",
+    "decided_by": "outcome.by",
+    "posterior": "outcome.posterior",
+    "score": "task.score",
+}
+TASKS = _selected(
+    OF_TASK,
+    """FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN annotation_study study ON study.id = stage.study_id JOIN benchmarks_item item ON item.id = task.item_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-"""
-OF_TASK = (
-    "stage", "item", "position", "type", "subtype", "question", "round", "kind", "live", "overlap", "shared", "batch",
-    "shows", "options", "proposals", "texts", "carried", "gold", "own", "state", "outcome", "content", "reason",
-    "decided_by", "posterior", "score",
-)  # fmt: skip
+""",
+)
 
-ADJUDICATIONS = """
-stage.name, item.key, task.question, task.round, outcome.state, nullif(outcome.outcome, ''),
-       outcome.content, nullif(outcome.reason, ''), outcome.note
-FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
+OF_ADJUDICATION = {
+    "stage": "stage.name",
+    "item": "item.key",
+    "question": "task.question",
+    "round": "task.round",
+    "state": "outcome.state",
+    "outcome": "nullif(outcome.outcome, '')",
+    "content": "outcome.content",
+    "reason": "nullif(outcome.reason, '')",
+    "note": "outcome.note",
+}
+ADJUDICATIONS = _selected(
+    OF_ADJUDICATION,
+    """FROM annotation_outcome outcome JOIN annotation_task task ON task.id = outcome.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id JOIN benchmarks_item item ON item.id = task.item_id
-"""
-OF_ADJUDICATION = ("stage", "item", "question", "round", "state", "outcome", "content", "reason", "note")
+""",
+)
 
-FLAGS = """
-stage.name, item.key, task.question, task.round, annotator.number, flag.reason, flag.settled_at IS NOT NULL
-FROM annotation_flag flag
+OF_FLAG = {
+    "stage": "stage.name",
+    "item": "item.key",
+    "question": "task.question",
+    "round": "task.round",
+    "annotator": "annotator.number",
+    "reason": "flag.reason",
+    "settled": "flag.settled_at IS NOT NULL",
+}
+FLAGS = _selected(
+    OF_FLAG,
+    """FROM annotation_flag flag
 JOIN annotation_lease lease ON lease.id = flag.lease_id
 JOIN annotation_annotator annotator ON annotator.id = lease.annotator_id
 JOIN annotation_task task ON task.id = lease.task_id
 JOIN annotation_stage stage ON stage.id = task.stage_id
 JOIN benchmarks_item item ON item.id = task.item_id
-"""
-OF_FLAG = ("stage", "item", "question", "round", "annotator", "reason", "settled")
+""",
+)
 
-ANNOTATORS = """
-annotator.number, annotator.simulated, annotator.excluded_at IS NOT NULL, annotator.exclusion_reason,
-       annotator.left_at IS NOT NULL,
-       coalesce(jsonb_agg(jsonb_build_object(
+OF_ANNOTATOR = {
+    "annotator": "annotator.number",
+    "simulated": "annotator.simulated",
+    "excluded": "annotator.excluded_at IS NOT NULL",
+    "exclusion_reason": "annotator.exclusion_reason",
+    "left": "annotator.left_at IS NOT NULL",
+    "stages": """coalesce(jsonb_agg(jsonb_build_object(
          'stage', stage.name, 'batch', seat.batch, 'place', seat.place,
          'screened_out', seat.screened_out_at IS NOT NULL,
          'skipped', (SELECT count(*) FROM annotation_lease lease JOIN annotation_task task ON task.id = lease.task_id
                      WHERE lease.annotator_id = annotator.id AND task.stage_id = stage.id AND lease.state = 'skipped'))
-         ORDER BY stage.position) FILTER (WHERE seat.id IS NOT NULL), '[]')
-FROM annotation_annotator annotator
+         ORDER BY stage.position) FILTER (WHERE seat.id IS NOT NULL), '[]')""",
+}
+ANNOTATORS = _selected(
+    OF_ANNOTATOR,
+    """FROM annotation_annotator annotator
 LEFT JOIN (annotation_seat seat JOIN annotation_stage stage ON stage.id = seat.stage_id)
   ON seat.annotator_id = annotator.id
-"""
+""",
+)
 Stages = Sequence[Stage]
 Files = Mapping[str, ProtocolFile]  # by the stage's name
-OF_ANNOTATOR = ("annotator", "simulated", "excluded", "exclusion_reason", "left", "stages")
 
 OF_STAGES = "WHERE stage.id = ANY(%(stages)s)"
 BY_TASK = "ORDER BY stage.position, item.position, item.key, task.question, task.round"
@@ -111,6 +188,7 @@ def judgments(stages: Stages, edits: Edits) -> Iterator[pa.Table]:
     statement = f"SELECT {JUDGMENTS} {OF_STAGES} {BY_TASK}, {order}"
     for found in copy_tables(statement, _COPIED, stages=[stage.pk for stage in stages]):
         columns = dict(zip(found.column_names, found.columns, strict=True))
+        columns["answers"] = pa.nulls(len(found), pa.string())
         if files:
             given = zip(*(columns[name].to_pylist() for name in ("stage", "answer", "content")), strict=True)
             columns["answers"] = pa.array([_answers(files.get(stage), *said) for stage, *said in given], pa.string())
@@ -121,7 +199,7 @@ def judgments(stages: Stages, edits: Edits) -> Iterator[pa.Table]:
             columns["answer"] = of_each(lambda answer: name_of_edit(edits, answer), columns["answer"])
             shown = [[name_of_edit(edits, option) for option in options] for options in columns["shown"].to_pylist()]
             columns["shown"] = pa.array(shown, COLUMNS.field("shown").type)
-        yield pa.table(columns)
+        yield pa.table({name: columns[name] for name in COLUMNS.names})
 
 
 def _answers(file: ProtocolFile | None, label: str | None, content: str) -> str | None:
@@ -134,7 +212,7 @@ def _as_json(value: Mapping | None) -> str | None:
 
 def judgment_line(row: Sequence[Any], edits: Edits, files: Files) -> dict:
     """`content` and `answers` are still objects; None where there is none."""
-    found = dict(zip(COLUMNS.names, row, strict=True))
+    found = dict(zip(OF_JUDGMENT, row, strict=True))
     file, content = files.get(found["stage"]), _from_json(found["content"])
     return {
         **found,

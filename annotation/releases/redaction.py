@@ -18,24 +18,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotation.exports.files import JUDGMENTS as COLUMNS
-from annotation.exports.files import ParquetFile, as_line, write_json, write_lines
+from annotation.exports.columns import SEATS, TABLES, TASK_KEY, hidden
+from annotation.exports.files import ParquetFile, as_line, parquet_schema, write_json, write_lines
 from annotation.releases.export_reader import DATA, ExportReader
 
-TIMES, ANNOTATORS, COMMENTS, GOLD = "times", "annotators", "comments", "gold"
+TIMES, COMMENTS, GOLD = "times", "comments", "gold"
 OF_IMAGE = ("format", "width", "height")
 LISTED_OF_IMAGE = ("source_name", "licence", "attribution")  # it may have come under several
 
 Passed = Mapping[tuple[int, str], Mapping]  # by annotator and stage: the questions about the rules, and the practice
 
 BATCH = 10_000  # judgments in memory
-TASK = ["stage", "item", "question", "round", "kind"]
-HIDDEN = {TIMES: ("created_at", "active_ms", "elapsed_ms"), COMMENTS: ("reason", "flags")}
+COPIED = ("tasks", "texts", "adjudications", "flags")  # as the export has them, but for what is hidden
 REASON = "reason"  # in free words; an answer that is more than a pick may hold it too
 CONTENT = b'"content": {"'  # in a line of JSON: an answer that is more than a pick
-NO_GOLD, GOLD_HIDDEN = b'"gold": []', b'"gold": null'  # likewise; inside a text, quotation marks are escaped
-GIVEN = pa.field("given", pa.int32())
-JUDGMENTS = "judgments.parquet"
+GIVEN = "given"
+JUDGMENTS = TABLES["judgments"].file
 
 # What rests on when judgments were given and on how long they took; the order of an annotator's screens is of it too.
 TIMED_STAGE = {"pace", "cost", "series"}
@@ -57,17 +55,11 @@ def write_tables(
     large = {
         "items.jsonl": _with_splits(_lines(export, "items.jsonl", quiet), splits.values()),
         "dropped.jsonl": _lines(export, "dropped.jsonl", quiet),
-        "tasks.jsonl": _without_gold(_lines(export, "tasks.jsonl", quiet), GOLD not in public),
+        **{f"{name}.jsonl": _lines(export, f"{name}.jsonl", quiet) for name in COPIED},
     }
-    tables = {
-        "texts.jsonl": _without(export.lines("texts.jsonl"), TIMES not in public, "created_at"),
-        "adjudications.jsonl": _without(map(json.loads, _lines(export, "adjudications.jsonl", quiet)), quiet, "note"),
-        "annotators.jsonl": _annotators(export, passed, ANNOTATORS in public),
-        "flags.jsonl": _without(export.lines("flags.jsonl"), quiet, "reason"),
-        "images.jsonl": images(export),
-    }
-    rows = {name: write_lines(folder / name, found) for name, found in tables.items()}
-    rows |= {name: _write(folder / name, found) for name, found in large.items()}
+    rows = {name: _write(folder / name, _without(found, _hidden(name, public))) for name, found in large.items()}
+    small = {"annotators.jsonl": _annotators(export, passed, public), "images.jsonl": images(export)}
+    rows |= {name: write_lines(folder / name, found) for name, found in small.items()}
     rows[JUDGMENTS] = _write_judgments(export, folder / JUDGMENTS, public)
     return rows
 
@@ -78,7 +70,12 @@ def _write(path: Path, lines: Iterable[bytes]) -> int:
         return sum(file.write(line) > 0 for line in lines)
 
 
-# The large tables: most of their lines are copied as the export has them.
+def _hidden(file: str, public: Collection[str]) -> list[str]:
+    """The columns of a table that have no values."""
+    return next(table for table in TABLES.values() if table.file == file).hidden(public)
+
+
+# Most lines of these tables are copied as the export has them.
 
 
 def _lines(export: ExportReader, name: str, quiet: bool) -> Iterator[bytes]:
@@ -91,18 +88,15 @@ def _with_splits(lines: Iterable[bytes], splits: Iterable[str]) -> Iterator[byte
         yield b'%s, "split": "%s"}\n' % (line[: -len("}\n")], split.encode())
 
 
-def _without_gold(lines: Iterator[bytes], hidden: bool) -> Iterator[bytes]:
+def _without(lines: Iterable[bytes], names: Collection[str]) -> Iterator[bytes]:
+    """The lines, with null under these names. Nearly all of a million tasks have an empty list there, which is replaced
+    without reading the line: inside a text, quotation marks are escaped.
+    """
     for line in lines:
-        if hidden and NO_GOLD in line:
-            line = line.replace(NO_GOLD, GOLD_HIDDEN)
-        elif hidden:
-            line = as_line({**json.loads(line), "gold": None})
+        for name in names:
+            empty, null = (b'"%s": %s' % (name.encode(), value) for value in (b"[]", b"null"))
+            line = line.replace(empty, null) if empty in line else as_line(json.loads(line) | {name: None})
         yield line
-
-
-def _without(lines: Iterator[dict], hidden: bool, name: str) -> Iterator[dict]:
-    """The lines, with nothing under the name where it is hidden."""
-    return ({**line, name: None} if hidden else line for line in lines)
 
 
 def _uncommented(line: Mapping) -> dict:
@@ -115,15 +109,13 @@ def _uncommented(line: Mapping) -> dict:
     return found
 
 
-def _annotators(export: ExportReader, passed: Passed, shown: bool) -> Iterator[dict]:
+def _annotators(export: ExportReader, passed: Passed, public: Collection[str]) -> Iterator[dict]:
     """By pseudonym, with who was excluded and why. How each went through a stage is a figure of theirs."""
+    of_line, of_seat = (dict.fromkeys(hidden(one, public)) for one in (TABLES["annotators"].columns, SEATS))
     for line in export.lines("annotators.jsonl"):
-        number, stages = int(line["annotator"].removeprefix("A-")), []
-        for seat in line["stages"]:
-            own = {name: seat[name] for name in ("screened_out", "skipped")}
-            own["passed"] = passed.get((number, seat["stage"]), {})
-            stages.append({**seat, **(own if shown else dict.fromkeys(own))})
-        yield {**line, "left": line["left"] if shown else None, "stages": stages}
+        number = int(line["annotator"].removeprefix("A-"))
+        seats = ({**seat, "passed": passed.get((number, seat["stage"]), {})} for seat in line["stages"])
+        yield {**line, **of_line, "stages": [seat | of_seat for seat in seats]}
 
 
 def images(export: ExportReader) -> Iterator[dict]:
@@ -179,18 +171,18 @@ def _without_answers(stage: Mapping) -> list[dict]:
 
 def _write_judgments(export: ExportReader, target: Path, public: Collection[str]) -> int:
     """Returns the rows."""
-    hidden = {name for part, names in HIDDEN.items() if part not in public for name in names}
-    schema = COLUMNS.append(GIVEN)
+    hidden, schema = TABLES["judgments"].hidden(public), parquet_schema(TABLES["judgments"].columns)
     given, file, done = _order(export), ParquetFile(target, schema), 0
     for batch in export.batches(JUDGMENTS, BATCH):
         columns = {
             column.name: pa.nulls(len(batch), column.type) if column.name in hidden else batch.column(column.name)
-            for column in COLUMNS
+            for column in schema
+            if column.name != GIVEN
         }
         if REASON in hidden:
             columns["content"] = _column_without_reason(columns["content"])
-        columns[GIVEN.name] = pa.array(given[done : done + len(batch)], GIVEN.type)
-        file.file.write_table(pa.Table.from_arrays([*columns.values()], schema=schema))
+        columns[GIVEN] = pa.array(given[done : done + len(batch)], pa.int32())
+        file.file.write_table(pa.table(columns, schema=schema))
         done += len(batch)
     file.close()
     return done
@@ -223,8 +215,8 @@ def _order(export: ExportReader) -> np.ndarray:
 def _keys(export: ExportReader) -> list[np.ndarray]:
     """Of each row the number of its task, when it was given in microseconds, and its slot."""
     parts, before, last = [], None, 0
-    for batch in export.batches(JUDGMENTS, BATCH, [*TASK, "created_at", "slot"]):
-        words = [pc.cast(batch.column(name), pa.string()) for name in TASK]
+    for batch in export.batches(JUDGMENTS, BATCH, [*TASK_KEY, "created_at", "slot"]):
+        words = [pc.cast(batch.column(name), pa.string()) for name in TASK_KEY]
         keys = pc.binary_join_element_wise(*words, "\x1f")
         new = np.ones(len(batch), dtype=np.int32)
         new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 import pyarrow as pa
 
+from annotation.exports.columns import TABLES, Column, Table
 from annotation.exports.files import IMAGE
 from annotation.releases.documents.facts import (
     Facts,
@@ -23,7 +24,6 @@ from annotation.releases.documents.facts import (
     stage_in_words,
 )
 from annotation.releases.documents.hub_metadata import tags
-from annotation.releases.documents.tables import TABLES, Column, Table
 
 CONFORMS = ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"]
 IN_CR = (
@@ -64,7 +64,7 @@ SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 LISTS = ("texts", "integers")
 SHARDS, DATA, SPLITS = "shards", "data", "splits"
 TYPES = {
-    "image": "sc:ImageObject", "text": "sc:Text", "texts": "sc:Text", "integer": "sc:Integer",
+    "image": "sc:ImageObject", "text": "sc:Text", "texts": "sc:Text", "integer": "sc:Integer", "long": "sc:Integer",
     "integers": "sc:Integer", "number": "sc:Float", "boolean": "sc:Boolean", "time": "sc:DateTime",
 }  # fmt: skip
 
@@ -250,7 +250,7 @@ def _type(kind: pa.DataType) -> str:
 def _table(table: Table, columns: Iterable[Column]) -> dict:
     columns = list(columns)
     free = list(_free(columns))
-    more = f" The file also has objects whose names differ from row to row: {', '.join(free)}." if free else ""
+    more = f" The file may also have objects whose names differ from row to row: {', '.join(free)}." if free else ""
     key = [{"@id": f"{table.name}/{name}"} for name in table.key if name in {column.name for column in columns}]
     return {
         "@type": "cr:RecordSet",

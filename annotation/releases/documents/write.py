@@ -4,6 +4,7 @@ The card and the data statement are Jinja templates in `templates/`; what people
 filters of `markdown`.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import pyarrow as pa
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from annotation.exports import markdown
+from annotation.exports.columns import TABLES, Column, Table
 from annotation.exports.files import digest, write_json
 from annotation.measures.jackknife import INTERVAL_METHOD
 from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
-from annotation.releases.documents import statistics, tables
+from annotation.releases.documents import statistics
 from annotation.releases.documents.croissant import croissant
 from annotation.releases.documents.facts import Facts
 from annotation.releases.documents.hub_metadata import yaml_head
@@ -44,13 +46,28 @@ def write_documents(folder: Path, plan: Plan, manifest: Mapping, schema: pa.Sche
     counts = statistics.compute(release)
     write_json(folder / "statistics.json", counts)
     facts = Facts(release, plan, manifest, counts)
-    columns = {name: tables.there(release, table) for name, table in tables.TABLES.items()}
+    columns = {name: _columns_there(release, table) for name, table in TABLES.items()}
     for name in ("data_statement.md", "README.md"):
         text = TEMPLATES.get_template(f"{name}.j2").render(facts=facts)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     files = {**manifest["files"], **{name: digest(folder / name) for name in WRITTEN}}
     columns = {name: found for name, found in columns.items() if found}
     write_json(folder / "croissant.json", croissant(facts, schema, columns, files))
+
+
+def _columns_there(release: Files, table: Table) -> list[Column]:
+    """Those of its columns that its file has, in the table's order: all of a file without rows, none without a file."""
+    if table.file not in release.names():
+        return []
+    if table.file.endswith(".parquet"):
+        names = set(release.schema(table.file).names)
+    else:
+        names, missing = set(), {column.name: f'"{column.name}": '.encode() for column in table.columns}
+        for raw in release.raw_lines(table.file):
+            if any(key in raw for key in missing.values()):
+                names.update(json.loads(raw))
+                missing = {name: key for name, key in missing.items() if name not in names}
+    return [one for one in table.columns if one.name in names or not (names or one.may_be_missing)]
 
 
 def _table_one_columns(statistics: Mapping) -> list[tuple[str, str]]:
@@ -85,11 +102,6 @@ def _hidden(facts: Facts) -> list[str]:
     return [what for name, what in PUBLIC.items() if name not in facts.plan.public]
 
 
-def _phrase(sentence: str) -> str:
-    """A sentence as a cell of a table."""
-    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
-
-
 def _environment() -> Environment:
     found = Environment(
         loader=FileSystemLoader(Path(__file__).with_name("templates")),
@@ -100,12 +112,12 @@ def _environment() -> Environment:
         autoescape=False,  # Markdown: the filters of `markdown` escape
     )
     found.filters |= {name: getattr(markdown, name) for name in markdown.FILTERS}
-    found.filters |= {"reason": facts_module.reason_in_words, "phrase": _phrase}
+    found.filters |= {"reason": facts_module.reason_in_words, "phrase": markdown.phrase}
     found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
     found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
     found.globals |= {"folders": _folders, "hidden": _hidden, "percent": markdown.percent, "yaml_head": yaml_head}
     found.globals |= {"INTERVAL_METHOD": INTERVAL_METHOD, "task_name": evaluation.task_name}
-    found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": tables.TABLES}
+    found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": TABLES}
     return found
 
 

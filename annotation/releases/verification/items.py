@@ -13,18 +13,17 @@ from typing import Any
 
 from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS
-from annotation.releases.schema import KEYS, OPTIONAL
+from annotation.releases.schema import PARTS
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
-from annotation.releases.verification.schemas import fits
+from annotation.releases.verification.schemas import fits, other_keys
 from benchmarks.formats.csv_text import harmless
 from benchmarks.records import NAME, is_own
 
 ITEMS, DROPPED, TEXTS, IMAGES, DATA = "items.jsonl", "dropped.jsonl", "texts.jsonl", "images.jsonl", "data"
 SIZE = ("format", "width", "height")
 SAID = ("source_name", "licence", "attribution")
-CAPTION = ("role", "text", "imported", "changed_by", "made_of")
 
 
 def check_items(place: Place, report: Report) -> None:
@@ -193,13 +192,12 @@ def _check_images(place: Place, report: Report, seen: Mapping[str, set[str]]) ->
     sizes: dict[str, tuple] = {}
     said: dict[str, tuple[dict, ...]] = {}  # of each image in the data what items say of it, in the order of coming
     for name in (ITEMS, DROPPED):
-        keys, optional = KEYS[f"{name}/images"], OPTIONAL[f"{name}/images"]
         with report.reading(name):
             fine: set[tuple] = set()
             for line in place.lines(name):
                 _check_captions(report, name, line)
                 for image in line["images"]:
-                    _check_image(report, name, line["id"], image, keys, optional, sizes, fine)
+                    _check_image(report, name, line["id"], image, sizes, fine)
                     if name == ITEMS and image["sha256"] in seen:
                         for values, key in zip(said.setdefault(image["sha256"], ({}, {}, {})), SAID, strict=True):
                             values.setdefault(image[key])
@@ -213,28 +211,29 @@ def _check_captions(report: Report, name: str, line: Mapping) -> None:
     odd = sorted(role for role in roles if is_own(role) and not NAME.fullmatch(role))
     if odd:
         report.problem(name, f"item {line['id']!r} has the role {odd[0]!r:.60}, which cannot be one")
-    optional = OPTIONAL[f"{name}/captions"]
     for caption in line["captions"]:
         report.count("captions of items by their keys")
-        wrong = sorted({*caption} - {*CAPTION, *optional}) or [
-            key for key, kind in optional.items() if key in caption and not fits(caption[key], kind)
-        ]
-        if wrong:
+        if wrong := _invalid(caption, "captions"):
             report.problem(name, f"item {line['id']!r}: a caption has an invalid {', '.join(wrong)}")
 
 
+def _invalid(part: Mapping, kind: str) -> list[str]:
+    """The keys of a caption or an image that it should not have, that it lacks, or whose values do not fit."""
+    columns = PARTS[kind]
+    return other_keys(part, columns) or [
+        one.name for one in columns if one.name in part and not fits(part[one.name], one)
+    ]
+
+
 def _check_image(
-    report: Report, name: str, item: str, image: Mapping, keys: Mapping[str, str], optional: Mapping[str, str],
-    sizes: dict[str, tuple], fine: set[tuple],
-) -> None:  # fmt: skip
+    report: Report, name: str, item: str, image: Mapping, sizes: dict[str, tuple], fine: set[tuple]
+) -> None:
     """`sizes` has the format and size of each image, `fine` the keys and types of images that have the right ones."""
     report.count("images of items by their keys")
     shape = *image, *map(type, image.values())
     if shape in fine and sizes.get(image["sha256"]) == (image["format"], image["width"], image["height"]):
         return
-    wrong = [key for key, kind in keys.items() if key not in image or not fits(image[key], kind)]
-    wrong += [key for key, kind in optional.items() if key in image and not fits(image[key], kind)]
-    wrong += sorted({*image} - {*keys, *optional, "crop"})
+    wrong = _invalid(image, "images")
     if wrong or not re.fullmatch("[0-9a-f]{64}", image["sha256"]) or image["format"] not in EXTENSIONS:
         report.problem(name, f"item {item!r}: an image has an invalid {', '.join(wrong) or 'hash or format'}")
         return

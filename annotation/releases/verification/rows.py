@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from annotation.exports.columns import TASK_KEY
 from annotation.measures import pass_rules
 from annotation.measures.annotator_figures import Checked
 from annotation.measures.judgments import Coded, Judgments
@@ -31,7 +32,6 @@ from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record
 from annotation.releases.schema import JUDGMENTS
 from annotation.releases.verification.place import Place, Wrong
-from annotation.releases.verification.schemas import TASK
 
 WORDS = ("stage", "item", "question", "kind", "type", "subtype", "annotator", "answer", "content")
 NUMBERS = (
@@ -284,7 +284,7 @@ def _in_order_given(words: Mapping[str, Coded], numbers: Mapping[str, Array]) ->
     """The positions of all judgments, as the file has their tasks, and a task's in the order of giving."""
     given = numbers["given"]
     begins = np.zeros(len(given), dtype=bool)
-    for column in (*(words[name].code for name in TASK if name in words), numbers["round"]):
+    for column in (*(words[name].code for name in TASK_KEY if name in words), numbers["round"]):
         begins[1:] |= column[1:] != column[:-1]
     return np.lexsort((given, np.cumsum(begins)))
 

@@ -2,7 +2,7 @@
 fit each other.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -11,30 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from annotation.exports.files import split_schema
+from annotation.exports.columns import TABLES, TASK_KEY, Column, Table
+from annotation.exports.files import parquet_schema, split_schema
 from annotation.measures.types import Array
-from annotation.releases.schema import JUDGMENTS, KEYS, MANIFEST, OPTIONAL, STAGES
+from annotation.releases.schema import JUDGMENTS, MANIFEST, OF_MANIFEST, OF_STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 
-KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "text": str, "int": int, "number": (int, float), "bool": bool, "list": list, "object": dict,
+IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by the kind of a column
+    "text": str, "time": str, "integer": int, "long": int, "number": (int, float), "boolean": bool, "texts": list,
+    "integers": list, "objects": list, "object": dict,
 }  # fmt: skip
-
-
-# What has no values where that part is not public.
-HIDDEN_COLUMNS = {"times": ("created_at", "active_ms", "elapsed_ms"), "comments": ("reason", "flags")}
-HIDDEN = {
-    "times": {"texts.jsonl": ("created_at",)},
-    "annotators": {"annotators.jsonl": ("left",)},
-    "comments": {"adjudications.jsonl": ("note",), "flags.jsonl": ("reason",)},
-    "gold": {"tasks.jsonl": ("gold",)},
-}
 EMBEDDED = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-TASK = ("stage", "item", "question", "round", "kind")  # in every table
-key_of = itemgetter(*TASK)
+key_of = itemgetter(*TASK_KEY)
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
+JUDGMENT_TYPES = {field.name: field.type for field in parquet_schema(TABLES["judgments"].columns)}
 
 
 def check_schemas(place: Place, report: Report) -> None:
@@ -45,10 +37,10 @@ def check_schemas(place: Place, report: Report) -> None:
         _check_judgments(place, report)
     with report.reading(MANIFEST):
         _check_manifest(place, report)
-    for name in KEYS:
-        if name.endswith(".jsonl"):
-            with report.reading(name):
-                _check_lines(place, name, report)
+    for table in TABLES.values():
+        if table.file != JUDGMENTS:
+            with report.reading(table.file):
+                _check_lines(place, table, report)
 
 
 def _check_shard(place: Place, name: str, report: Report) -> None:
@@ -74,10 +66,10 @@ def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report
 
 
 def _check_judgments(place: Place, report: Report) -> None:
-    name, known = JUDGMENTS, KEYS[JUDGMENTS]
+    name, known = JUDGMENTS, JUDGMENT_TYPES
     schema = pq.read_schema(place.folder / name)
     report.count("schemas of tables")
-    found = {field.name: str(field.type) for field in schema}
+    found = {field.name: field.type for field in schema}
     for column in sorted({*found, *known}):
         if found.get(column) != known.get(column):
             report.problem(
@@ -85,10 +77,10 @@ def _check_judgments(place: Place, report: Report) -> None:
             )
             return
     _check_metadata(name, schema, None, report)
-    hidden = [column for part, columns in HIDDEN_COLUMNS.items() if part not in place.public for column in columns]
+    hidden = TABLES["judgments"].hidden(place.public)
     tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
     people = {line["annotator"] for line in place.lines("annotators.jsonl")}
-    for batch in place.judgments([*TASK, "annotator", *hidden]):
+    for batch in place.judgments([*TASK_KEY, "annotator", *hidden]):
         report.count("judgments with their tasks and annotators", len(batch))
         asked = {key for _, key in tasks_of(batch)}
         for one in sorted(asked - tasks, key=str):
@@ -103,7 +95,7 @@ def _check_judgments(place: Place, report: Report) -> None:
 def tasks_of(batch: pa.RecordBatch) -> list[tuple[int, tuple]]:
     """Of judgments, (its first row, its key) of each task, as the batch has them. KeyError if it lacks a column."""
     begins, columns = np.arange(len(batch)) == 0, []
-    for name in TASK:
+    for name in TASK_KEY:
         if name not in batch.schema.names:
             raise KeyError(name)
         columns.append(coded(batch.column(name)))
@@ -123,21 +115,20 @@ def coded(column: pa.Array) -> tuple[list[Any], Array]:
 def _check_manifest(place: Place, report: Report) -> None:
     manifest = place.manifest
     report.count("keys of the manifest", len(manifest))
-    for words in _odd_keys(manifest, KEYS[MANIFEST], {}):
+    for words in _odd_keys(manifest, OF_MANIFEST):
         report.problem(MANIFEST, f"it {words}")
     for stage in manifest["stages"]:
-        for words in _odd_keys(stage, KEYS[STAGES], OPTIONAL[STAGES]):
+        for words in _odd_keys(stage, OF_STAGES):
             report.problem(MANIFEST, f"the stage {stage.get('name')!r:.60} {words}")
 
 
-def _check_lines(place: Place, name: str, report: Report) -> None:
-    keys, optional = KEYS[name], OPTIONAL.get(name, {})
-    hidden = [key for part, tables in HIDDEN.items() if part not in place.public for key in tables.get(name, ())]
+def _check_lines(place: Place, table: Table, report: Report) -> None:
+    name, hidden = table.file, table.hidden(place.public)
     fine: set[tuple] = set()  # keys and types of lines that were
     for number, line in enumerate(place.lines(name), 1):
         report.count("lines of JSON by their keys")
         shape = *line, *map(type, line.values())
-        odd = [] if shape in fine else list(_odd_keys(line, keys, optional))
+        odd = [] if shape in fine else list(_odd_keys(line, table.columns))
         for words in odd:
             report.problem(name, f"line {number} {words}")
         if not odd:
@@ -147,21 +138,26 @@ def _check_lines(place: Place, name: str, report: Report) -> None:
                 report.problem(name, f"line {number}: {key} is not public and has a value")
 
 
-def _odd_keys(found: Mapping, keys: Mapping[str, str], optional: Mapping[str, str]) -> Iterator[str]:
-    """What its keys and their values should not be; it may lack `optional` ones."""
-    keys = {**keys, **{key: kind for key, kind in optional.items() if key in found}}
-    if found.keys() != keys.keys():
-        yield f"has other keys than it should: {', '.join(sorted(found.keys() ^ keys.keys()))}"
+def _odd_keys(found: Mapping, columns: Sequence[Column]) -> Iterator[str]:
+    """What its keys and their values should not be."""
+    if odd := other_keys(found, columns):
+        yield f"has other keys than it should: {', '.join(odd)}"
         return
-    for key, kind in keys.items():
-        if not fits(found[key], kind):
-            yield f"has {key} {found[key]!r:.60}, which is no {kind.removesuffix('?')}"
+    for column in columns:
+        if column.name in found and not fits(found[column.name], column):
+            yield f"has {column.name} {found[column.name]!r:.60}, which is no {column.kind}"
 
 
-def fits(value: object, kind: str) -> bool:
-    """Whether a value of a JSON object is of a kind of `schema.KEYS`."""
+def other_keys(found: Mapping, columns: Sequence[Column]) -> list[str]:
+    """Those that it should not have, and those that it lacks."""
+    wanted = {column.name for column in columns if column.name in found or not column.may_be_missing}
+    return sorted(found.keys() ^ wanted)
+
+
+def fits(value: object, column: Column) -> bool:
+    """Whether a value of a JSON object is of the column's kind."""
     if value is None:
-        return kind.endswith("?")
+        return column.may_be_null
     if isinstance(value, bool):
-        return kind.startswith("bool")
-    return isinstance(value, KINDS[kind.removesuffix("?")])
+        return column.kind == "boolean"
+    return isinstance(value, IN_JSON[column.kind])

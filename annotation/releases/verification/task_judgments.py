@@ -7,17 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from annotation.exports.columns import TASK_KEY
 from annotation.measures.types import Array
-from annotation.releases.schema import JUDGMENTS, KEYS
 from annotation.releases.verification.answers import EDIT, SAME, Known
-from annotation.releases.verification.schemas import TASK, coded, tasks_of
+from annotation.releases.verification.schemas import JUDGMENT_TYPES, coded, tasks_of
 
 FILLED = (
-    *TASK, *SAME, "annotator", "slot", "screen", "revision", "shown", "excluded", "counted", "withdrawn", "given",
+    *TASK_KEY, *SAME, "annotator", "slot", "screen", "revision", "shown", "excluded", "counted", "withdrawn", "given",
     "instructions_version",
 )  # fmt: skip
 MAY_BE_EMPTY = ("answer", "answers", "content", "created_at", "flags", "place")
-KINDS = {name: KEYS[JUDGMENTS][name] for name in (*FILLED, *MAY_BE_EMPTY)}
+KINDS = {name: JUDGMENT_TYPES[name] for name in (*FILLED, *MAY_BE_EMPTY)}
 SEPARATOR = "\x1f"
 
 
@@ -78,8 +78,12 @@ def _of_batch(
     """`tasks` are the first row and the key of each."""
     starts = np.array([start for start, _ in tasks], dtype=np.int64)
     sizes = np.diff([*starts.tolist(), len(batch)]).tolist()
-    kinds = {field.name: str(field.type) for field in batch.schema}
-    if not tasks or not KINDS.items() <= kinds.items() or any(batch.column(name).null_count for name in FILLED):
+    kinds = {field.name: field.type for field in batch.schema}
+    if (
+        not tasks
+        or any(kinds.get(name) != kind for name, kind in KINDS.items())
+        or any(batch.column(name).null_count for name in FILLED)
+    ):
         for (start, key), n in zip(tasks, sizes, strict=True):
             yield key, TaskJudgments(batch, start, n, is_plain=False)  # every row will be looked at
         return

@@ -52,7 +52,9 @@ def lists_of_objects_are_read_and_free_objects_named(made, item):
     described = {one["@id"]: one for one in made.json("croissant.json")["recordSet"]}
     lists = {field["name"] for field in described["judgments"]["field"] if field.get("repeated")}
     assert lists == {"shown", "flags"}
-    assert described["items"]["description"].endswith(": decisions.votes, decisions.content, meta.")
+    assert described["items"]["description"].endswith(
+        ": decisions.votes, decisions.content, captions.attributes, images.attributes, meta."
+    )
 
 
 def what_was_stated_of_time_use_and_maintenance_is_there(made, metadata):
