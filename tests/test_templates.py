@@ -19,14 +19,14 @@ def test_no_line_of_a_template_is_longer_than_120_columns():
 
 METHODS = re.compile(
     r"agresti|bayes|binomial|bonett|bootstrap|clopper|fisher|holm\b|jackknife|mann–whitney|mcnemar|newcombe|permutation"
-    r"|poisson|resampling|student.s|wilson",
+    r"|poisson|resampling|student.s|wilson|cohen|fleiss|krippendorff|gwet|kendall|τ-b",
     re.IGNORECASE,
 )
 
 
-def test_templates_name_no_method_of_an_interval_or_a_test():
-    """Its name stands where it is computed, and `{% method %}` takes it from there: the study page once said
-    “bootstrap” over intervals of the jackknife.
+def test_templates_name_no_method_and_no_measure_of_agreement():
+    """Its name stands where it is computed, and `{% method %}` or the measure's entry has it from there: the study page
+    once said “bootstrap” over intervals of the jackknife.
     """
     named = [
         f"{path.relative_to(TEMPLATES)}:{number}: {line.strip()}"

@@ -15,6 +15,7 @@ from rest_framework.serializers import (
     ListField,
 )
 
+from annotation.measures.agreement_measures import describe_measures
 from annotation.models import Study
 from annotation.models.choices import Kind, OutcomeState, Role, StageState
 
@@ -214,8 +215,8 @@ class AgreementData(serializers.Serializer):
     measures = DictField(
         allow_null=True,
         help_text="`whole`, and a list of rows for each of `type subtype week annotator pair`. A row has its counts "
-        "and `measures`: percent cohen_mean fleiss alpha_nominal alpha_ordinal alpha_interval ac1, each with `value`, "
-        "`low` and `high` (95 %, over items), `n` and a `note` that explains a null. `confusion` of the "
-        "whole and of pairs has [label, label, n], labels by their places in `labels`. `categories` is how many labels "
-        "(`n`) AC1 counts: those that are `offered`, or `given` where those cannot be listed.",
+        "and `measures`, each with `value`, `low` and `high` (95 %, over items), `n` and a `note` that explains a "
+        f"null: {describe_measures()}. `confusion` of the whole and of pairs has [label, label, n], labels by their "
+        "places in `labels`. `categories` is how many labels (`n`) could be chosen: those that are `offered`, or "
+        "`given` if those cannot be listed.",
     )

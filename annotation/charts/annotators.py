@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 from annotation.charts.study import Column, Plot, Subject, Value, describe_spread
+from annotation.measures.agreement_measures import mean_of_pairs_on
 from annotation.measures.annotator_behaviour import BANDS
 from annotation.measures.types import Figures
-from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK
+from annotation.protocols.base import NOMINAL
 
 MOST_BARS = 40  # annotators with their own bar: those who judged most
 _ANSWERS = 8  # shown separately: the most frequent ones
@@ -16,17 +17,10 @@ OTHER_ANSWERS = "all other answers"
 _EVERYBODY = "everybody"
 
 
-_KAPPAS = {  # by level: the column, the measure, the title
-    RANK: ("τ-b", "Kendall’s τ-b", "Agreement between annotators"),
-    ORDINAL: ("κ", "Cohen’s κ with quadratic weights", "Weighted kappa between annotators"),
-    INTERVAL: ("κ", "Cohen’s κ with quadratic weights", "Weighted kappa between annotators"),
-    NOMINAL: ("κ", "Cohen’s κ", "Kappa between annotators"),
-}
-
-
 def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMINAL) -> Plot:
-    """The plot of measures.agreement.kappa_matrix, with pseudonyms."""
-    symbol, measure, title = _KAPPAS[level]
+    """The plot of measures.pairwise_kappa.kappa_matrix, with pseudonyms."""
+    of_pairs = mean_of_pairs_on(level)
+    symbol, measure, title = of_pairs.pair_head, of_pairs.pair_name, f"{of_pairs.pair_name} between annotators"
     rows = [[row["first"], row["second"], row["value"], row["n"], row["reason"]] for row in found["pairs"]]
     columns = [
         Column("first", "annotator", "text"), Column("second", "and", "text"), Column("kappa", symbol, "decimal"),

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
 
+from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
-from annotation.protocols.base import RANK
+from annotation.protocols.base import NOMINAL
 
 _MANY = 12  # up to this many rows, a sentence names them all
 
@@ -124,25 +125,23 @@ def _items(count: int) -> str:
 
 
 def type_plot(figures: Figures, of: Subject) -> Plot:
-    """Alpha of each type and subtype, from figures.stage.study_figures, on the stage's main projection."""
+    """The chief measure of each type and subtype, from figures.stage.study_figures, on the stage's main projection."""
     on = figures["by_type_on"]
-    level = next((one.get("level", "") for one in figures.get("agreement", ()) if one["on"] == on), "")
-    symbol, name_of = (
-        ("τ-b", "Kendall’s τ-b") if level == RANK else ("α", f"Krippendorff’s {level} α".replace("  ", " "))
-    )
-    rows = []
+    level = next((one["level"] for one in figures.get("agreement", ()) if one["on"] == on and "level" in one), NOMINAL)
+    chief, rows = chief_on(level), []
     for row in figures["by_type"]:
-        alpha = row.get("tau_b", row["alpha"])
+        found, percent = row["measures"][chief.key], row["measures"]["percent"]
         name = " ".join(part for part in (row["type"] or "no type", row["subtype"]) if part)
-        span = (alpha["interval"]["low"], alpha["interval"]["high"])
-        rows.append([name, alpha["value"], *span, row["percent"]["value"], alpha["n"], alpha["reason"]])
+        rows.append(
+            [name, *(found[end] for end in ("value", "low", "high")), percent["value"], found["n"], found["note"]]
+        )
     columns = [
-        Column("name", "type", "text"), Column("value", symbol, "decimal"), Column("low", "95 % from", "decimal"),
+        Column("name", "type", "text"), Column("value", chief.head, "decimal"), Column("low", "95 % from", "decimal"),
         Column("high", "to", "decimal"), Column("percent", "agree", "share"), Column("n", "n"),
         Column("note", "note", "text"),
     ]  # fmt: skip
-    caption = f"{name_of} on {on}: a dot for each type, a line for its 95 % interval over items."
-    says = describe_intervals(f"{name_of} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
+    caption = f"{chief.name} on {on}: a dot for each type, a line for its 95 % interval over items."
+    says = describe_intervals(f"{chief.name} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
 
 

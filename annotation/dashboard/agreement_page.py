@@ -9,6 +9,7 @@ from django.http import QueryDict
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
 from annotation.figures import agreement
+from annotation.measures.agreement_measures import BY_KEY, COUNTS, Measure, chief_on, measures_on, units_in_words
 from annotation.models import Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import answer_words, base, schema
@@ -26,29 +27,6 @@ BY = {
     "annotator": "annotator against the others",
     "week": "week",
 }
-MEASURES = {  # in words, in a column's head, what n counts
-    "percent": ("percent agreement", "percent", "pairs of judgments"),
-    "cohen_mean": ("Cohen’s κ, mean of pairs", "Cohen’s κ", "pairs of annotators"),
-    "fleiss": ("Fleiss’ κ", "Fleiss’ κ", "items"),
-    "alpha_nominal": ("Krippendorff’s α, nominal", "α", "items"),
-    "alpha_ordinal": ("Krippendorff’s α, ordinal", "α ordinal", "items"),
-    "alpha_interval": ("Krippendorff’s α, interval", "α interval", "items"),
-    "ac1": ("Gwet’s AC1", "AC1", "items"),
-}
-_WEIGHTED = ("Cohen’s κ with quadratic weights, mean of pairs", "weighted κ", "pairs of annotators")
-ON_SCALE = {  # by level, the same
-    base.ORDINAL: {name: MEASURES[name] for name in ("percent", "cohen_mean", "alpha_ordinal")}
-    | {"cohen_mean": _WEIGHTED},
-    base.INTERVAL: {name: MEASURES[name] for name in ("percent", "cohen_mean", "alpha_interval")}
-    | {"cohen_mean": _WEIGHTED},
-    base.RANK: {
-        "percent": ("same ranking", "same", "pairs of judgments"),
-        "cohen_mean": ("Kendall’s τ-b, mean of pairs of annotators", "τ-b by annotators", "pairs of annotators"),
-        "tau_b": ("Kendall’s τ-b, mean of pairs of rankings", "τ-b", "pairs of rankings"),
-    },
-}
-FIRST = {base.ORDINAL: "alpha_ordinal", base.INTERVAL: "alpha_interval", base.RANK: "tau_b"}
-COUNTS = ("n_items", "n_annotators", "n_ratings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +48,10 @@ class Query:
         return cls(
             view,
             _among(sent.get("by"), BY),
-            _among(sent.get("measure"), measures_of(level), FIRST.get(level, "alpha_nominal")),
+            _among(sent.get("measure"), [one.key for one in measures_on(level)], chief_on(level).key),
             sent.get("pair", ""),
             level,
         )
-
-
-def measures_of(level: str) -> dict[str, tuple[str, str, str]]:
-    """What pages show of a view of that level, as `MEASURES`."""
-    return ON_SCALE.get(level, MEASURES)
 
 
 def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
@@ -98,7 +71,7 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
         "views": [*rule_of(stage).projections()],
         "asked": asked,
         "by_words": BY,
-        "measure_words": {name: long for name, (long, _, _) in measures_of(asked.level).items()},
+        "measure_words": {measure.key: measure.name for measure in measures_on(asked.level)},
         "reckoned": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
@@ -112,7 +85,8 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
     return {
         "figures": data,
-        **measured(data["whole"], rows, measures_of(asked.level)),
+        **measured(data["whole"], rows, asked.level, data.get("unit", "")),
+        "of_choices": of_choices(data),
         "aside": [(_in_words(stage, label, asked.view), n) for label, n in data.get("aside", {}).items()],
         "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
@@ -128,11 +102,12 @@ def _confusions(stage: Stage, asked: Query, data: dict, chosen: Mapping | None) 
     }
 
 
-def measured(whole: Mapping, rows: Iterable[Mapping], words_of: Mapping = MEASURES) -> dict:
+def measured(whole: Mapping, rows: Iterable[Mapping], level: str, unit: str = "") -> dict:
     """`lines` of the whole stage, one per measure; `rows` with `cells` in the columns of `heads`, the measures that are
     defined. Each of the `notes` is listed once beneath the rows, and cells refer to it by its letter.
     """
-    there = [name for name in words_of if whole["measures"][name]["value"] is not None]
+    measures = measures_on(level)
+    there = [one for one in measures if whole["measures"][one.key]["value"] is not None]
     notes: dict[str, str] = {}
 
     def cell(figure: Mapping) -> dict:
@@ -140,11 +115,21 @@ def measured(whole: Mapping, rows: Iterable[Mapping], words_of: Mapping = MEASUR
         return {**figure, "mark": notes.setdefault(note, chr(ord("a") + len(notes))) if note else ""}
 
     return {
-        "lines": [{**whole["measures"][name], "words": words, "of": of} for name, (words, _, of) in words_of.items()],
-        "heads": [words_of[name][1] for name in there],
-        "rows": [{**row, "cells": [cell(row["measures"][name]) for name in there]} for row in rows],
+        "lines": [measured_in_words(one, whole["measures"][one.key], unit) for one in measures],
+        "heads": [one.head for one in there],
+        "rows": [{**row, "cells": [cell(row["measures"][one.key]) for one in there]} for row in rows],
         "notes": list(notes.items()),
     }
+
+
+def measured_in_words(measure: Measure, figure: Mapping, unit: str = "") -> dict:
+    """A figure with the words beside it: its measure, and what its n counts."""
+    return {**figure, "measure": measure, "of": units_in_words(measure, figure["n"], unit)}
+
+
+def of_choices(data: Mapping) -> str:
+    """The measures that depend on how many labels could be chosen; "" if there are none on the level."""
+    return " and ".join(one.head for one in measures_on(data.get("level", base.NOMINAL)) if one.of_choices)
 
 
 def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at: str) -> dict[str, study_charts.Plot]:
@@ -155,9 +140,7 @@ def _plotted(stage: Stage, asked: Query, rows: Sequence[Mapping], data: dict, at
         for row in rows
     ]
     named = (f"agreement-by-{asked.by}", f"Agreement by {BY[asked.by]}")
-    shown = {
-        "by": study_charts.interval_plot(named, asked.by, measures_of(asked.level)[asked.measure][0], measured, of)
-    }
+    shown = {"by": study_charts.interval_plot(named, asked.by, BY_KEY[asked.measure].name, measured, of)}
     if "matrix" in data:  # figures computed by an older version may lack it
         shown["matrix"] = annotators.kappa_matrix_plot(data["matrix"], asked.view, of, asked.level)
     return shown
@@ -221,7 +204,7 @@ def table_csv(stage: Stage, asked: Query, data: dict) -> str:
     rows = [("stage", "", data["whole"]), *((asked.by, name_of(asked.by, row), row) for row in data[asked.by])]
     for by, name, row in rows:
         sizes = [row[count] for count in COUNTS]
-        for measure in measures_of(asked.level):
-            values = [row["measures"][measure][column] for column in ("value", "low", "high", "n", "note")]
+        for measure, figure in row["measures"].items():
+            values = [figure[column] for column in ("value", "low", "high", "n", "note")]
             lines.append([stage.position, asked.view, by, name, *sizes, measure, *values])
     return csv_text.table(lines)

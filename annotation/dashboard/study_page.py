@@ -5,7 +5,7 @@
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, zip_longest
 
@@ -17,6 +17,7 @@ from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
 from annotation.dashboard import audit_block
+from annotation.dashboard.agreement_page import measured_in_words
 from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_on_by, under_way, waits_for_closing
 from annotation.dashboard.scores_block import scores_block
 from annotation.exports import job as export_job
@@ -25,6 +26,7 @@ from annotation.figures.cache import Reckoned
 from annotation.figures.funnel import funnel, measures
 from annotation.figures.stage import FLAGS, LEASED, stage_rows, study_figures
 from annotation.measures import counts, stage_figures
+from annotation.measures.agreement_measures import MEASURES
 from annotation.measures.counts import iso_time
 from annotation.measures.papers.published import PUBLISHED, PublishedAgreement
 from annotation.models import (
@@ -181,8 +183,8 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "published": _published(stage, figures["by_type_on"]),
         "pace": _overall_pace(figures),
         "coarse": next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"]),
+        "agreement_rows": agreement_rows(figures["agreement"]),
         "scaled": any("level" in found for found in figures["agreement"]),
-        "ranked": any("tau_b" in found for found in figures["agreement"]),
         "tabs": [_tab(one, stage, whole) for one in stages],
         "still_open": _still_open(stage, whole),
         "closing": _closing(stage, stages, whole),
@@ -194,6 +196,19 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
+
+
+def agreement_rows(agreement: Sequence[Mapping]) -> list[dict]:
+    """The measures of a stage's views, a row each with a cell for each view; None if it is not of the view's level."""
+    cells = {
+        measure: [
+            one["measures"].get(measure.key)
+            and measured_in_words(measure, one["measures"][measure.key], one.get("unit", ""))
+            for one in agreement
+        ]
+        for measure in MEASURES
+    }
+    return [{"measure": measure, "cells": row} for measure, row in cells.items() if any(row)]
 
 
 def _outcomes(protocol: Protocol, figures: dict) -> dict:
@@ -408,7 +423,7 @@ def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
     tell(0, total)
     rows = stage_rows(stage)
     figures = study_figures(stage, rows, lambda: tell(next(done), total))
-    found = {**_trimmed(figures), "headline": stage_figures.headline(rows, figures["agreement"])}
+    found = {**_trimmed(figures), "headline": stage_figures.headline(figures)}
     for name, compute in parts.items():
         found[name] = compute(stage)
         tell(next(done), total)

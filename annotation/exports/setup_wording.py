@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from annotation.measures.agreement_measures import INTERVAL_METHODS, MEASURES, counts_in_words, measures_on
 from annotation.measures.audits.figures import target_of
 from annotation.measures.audits.sentence import aim, dropped_how
-from annotation.measures.jackknife import INTERVAL_METHOD
+from annotation.protocols.base import NOMINAL
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.wording import exact
 
@@ -31,17 +32,10 @@ ALWAYS = (
      "not count; outcomes and agreement use counted judgments of live tasks, that is, tasks still in their stage", ()),
     ("kept, dropped, open", "an item is dropped in a stage as soon as one of its tasks is, kept when all are, and "
      "otherwise open; if a later stage takes it, that stage decides. Imported = kept + dropped + open", ()),
-    ("count n", "what a coefficient is computed from: pairs of judgments on the same task (percent), pairs of "
-     "annotators (mean κ), tasks with two or more judgments (Fleiss’ κ, α), tasks (AC1)", ()),
-    ("percent agreement", "the share of pairs of judgments on the same task that have the same label", ()),
-    ("Cohen’s κ", "for each pair of annotators, over the tasks that both judged; the mean is unweighted, over the "
-     "pairs whose κ is defined. With few shared tasks κ tends to be too low: use α", ("cohen",)),
-    ("Fleiss’ κ", "defined only if every task has the same number of judgments", ("fleiss",)),
-    ("Krippendorff’s α", "over the tasks with two or more judgments, gaps allowed; ordinal and interval if the labels "
-     "are numbers", ("krippendorff",)),
-    ("Gwet’s AC1", "agreement beyond that of random labels on hard tasks, of all labels that annotators could choose; "
-     "stable when one label is rare or frequent", ("gwet",)),
-    ("95 % interval of agreement", f"over tasks, each with all its judgments: {INTERVAL_METHOD}, "
+    ("count n", f"what a coefficient is computed from: {counts_in_words()}. Items are tasks with two or "
+     "more judgments", ()),
+    *((one.name, one.definition, one.sources) for one in measures_on(NOMINAL)),
+    ("95 % interval of agreement", f"over tasks, each with all its judgments: {INTERVAL_METHODS}, "
      "for which each task is left out in turn", ("tukey", "wilson")),
     ("95 % interval of a share", "Wilson’s, z = 1.96; it assumes independent units", ("wilson",)),
     ("active time", "time with the page in view, as measured by the browser, over all judgments, including checks and "
@@ -53,9 +47,7 @@ ALWAYS = (
      "spaces: the same state gives the same fingerprint", ()),
 )  # fmt: skip
 DECLARED = (
-    ("agreement on a scale", "Krippendorff’s α of the scale’s level and Cohen’s κ with quadratic weights; answers off "
-     "the scale are left out", ("krippendorff", "cohen-weighted")),
-    ("agreement of rankings", "Kendall’s τ-b, its mean over the pairs of rankings of one task", ("kendall",)),
+    *((one.name, one.definition, one.sources) for one in MEASURES if NOMINAL not in one.levels),
     ("score", "the mean of the judgments, or the share of one value; its 95 % interval takes items as the sampling "
      "units. “Cannot judge” has no part in it", ("cochran", "wilson")),
     ("strength", "on the logit scale, from comparisons in pairs; ties count as half a win, and standard errors are "
@@ -113,24 +105,14 @@ REFERENCES = {
     "bradley-terry": "Bradley, R. A., Terry, M. E. (1952). Rank Analysis of Incomplete Block Designs: I. The Method of "
     "Paired Comparisons. Biometrika 39(3/4), 324–345.",
     "cochran": "Cochran, W. G. (1977). Sampling Techniques, 3rd ed., §6.4. Wiley.",
-    "cohen": "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological "
-    "Measurement 20(1), 37–46.",
-    "cohen-weighted": "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for scaled "
-    "disagreement or partial credit. Psychological Bulletin 70(4), 213–220.",
     "dawid-skene": "Dawid, A. P., Skene, A. M. (1979). Maximum likelihood estimation of observer error-rates using "
     "the EM algorithm. Applied Statistics 28(1), 20–28.",
-    "fleiss": "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin "
-    "76(5), 378–382.",
-    "gwet": "Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high "
-    "agreement. British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
     "hard-positives": "Kamath, A., Hsieh, C.-Y., Chang, K.-W., Krishna, R. (2024). The Hard Positive Truth about "
     "Vision-Language Compositionality. ECCV.",
-    "kendall": "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239–251.",
     "henderson": "Henderson, C. R. (1953). Estimation of variance and covariance components. Biometrics 9(2), 226–252.",
     "kish": "Kish, L. (1965). Survey Sampling. Wiley.",
     "korn-graubard": "Korn, E. L., Graubard, B. I. (1998). Confidence intervals for proportions with small expected "
     "number of positive counts estimated from survey data. Survey Methodology 24(2), 193–201.",
-    "krippendorff": "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania.",
     "sugarcrepe": "Hsieh, C.-Y., Zhang, J., Ma, Z., Kembhavi, A., Krishna, R. (2023). SugarCrepe: Fixing Hackable "
     "Benchmarks for Vision-Language Compositionality. NeurIPS, Datasets and Benchmarks.",
     "tukey": "Tukey, J. W. (1958). Bias and confidence in not-quite large samples (abstract). Annals of Mathematical "
@@ -139,6 +121,7 @@ REFERENCES = {
     "Evaluating Embedding Sensitivity to Semantic and Lexical Alterations.",
     "wilson": "Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. Journal of "
     "the American Statistical Association 22(158), 209–212.",
+    **{source: source for one in MEASURES for source in one.sources},
 }
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from annotation.figures import cache
 from annotation.figures.cache import Reckoned
 from annotation.figures.judgments import judgments_of
-from annotation.measures import agreement
 from annotation.measures.agreement import RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.counts import HOUR, rating_table
 from annotation.measures.judgments import Judgments
+from annotation.measures.pairwise_kappa import kappa_matrix
 from annotation.measures.types import Array
 from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
@@ -47,7 +47,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
     found = agreement_by(table, parts, tell, each=not brief, offered=offered)
     for name in ("annotator", "pair"):
         found[name] = [_named(row) for row in found[name]]
-    square = agreement.kappa_matrix(table)
+    square = kappa_matrix(table)
     return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 

@@ -18,6 +18,7 @@ from annotation.measures import counts as measures_counts
 from annotation.measures.agreement import RatingTable
 from annotation.measures.counts import HOUR
 from annotation.measures.judgments import Coded, JudgmentRow, Judgments, TaskKey
+from annotation.measures.pairwise_kappa import cohen_kappas, mean_kappas
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
 from annotation.protocols.base import NOMINAL, Projection, View, main_view
@@ -58,7 +59,7 @@ def stage_behaviour(
     for row in standing[np.isin(standing.task.code, theirs)]:
         others[row.task].append(row.answer)
     kappas = {
-        name: agreement.mean_kappas((pair.first, pair.second, pair.value) for pair in agreement.cohen_kappas(table))
+        name: mean_kappas((pair.first, pair.second, pair.value) for pair in cohen_kappas(table))
         for name, table in seen.items()
     }
     return StageBehaviour(

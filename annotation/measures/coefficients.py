@@ -6,7 +6,6 @@ a resample, needs no second look at the items. Items with one judgment do not co
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -43,23 +42,8 @@ percent = Coefficient(_percent_parts, lambda sums: _ratio(sums[:, 0], sums[:, 1]
 mean = Coefficient(lambda sums: sums, lambda sums: _ratio(sums[:, 0], sums[:, 1]))
 
 
-def _fleiss_parts(counts: Array) -> Array:
-    judges = counts.sum(axis=1, keepdims=True)
-    agreed = (counts * (counts - 1)).sum(axis=1, keepdims=True)
-    return np.hstack([np.ones_like(judges), _ratio(agreed, judges * (judges - 1)), _ratio(counts, judges)])
-
-
-def _fleiss_of(sums: Array) -> Array:
-    observed, shares = _ratio(sums[:, 1], sums[:, 0]), _ratio(sums[:, 2:], sums[:, :1])
-    chance = (shares**2).sum(axis=1)
-    return np.where(_several(shares), _ratio(observed - chance, 1 - chance), np.nan)
-
-
-# Fleiss (1971), equation 7. Only for items with the same number of judgments, two or more.
-fleiss = Coefficient(_fleiss_parts, _fleiss_of)
-
-
-def _ac1_parts(counts: Array) -> Array:
+def _item_parts(counts: Array) -> Array:
+    """Each item's agreement and whether it has any, one for the item, and its shares of the labels."""
     size = counts.sum(axis=1)
     compared = size >= 2
     pairs = np.where(compared, size * (size - 1), 1)
@@ -67,22 +51,33 @@ def _ac1_parts(counts: Array) -> Array:
     return np.column_stack([agreed, compared, np.ones(len(counts)), counts / size[:, None]])
 
 
-def _ac1_of(sums: Array, labels: int) -> Array:
-    labels = max(labels, sums.shape[1] - 3)
-    if labels < 2:
-        return np.full(len(sums), np.nan)
-    observed = _ratio(sums[:, 0], sums[:, 1])
-    shares = _ratio(sums[:, 3:], sums[:, 2:3])
-    chance = (shares * (1 - shares)).sum(axis=1) / (labels - 1)
-    return np.where(_several(shares), _ratio(observed - chance, 1 - chance), np.nan)
-
-
-def ac1(labels: int = 0) -> Coefficient:
-    """Gwet (2008): chance is that of a random label for a hard item, of so many `labels` that annotators could choose
-    among, at least those that the counts have. Items with one judgment count for the labels' shares and not for the
-    agreement (Gwet 2014, §2.4 on missing ratings). One label alone: not defined.
+def _beyond_chance(chance: Callable[[Array], Array]) -> Coefficient:
+    """(p − p_e) / (1 − p_e), where p is the mean agreement of items, and p_e the `chance` of labels with these shares
+    (S × L → S). Items with one judgment count for the shares and not for p. One label alone: not defined.
     """
-    return Coefficient(_ac1_parts, partial(_ac1_of, labels=labels))
+
+    def of(sums: Array) -> Array:
+        observed, shares = _ratio(sums[:, 0], sums[:, 1]), _ratio(sums[:, 3:], sums[:, 2:3])
+        by_chance = chance(shares)
+        return np.where(_several(shares), _ratio(observed - by_chance, 1 - by_chance), np.nan)
+
+    return Coefficient(_item_parts, of)
+
+
+# Fleiss (1971), equation 7. Only for items with the same number of judgments, two or more.
+fleiss = _beyond_chance(lambda shares: (shares**2).sum(axis=1))
+
+
+def ac1(choices: int = 0) -> Coefficient:
+    """Gwet (2008): chance is that of a random label for a hard item, of so many `choices` of labels, at least those
+    that the counts have. Items with one judgment count for the labels' shares (Gwet 2014, §2.4 on missing ratings).
+    """
+
+    def chance(shares: Array) -> Array:
+        found: Array = (shares * (1 - shares)).sum(axis=1) / max(1, max(choices, shares.shape[1]) - 1)
+        return found
+
+    return _beyond_chance(chance)
 
 
 def _alpha_parts(counts: Array) -> Array:

@@ -5,18 +5,22 @@ figures/stage.py reads the rows from the database. docs/reference/measures.md de
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.measures import agreement, exact_tests, pairwise_kappa, warning_signs
+from annotation.measures import exact_tests, warning_signs
+from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement_measures import Compared, measured, overview_on
+from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
+from annotation.measures.label_scale import label_scale
+from annotation.measures.pairwise_kappa import THIN
 from annotation.measures.types import Array, Figures
 from annotation.measures.warning_signs import Sign
-from annotation.protocols.base import CANNOT_JUDGE, NOMINAL, RANK
+from annotation.protocols.base import CANNOT_JUDGE, NOMINAL
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.wording import pseudonym
 
@@ -70,85 +74,62 @@ def _sorted(counts: Counter[Any]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def rating_table(counted: Judgments) -> agreement.RatingTable:
-    return agreement.RatingTable(counted.ratings())
+def rating_table(counted: Judgments) -> RatingTable:
+    return RatingTable(counted.ratings())
 
 
-def agreement_figures(name: str, long: agreement.RatingTable) -> Figures:
-    """On a scale, kappa is weighted and alpha is of its level; of rankings, `kappa_mean` is the mean over pairs of
-    annotators of their mean tau-b, and `tau_b` the mean over all pairs of rankings (docs/reference/measures.md).
+def agreement_figures(name: str, table: RatingTable) -> Figures:
+    """The measures that a study has an overview of, on the labels of a view (`on`), and the kappas of all pairs; of a
+    scale its `level`, and how many judgments are off it, by label.
     """
-    pairs = agreement.cohen_kappas(long)
+    found = Compared(table)
     return {
         "on": name,
-        "percent": asdict(agreement.percent_agreement(long)),
-        "kappa_mean": asdict(agreement.mean_kappa(pairs)),
-        "kappa_pairs": [vars(pair) for pair in pairs],
-        "alpha": _alpha_figures(long),
-        **_on_scale(long),
+        **on_scale(table),
+        "measures": _overview(found),
+        "kappa_pairs": [vars(pair) for pair in found.pairs.rows()],
     }
 
 
-def _on_scale(long: agreement.RatingTable) -> Figures:
-    """Of a scale its `level`, and how many judgments are off it, by label; of labels without order what an item is, if
-    each statement or word is one.
-    """
-    if long.scale.level == NOMINAL:
-        return {"unit": long.unit} if long.unit else {}
-    tau = {"tau_b": agreement.mean_tau(long)} if long.scale.level == RANK else {}
-    return {"level": long.scale.level, "aside": dict(sorted(long.aside.items())), **tau}
-
-
-def _alpha_figures(long: agreement.RatingTable) -> Figures:
-    return {**asdict(agreement.alpha(long)), "interval": asdict(agreement.alpha_interval(long))}
+def _overview(found: Compared, chief: bool = False) -> Figures:
+    """With `chief` only the chief measure, and percent agreement."""
+    table = found.table
+    measures = overview_on(table.scale.level)
+    scale = label_scale(table.labels, table.scale.order)
+    return measured(found, scale, [measures[0], measures[-1]] if chief else measures)
 
 
 _FEWEST = 10  # items with two judgments or more behind an alpha in a headline
 
 
-def headline_agreement(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
-    """The one figure of agreement that a page shows first (`measure`), with its own n and 95 % interval.
+def headline_agreement(found: Figures) -> Figures:
+    """The one figure of agreement that a page shows first: its `measure`, and the figure; of a scale its `level`, and
+    what an item is, if it is a statement or a word (`unit`).
 
-    `found` is what `agreement_figures` returns, `table()` its ratings. The figure is the mean kappa of pairs if each
-    pair with a kappa shares at least `THIN` items, otherwise alpha if at least `_FEWEST` items have two judgments, and
-    otherwise percent agreement. `n` counts pairs of judgments, for alpha items with two judgments or more. `lowest` and
-    `highest` are kappas of pairs. `reason` says why there is no mean kappa, or no value at all. On a scale (`level`)
-    the figure is the alpha of its level, and of rankings their mean tau-b.
+    `found` is what `agreement_figures` returns. The figure is the chief one of the level, or else percent agreement.
+    Of labels without order it is the mean kappa of pairs if each pair with a kappa shares at least `THIN` items,
+    otherwise alpha if at least `_FEWEST` items have two judgments, and otherwise percent agreement. Of a mean kappa, n
+    counts pairs of judgments; `pairs` have a kappa, from `lowest` to `highest`. `note` says why there is no mean kappa,
+    or no value at all.
     """
-    if "level" in found:
-        return _headline_on_scale(found)
-    unit = {"unit": found["unit"]} if "unit" in found else {}
-    return {**_headline(found, table), **unit}
-
-
-def _headline(found: Figures, table: Callable[[], agreement.RatingTable]) -> Figures:
+    level = found.get("level", NOMINAL)
+    named = {name: found[name] for name in ("level", "unit") if name in found}
+    percent, mean, chief = ({"measure": one.key, **found["measures"][one.key]} for one in overview_on(level))
+    if level != NOMINAL:
+        return {**(chief if chief["value"] is not None else percent | {"note": chief["note"]}), **named}
     defined = [pair for pair in found["kappa_pairs"] if pair["value"] is not None]
-    alpha, percent = found["alpha"], found["percent"]
-    if min((pair["n"] for pair in defined), default=0) >= pairwise_kappa.THIN:
-        mean, kappas = found["kappa_mean"], [pair["value"] for pair in defined]
-        interval = pairwise_kappa.AnnotatorPairs(table()).interval()
-        ends = {"interval": interval and list(interval), "lowest": min(kappas), "highest": max(kappas)}
-        return {"measure": "kappa", **mean, "n": sum(pair["n"] for pair in defined), **ends}
-    few = f"no mean κ: some pairs share fewer than {pairwise_kappa.THIN} items" if defined else ""
-    if alpha["value"] is not None and alpha["n"] >= _FEWEST:
-        low, high = alpha["interval"]["low"], alpha["interval"]["high"]
-        return {"measure": "alpha", **alpha, "interval": None if low is None else [low, high], "reason": few}
-    span = agreement.percent_interval(table())
-    return {"measure": "percent", **percent, "interval": span and list(span), "reason": percent["reason"] or few}
+    kappas = [pair["value"] for pair in defined]
+    if min((pair["n"] for pair in defined), default=0) >= THIN:
+        ends = {"pairs": len(kappas), "lowest": min(kappas), "highest": max(kappas)}
+        return {**mean, "n": sum(pair["n"] for pair in defined), **ends, **named}
+    few = f"no mean κ: some pairs share fewer than {THIN} items" if defined else ""
+    if chief["value"] is not None and chief["n"] >= _FEWEST:
+        return {**chief, "note": few, **named}
+    return {**percent, "note": few if percent["value"] is not None else percent["note"], **named}
 
 
-def _headline_on_scale(found: Figures) -> Figures:
-    name = "tau_b" if "tau_b" in found else "alpha"
-    value = found[name]
-    if value["value"] is None:
-        name, value = "percent", {**found["percent"], "interval": {"low": None}, "reason": value["reason"]}
-    low = value["interval"]["low"]
-    interval = None if low is None else [low, value["interval"]["high"]]
-    return {"measure": name, "level": found["level"], **value, "interval": interval}
-
-
-def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, long: agreement.RatingTable) -> list[Figures]:
-    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of `long`."""
+def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, table: RatingTable) -> list[Figures]:
+    """A row for each type and subtype, sorted: outcomes, judgments, and agreement on the labels of the table."""
     groups, judgments = defaultdict(list), standing.part.counts()
     for task in asked:
         groups[task.type, task.subtype].append(task)
@@ -158,19 +139,10 @@ def figures_by_type(asked: Iterable[TaskRow], standing: Judgments, long: agreeme
             "subtype": subtype,
             **outcome_counts(tasks),
             "judgments": judgments.get((kind, subtype), 0),
-            **_agreement_within(long, (task.task for task in tasks)),
+            "measures": _overview(Compared(table.for_items({task.task for task in tasks})), chief=True),
         }
         for (kind, subtype), tasks in sorted(groups.items())
     ]
-
-
-def _agreement_within(long: agreement.RatingTable, tasks: Iterable[TaskKey]) -> Figures:
-    part = long.for_items(set(tasks))
-    return {
-        "percent": asdict(agreement.percent_agreement(part)),
-        "alpha": _alpha_figures(part),
-        **({"tau_b": agreement.mean_tau(part)} if part.scale.level == RANK else {}),
-    }
 
 
 def hourly_rate(judgments: int, hours: float) -> float | None:

@@ -1,27 +1,60 @@
-"""Cohen's kappa of every pair of annotators, with and without each of their items, and the mean of the pairs. Pure."""
+"""How every two annotators agree: Cohen's kappa, on a scale weighted, of rankings Kendall's tau-b; the means of the
+pairs with their intervals. Pure.
+"""
 
-from collections.abc import Iterator
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.measures import jackknife
-from annotation.measures.agreement import RatingTable, scale_kappas, scale_terms
+from annotation.measures import coefficients, jackknife
+from annotation.measures.agreement import (
+    FEW_ITEMS,
+    NO_SHARED_ITEMS,
+    ONE_LABEL,
+    ONE_TIES_ALL,
+    RatingTable,
+    figure,
+    shared_items,
+)
 from annotation.measures.jackknife import Span
+from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import distinct
-from annotation.measures.types import Array
+from annotation.measures.types import Array, Figures
 from annotation.protocols.base import NOMINAL, RANK
+from annotation.protocols.declared.measuring import ranks_of
 
 THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
 THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"
+MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
 _BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments have millions
+
+
+@dataclass
+class PairKappa:
+    """Cohen's kappa of two annotators over the `n` items that both judged; `percent` is their agreement on them.
+
+    500 annotators make 124,750 pairs. A frozen one would take five times as long to make, and `vars` of one without
+    slots is half as large as a dictionary made from one with slots.
+    """
+
+    first: int | str
+    second: int | str
+    value: float | None
+    n: int
+    percent: float
+    reason: str = ""
 
 
 class AnnotatorPairs:
     """The pairs of judgments of a table by pair of annotators: R pairs of judgments, P pairs of annotators.
 
-    `kappas` (P) by the table's scale, NaN where not defined; `shared` (P) items; `chance` (P): the disagreement
-    expected by chance. With `only` (a place in `table.annotators`), the pairs in which that annotator is one of the
-    two.
+    `kappas` (P) by the table's scale, NaN where not defined: unweighted (Cohen 1960), on an ordered scale with
+    quadratic weights (Cohen 1968), of rankings the mean of their tau-b. `shared` (P) items; `same` (P): those with the
+    same label; `chance` (P): the disagreement expected by chance. With `only` (a place in `table.annotators`), the
+    pairs in which that annotator is one of the two.
     """
 
     def __init__(self, table: RatingTable, only: int | None = None):
@@ -29,14 +62,16 @@ class AnnotatorPairs:
         if only is not None:
             with_them = (table.annotator[first] == only) | (table.annotator[second] == only)
             first, second = first[with_them], second[with_them]
-        codes = table.code_of_pairs(table.annotator[first], table.annotator[second])
-        self.pair, self.item = distinct(codes)[1], table.item[first]
-        del codes
+        self.names, self.level = table.annotators, table.scale.level
+        codes, pair = distinct(table.code_of_pairs(table.annotator[first], table.annotator[second]))
+        self.codes: list[int] = codes.tolist()
+        self.pair, self.item = pair, table.item[first].astype(np.int32)  # with many judgments, these are long
         self.one, self.other = (table.label[which].astype(np.int32) for which in (first, second))
-        self.shared = np.bincount(self.pair)
-        self.is_kappa = table.scale.level != RANK  # and not tau-b
+        del first, second
+        self.shared = np.bincount(self.pair, minlength=len(codes))
+        self.same = np.bincount(self.pair[self.one == self.other], minlength=len(codes))
         self.terms: list[Array] = []
-        if table.scale.level == NOMINAL:
+        if self.level == NOMINAL:
             self._count(len(table.labels))
         else:
             self._add_up(scale_terms(table, self.one, self.other))
@@ -45,7 +80,6 @@ class AnnotatorPairs:
         self.labels, n, size = labels, self.shared.astype(float), len(self.shared) * labels
         self.of_first = np.bincount(self.pair.astype(np.int64) * labels + self.one, minlength=size)
         self.of_second = np.bincount(self.pair.astype(np.int64) * labels + self.other, minlength=size)
-        self.same = np.bincount(self.pair[self.one == self.other], minlength=len(self.shared))
         self.by_chance = (self.of_first * self.of_second).reshape(len(self.shared), labels).sum(axis=1).astype(float)
         self.kappas, self.chance = _kappas(n, self.same, self.by_chance), 1 - self.by_chance / n**2
 
@@ -53,9 +87,25 @@ class AnnotatorPairs:
         self.terms = terms
         self.sums = [np.bincount(self.pair, weights=term, minlength=len(self.shared)) for term in terms]
         self.kappas, self.chance = scale_kappas(*self.sums), np.full(len(self.shared), 0.5)
-        if self.is_kappa:
+        if self.level != RANK:
             n, one, other, _, squares = self.sums
             self.chance = (n * squares - 2 * one * other) / n**2
+
+    @property
+    def why_undefined(self) -> str:
+        """Why a pair has no kappa."""
+        return ONE_TIES_ALL if self.level == RANK else ONE_LABEL
+
+    def rows(self) -> list[PairKappa]:
+        """Each pair, in the order of the annotators."""
+        people = max(1, len(self.names))
+        columns = (self.codes, self.kappas.tolist(), self.shared.tolist(), (self.same / self.shared).tolist())
+        return [
+            PairKappa(self.names[code // people], self.names[code % people], kappa, n, percent)
+            if kappa == kappa  # not NaN
+            else PairKappa(self.names[code // people], self.names[code % people], None, n, percent, self.why_undefined)
+            for code, kappa, n, percent in zip(*columns, strict=True)
+        ]
 
     def without(self, rows: slice) -> Array:
         """The kappas of the pairs of some rows, each without the row's item."""
@@ -75,7 +125,8 @@ class AnnotatorPairs:
 
     @property
     def is_thin(self) -> bool:
-        return self.is_kappa and is_thin(self.shared)
+        """Whether the kappas are of too few items for an interval."""
+        return self.level != RANK and len(self.shared) > 0 and float(self.shared.mean()) < THIN
 
     def interval(self) -> Span | None:
         """Of the mean of the kappas that are defined, over items; None where that is thin or there is no kappa. Kappas
@@ -98,13 +149,111 @@ class AnnotatorPairs:
             effective = 2 * len(items) / (1 / self.chance[defined]).mean()
         return jackknife.span(mean - bias, effective, len(items))
 
-
-def is_thin(shared: Array) -> bool:
-    """Of the items that each pair shares."""
-    return len(shared) > 0 and float(shared.mean()) < THIN
+    def mean(self) -> Figures:
+        """The unweighted mean of the kappas; n is how many pairs have one, `left_out` how many have none."""
+        defined = self.kappas[~np.isnan(self.kappas)]
+        left_out = {"left_out": len(self.kappas) - len(defined)}
+        if not len(defined):
+            return {**figure(None, None, 0, self.why_undefined if len(self.kappas) else NO_SHARED_ITEMS), **left_out}
+        span = self.interval()
+        note = THIN_NOTE if self.is_thin else "" if span else FEW_ITEMS
+        return {**figure(float(defined.mean()), span, len(defined), note), **left_out}
 
 
 def _kappas(n: Array, same: Array, chance: Array) -> Array:
     """Cohen (1960); `chance` is n² times the agreement expected by chance. NaN where that is certain."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(n * n > chance, (n * same - chance) / (n * n - chance), np.nan)
+
+
+def cohen_kappas(table: RatingTable) -> list[PairKappa]:
+    """The kappa of every two annotators with an item in common, in their order (`AnnotatorPairs`)."""
+    return AnnotatorPairs(table).rows()
+
+
+def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
+    """What `scale_kappas` needs of pairs of labels, each to be summed over a pair of annotators."""
+    if table.scale.level == RANK:
+        taus = taus_of(table.labels, one, other)
+        defined = ~np.isnan(taus)
+        return [np.where(defined, taus, 0), defined.astype(float)]
+    ones = np.ones(len(one))
+    return [ones, *(part.astype(float) for part in (one, other, (one - other) ** 2, one**2 + other**2))]
+
+
+def scale_kappas(*sums: Array) -> Array:
+    """Sums of the terms of `scale_terms` → the mean tau-b, or kappa with quadratic weights; NaN where not defined.
+
+    The mean squared distance expected by chance is E x² + E y² - 2 E x E y, by the labels' places x and y.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if len(sums) == 2:
+            taus, defined = sums
+            return np.where(defined > 0, taus / defined, np.nan)
+        n, one, other, apart, squares = sums
+        expected = n * squares - 2 * one * other
+        return np.where(expected > 0, 1 - n * apart / expected, np.nan)
+
+
+def taus_of(labels: Sequence[str], one: Array, other: Array) -> Array:
+    """tau-b of pairs of rankings, NaN where there is none or they rank different options."""
+    ranks = [ranks_of(label) for label in labels]
+    codes, at = np.unique(one.astype(np.int64) * max(1, len(labels)) + other, return_inverse=True)
+    found = []
+    for first, second in (divmod(code, len(labels)) for code in codes.tolist()):
+        options = sorted(ranks[first])
+        same = options == sorted(ranks[second])
+        found.append(tau_b(*([of[name] for name in options] for of in (ranks[first], ranks[second]))) if same else None)
+    return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
+
+
+def mean_tau(table: RatingTable, only: int | None = None) -> Figures:
+    """The mean tau-b over all pairs of rankings of one item; `n` pairs have one, `left_out` have none. With `only` (a
+    place in `table.annotators`), the pairs with them.
+    """
+    first, second = table.pair_indices()
+    if only is not None:
+        theirs = (table.annotator[first] == only) | (table.annotator[second] == only)
+        first, second = first[theirs], second[theirs]
+    taus = taus_of(table.labels, table.label[first], table.label[second])
+    defined = ~np.isnan(taus)
+    n = int(defined.sum())
+    left_out = {"left_out": len(taus) - n}
+    if not n:
+        return {**figure(None, None, 0, ONE_TIES_ALL), **left_out}
+    sums = np.zeros((len(table.items), 2))
+    np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
+    kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
+    span = jackknife.interval_of_parts(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]]))
+    return {**figure(float(sums[:, 0].sum() / n), span, n, "" if span else FEW_ITEMS), **left_out}
+
+
+def mean_kappas(pairs: Iterable[tuple[int | str, int | str, float | None]]) -> dict[int | str, float]:
+    """annotator → the mean of their defined kappas with all others; `pairs` are (first, second, kappa)."""
+    found: dict[int | str, list[float]] = defaultdict(list)
+    for first, second, value in pairs:
+        if value is not None:
+            found[first].append(value)
+            found[second].append(value)
+    return {name: sum(kappas) / len(kappas) for name, kappas in found.items()}
+
+
+def kappa_matrix(table: RatingTable) -> Figures:
+    """The kappas of the annotators who share most items with others, for the matrix that a page shows.
+
+    `annotators` are those shown, in order; `of` is how many share an item with another annotator; `pairs` has
+    {first, second, value, n, reason} as `PairKappa`. Those shown have the largest sums of shared items over all others.
+    """
+    shared: Counter[int] = Counter()
+    for (first, second), n in shared_items(table).items():
+        shared[first] += n
+        shared[second] += n
+    chosen = sorted(sorted(shared, key=lambda place: (-shared[place], place))[:MATRIX_ANNOTATORS])
+    pairs = cohen_kappas(table.subset(np.isin(table.annotator, chosen)))
+    return {
+        "annotators": [table.annotators[place] for place in chosen],
+        "of": len(shared),
+        "pairs": [
+            {name: getattr(pair, name) for name in ("first", "second", "value", "n", "reason")} for pair in pairs
+        ],
+    }

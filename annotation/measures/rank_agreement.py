@@ -5,18 +5,7 @@ tau-b = (concordant − discordant) / √((pairs − ties in one) (pairs − tie
 
 import itertools
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class RankAgreement:
-    """The mean tau-b over all pairs of rankings of one item: `n` pairs; `left_out` have none, since one ties all."""
-
-    value: float | None
-    n: int
-    left_out: int
+from collections.abc import Sequence
 
 
 def tau_b(one: Sequence[float], other: Sequence[float]) -> float | None:
@@ -30,18 +19,3 @@ def tau_b(one: Sequence[float], other: Sequence[float]) -> float | None:
         concordant += (apart * also > 0) - (apart * also < 0)
     product = (pairs - tied_one) * (pairs - tied_other)
     return concordant / math.sqrt(product) if product else None
-
-
-def mean_tau_b(rankings: Iterable[tuple[str, Mapping[str, int]]]) -> RankAgreement:
-    """`rankings` are (item, option → rank). Rankings of other options than the item's first are not compared."""
-    of_item: dict[str, list[Mapping[str, int]]] = defaultdict(list)
-    for item, ranks in rankings:
-        of_item[item].append(ranks)
-    values: list[float | None] = []
-    for found in of_item.values():
-        options = sorted(found[0])
-        same = [[ranks[option] for option in options] for ranks in found if sorted(ranks) == options]
-        values += [tau_b(one, other) for one, other in itertools.combinations(same, 2)]
-    defined = [value for value in values if value is not None]
-    mean = math.fsum(defined) / len(defined) if defined else None
-    return RankAgreement(mean, len(defined), len(values) - len(defined))

@@ -1,170 +1,34 @@
-"""Every agreement measure of a table of ratings, with intervals over its items.
+"""Every agreement measure of a table of ratings, and of every two annotators: what `manage.py agreement` prints. Pure.
 
 docs/reference/measures.md has the formulas and their sources.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from annotation.measures import agreement, coefficients, jackknife
-from annotation.measures.agreement import NO_PAIRS, ONE_LABEL, PairKappa, RatingTable
-from annotation.measures.coefficients import Coefficient
-from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs, is_thin
+from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement_measures import Compared, measured_row
+from annotation.measures.label_scale import LabelScale, categories, label_scale
+from annotation.measures.pairwise_kappa import PairKappa
 from annotation.measures.types import Array, Figures
 
-UNEVEN = "the items have different numbers of ratings"
-NO_ORDER = "the labels are not numbers, and their order was not given"
-NO_NUMBERS = "the labels are not numbers"
-ON_SCALE = ("alpha_ordinal", "alpha_interval")
 _WEIGHTS = ("linear", "quadratic")
 _BLOCK_SIZE = 8_000_000  # label counts of pairs in memory at once
 
 
-@dataclass(frozen=True, slots=True)
-class LabelScale:
-    """What the labels mean: `places` from low to high, `values` as numbers; None if unknown. Shape L each.
-
-    Stated places count all steps between them, even those that no label of the table uses. If some labels are not on
-    the scale, such as “cannot judge”, `kept` has the columns of the others (L of them); None if all are on it.
-    `offered` is how many labels could have been chosen, 0 if that is not known.
-    """
-
-    places: Array | None
-    values: Array | None
-    kept: Array | None = None
-    offered: int = 0
-
-
-def label_scale(labels: Sequence[str], order: Sequence[str] = (), aside: Container[str] = ()) -> LabelScale:
-    """Numbers have their own order, other labels that of `order`; those `aside` are not on a scale.
-
-    KeyError names a label that `order` lacks.
-    """
-    kept = [place for place, label in enumerate(labels) if label not in aside]
-    if len(kept) < len(labels):
-        return replace(label_scale([labels[place] for place in kept], order), kept=np.array(kept, dtype=int))
-    values = labels_as_numbers(labels)
-    if order:
-        said = {label: place for place, label in enumerate(order)}
-        return LabelScale(np.array([said[label] for label in labels], dtype=int), values)
-    return LabelScale(None if values is None else np.argsort(np.argsort(values)), values)
-
-
-def labels_as_numbers(labels: Sequence[str]) -> Array | None:
-    """None if one is not a number, or is too large for exact differences. “1_0” is a name, as in any other tool."""
-    if any("_" in label for label in labels):
-        return None
-    try:
-        values = np.array([float(label) for label in labels])
-    except ValueError:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values if np.isfinite(np.square(values.max(initial=0) - values.min(initial=0))) else None
-
-
 def reliability(table: RatingTable, order: Sequence[str] = ()) -> Figures:
-    """JSON-able: counts, every measure (null where it is not defined, with the reason in `notes`), a row for each pair.
-
-    `intervals` has the 95 % interval of each measure over items (measures/jackknife.py), or null. `categories` is how
-    many labels AC1 counts: those of the `order` if it is given, otherwise those that occur.
+    """JSON-able: counts, every measure, and a row for each pair of annotators. `order` has all labels that could be
+    given, in ascending order.
     """
-    on = replace(label_scale(table.labels, order), offered=len(order))
-    kappas = agreement.cohen_kappas(table)
-    mean = agreement.mean_kappa(kappas)
-    patterns, times = np.unique(table.counts, axis=0, return_counts=True)
-    measures, notes = defined_measures(patterns, on)
-    if mean.reason:
-        notes["cohen_mean"] = mean.reason
-    # Before the rows of pairs, which may take more memory than all else.
-    intervals = _intervals(table, kappas, measures, notes, patterns, times)
-    values = {name: None if name in notes else one.value(patterns, times) for name, one in measures.items()}
+    choices = categories(order or None, table.labels)
+    on, found = label_scale(table.labels, order, choices=choices["n"]), Compared(table)
     return {
-        "n_items": len(table.items),
-        "n_annotators": len(table.annotators),
-        "n_ratings": len(table.item),
+        **measured_row(found, on),
         "labels": list(table.labels),
-        "categories": categories(len(order), len(table.labels)),
-        "cohen_mean": mean.value,
-        "cohen_pairs": [*_pair_rows(table, kappas, on)],
-        **values,
-        "intervals": intervals,
-        "notes": notes,
+        "categories": choices,
+        "pairs": [*_pair_rows(table, found.pairs.rows(), on)],
     }
-
-
-def categories(offered: int, occurring: int) -> Figures:
-    """How many labels AC1 counts, and which: those `offered`, or where that is not known (0), those `given`."""
-    return {"n": max(offered, occurring), "are": "offered" if offered else "given"}
-
-
-def _intervals(
-    table: RatingTable,
-    kappas: Sequence[PairKappa],
-    measures: Mapping[str, Coefficient],
-    notes: dict[str, str],
-    patterns: Array,
-    times: Array,
-) -> Figures:
-    """Where kappas are of too few items, a note says so."""
-    thin = is_thin(np.array([pair.n for pair in kappas]))
-    if thin and "cohen_mean" not in notes:
-        notes["cohen_mean"] = THIN_NOTE
-    spans = {"cohen_mean": None if thin else AnnotatorPairs(table).interval()} | {
-        name: None if name in notes else jackknife.interval(measure, *used_by(name, patterns, times))
-        for name, measure in measures.items()
-    }
-    return {name: span and list(span) for name, span in spans.items()}
-
-
-def used_by(measure: str, patterns: Array, times: Array) -> tuple[Array, Array]:
-    """The patterns and times of the items that a measure uses: those with two ratings, and for AC1, whose chance uses
-    every rating, the others too.
-    """
-    used = np.ones(len(patterns), dtype=bool) if measure == "ac1" else patterns.sum(axis=1) >= 2
-    return patterns[used], times[used]
-
-
-def defined_measures(counts: Array, on: LabelScale) -> tuple[dict[str, Coefficient], dict[str, str]]:
-    """Every measure of label counts (items × labels, or patterns of them), and the reasons for undefined ones."""
-    columns = on.kept
-    measures = {"percent": coefficients.percent, "fleiss": coefficients.fleiss}
-    measures["alpha_nominal"] = coefficients.alpha_nominal
-    measures["alpha_ordinal"] = coefficients.alpha(
-        coefficients.ordinal if on.places is None else partial(_ordinal_distances, places=on.places), columns
-    )  # without places or values, `notes` says why, and nobody computes it
-    values = np.zeros(1) if on.values is None else on.values
-    measures["alpha_interval"] = coefficients.alpha(coefficients.interval(values), columns)
-    measures["ac1"] = coefficients.ac1(on.offered)
-    size = counts.sum(axis=1)
-    if not (size >= 2).any():
-        return measures, dict.fromkeys(measures, NO_PAIRS)
-    notes = {} if on.values is not None else {"alpha_interval": NO_NUMBERS}
-    notes |= {} if on.places is not None else {"alpha_ordinal": NO_ORDER}
-    notes |= {"fleiss": UNEVEN} if len(set(size.tolist())) > 1 else {}
-    alone = ["ac1"] if _distinct_labels(counts) < 2 else []
-    alone += ["fleiss", "alpha_nominal", *ON_SCALE] if _distinct_labels(counts[size >= 2]) < 2 else []
-    found = {**dict.fromkeys(alone, ONE_LABEL), **notes}
-    if columns is not None and found.keys().isdisjoint(ON_SCALE):
-        scaled = counts[:, columns]
-        pairs = scaled[scaled.sum(axis=1) >= 2]
-        why = NO_PAIRS if not len(pairs) else ONE_LABEL if _distinct_labels(pairs) < 2 else ""
-        found |= dict.fromkeys(ON_SCALE, why) if why else {}
-    return measures, found
-
-
-def _distinct_labels(counts: Array) -> int:
-    """How many different labels there are."""
-    return int((counts.sum(axis=0) > 0).sum())
-
-
-def _ordinal_distances(totals: Array, places: Array) -> Array:
-    """Ordinal distances of labels whose columns are in another order; unused steps between them add nothing."""
-    by_place = np.argsort(places)
-    rank = np.argsort(by_place)
-    return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
 
 
 def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -> Iterator[Figures]:
@@ -184,7 +48,7 @@ def _pair_rows(table: RatingTable, pairs: Sequence[PairKappa], on: LabelScale) -
                 "kappa": pair.value,
             }
             kappas = {name: values[row] for name, values in weighted.items()}
-            yield {**found, **kappas, "confusion": counts, **({"note": pair.reason} if pair.reason else {})}
+            yield {**found, **kappas, "confusion": counts, "note": pair.reason}
 
 
 def _confusions(table: RatingTable, pairs: Sequence[PairKappa]) -> Iterator[tuple[Sequence[PairKappa], Array]]:

@@ -13,6 +13,7 @@ from annotation.measures.agreement import RatingTable
 from annotation.measures.audits.figures import to_come
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import Judgments
+from annotation.measures.pairwise_kappa import mean_kappas
 from annotation.measures.scores import scores
 from annotation.protocols import base
 from annotation.protocols.decision_rule import Rule
@@ -107,20 +108,11 @@ def _scores(found: StageRows, standing: Judgments) -> dict[str, Any]:
     return {"scores": made} if any(made.values()) else {}
 
 
-def main_view(found: StageRows) -> str:
-    """The view of the answers on which agreement is shown first."""
-    return base.main_view(found.rule.projections())
-
-
-def headline(found: StageRows, agreements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`counts.headline_agreement` on the main view; `agreements` are those of `figures`. Also `on`, the view's name."""
-    on = main_view(found)
-
-    def table() -> RatingTable:
-        return measures_counts.rating_table(found.standing).projected(found.rule.projections()[on])
-
-    of_view = next(dict(one) for one in agreements if one["on"] == on)
-    return {"on": on, **measures_counts.headline_agreement(of_view, table)}
+def headline(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """`counts.headline_agreement` on the view that is shown first, and its name (`on`); of a stage's figures."""
+    on = figures["by_type_on"]
+    of_view = next(one for one in figures["agreement"] if one["on"] == on)
+    return {"on": on, **measures_counts.headline_agreement(of_view)}
 
 
 def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) -> dict[str, Any]:
@@ -130,7 +122,7 @@ def _agreement(found: StageRows, standing: Judgments, step: Callable[[], None]) 
     for name, table in seen.items():
         agreements.append(measures_counts.agreement_figures(name, table))
         step()
-    coarse = main_view(found)
+    coarse = base.main_view(found.rule.projections())
     return {
         "agreement": agreements,
         "disagreements": {name: agreement.count_disagreements(table) for name, table in seen.items()},
@@ -166,7 +158,7 @@ def _annotators(
     everyone = measures_counts.median_time(found.counted) or 0
     majority = {name: agreement.agreement_with_majority(table) for name, table in seen.items()}
     kappas = {
-        one["on"]: agreement.mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])
+        one["on"]: mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])
         for one in agreements
     }
     nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)

@@ -43,13 +43,13 @@ def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict
     alone = names[0] if len(names) == 1 else ""
     found = {"answer": View(lambda label: label)}
     if alone:
-        found["answer"] = _view(protocol, alone, found["answer"])
+        found["answer"] = view_of(protocol, alone, found["answer"])
     for name, projection in projections.items():
         of_answer = name in names or "." in name
         if not of_answer:
             found[name] = View(projection)
         elif level_of(protocol, name):
-            found[name] = _view(protocol, name, projection)
+            found[name] = view_of(protocol, name, projection)
     return found
 
 
@@ -137,7 +137,8 @@ def weak_orders(names: Sequence[str]) -> Iterator[str]:
             yield from ("=".join(tier) + order for order in below)
 
 
-def _view(protocol: ProtocolFile, address: str, projection: Projection) -> View:
+def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> View:
+    """A projection to an answer or a statement, with its scale."""
     answer = protocol.answer(address.partition(".")[0])
     level = level_of(protocol, address) or NOMINAL
     order = tuple(points(answer)) if isinstance(answer, schema.Scale) and level != NOMINAL else ()

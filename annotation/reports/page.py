@@ -11,9 +11,10 @@ from django.template.loader import render_to_string
 
 from annotation.charts.study import Subject
 from annotation.dashboard import human_baseline_page, study_page
-from annotation.dashboard.agreement_page import COUNTS, measured, measures_of
+from annotation.dashboard.agreement_page import measured
 from annotation.dashboard.scores_block import scores_block
 from annotation.figures.cache import Reckoned
+from annotation.measures.agreement_measures import COUNTS, mean_of_pairs_on
 from annotation.measures.counts import EPOCH
 from annotation.measures.warning_signs import KINDS
 from annotation.models import Study
@@ -121,27 +122,27 @@ def _scored(protocol: Protocol, figures: Mapping) -> str:
 def view(found: Mapping) -> dict:
     """One view's agreement: `lines` of the whole stage, `rows` by type in columns of `heads`, `pairs` of annotators."""
     whole = found["whole"]
-    words_of = measures_of(found.get("level", NOMINAL))
-    shown = measured(whole, _by_kind(found["type"], found["subtype"]), words_of)
+    level = found.get("level", NOMINAL)
+    shown = measured(whole, _by_kind(found["type"], found["subtype"]), level, found.get("unit", ""))
     return {
         "on": found["view"],
-        "level": found.get("level", ""),
         **{name: whole[name] for name in COUNTS},
         **shown,
-        "undefined": [] if shown["heads"] else _undefined(whole["measures"], words_of),
+        "undefined": [] if shown["heads"] else _undefined(shown["lines"]),
+        "of_pairs": mean_of_pairs_on(level),
         "pairs": [
-            {**row, "percent": row["measures"]["percent"], "kappa": row["measures"]["cohen_mean"]}
+            {**row, "percent": row["measures"]["percent"], "kappa": row["measures"][mean_of_pairs_on(level).key]}
             for row in found["pair"][:PAIRS]
         ],
         "pair_count": found["pair_count"],
     }
 
 
-def _undefined(measures: Mapping[str, Mapping], words_of: Mapping[str, tuple[str, str, str]]) -> list[dict]:
+def _undefined(lines: Iterable[Mapping]) -> list[dict]:
     """If no measure is defined: each reason, with the measures to which it applies."""
     reasons: dict[str, list[str]] = {}
-    for name, (words, *_) in words_of.items():
-        reasons.setdefault(measures[name]["note"], []).append(words)
+    for line in lines:
+        reasons.setdefault(line["note"], []).append(line["measure"].name)
     return [{"why": why, "measures": names} for why, names in reasons.items()]
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 
-from annotation.measures import jackknife, over_annotators, paired, pass_rules
+from annotation.measures import over_annotators, paired, pass_rules
+from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, mean_of_pairs_on, units_in_words
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
-from annotation.protocols.base import INTERVAL, ORDINAL, RANK
+from annotation.protocols.base import NOMINAL, RANK
 from annotation.wording import pseudonym, readable_label
 from benchmarks.metrics import base
 
@@ -48,7 +49,7 @@ def data(value: float, shown: str) -> str:
 
 
 METHODS = {  # of intervals and tests; their names stand where they are computed
-    "agreement": jackknife.INTERVAL_METHOD,
+    "agreement": INTERVAL_METHODS,
     "share": base.INTERVAL_METHOD,
     "baseline": over_annotators.INTERVAL_METHOD,
     "paired": paired.TEST,
@@ -156,25 +157,21 @@ def labels(takes: list[str]) -> str:
 
 @register.filter
 def kappa_name(level: str | None) -> str:
-    """The agreement of pairs of annotators on labels of that level; without one, they have no order."""
-    return {RANK: "τ-b", ORDINAL: "weighted κ", INTERVAL: "weighted κ"}.get(level or "", "κ")
+    """What agreement of two annotators is called on labels of that level; without one, they have no order."""
+    return mean_of_pairs_on(level or NOMINAL).pair_head
 
 
 @register.filter
 def headline_name(headline: Mapping[str, Any]) -> str:
     """What the first figure of agreement is called (measures.counts.headline_agreement)."""
-    named = {"kappa": "mean κ", "alpha": f"{headline.get('level', '')} α".strip(), "tau_b": "Kendall’s τ-b"}
-    return named.get(headline["measure"], "agreement")
+    return BY_KEY[headline["measure"]].head
 
 
 @register.filter
 def headline_unit(headline: Mapping[str, Any]) -> str:
-    """What its n counts."""
-    one = "" if headline["n"] == 1 else "s"
-    if headline["measure"] == "alpha":
-        return f"{headline.get('unit', 'item')}{one}"
-    what = "rankings" if headline["measure"] == "tau_b" else "judgments"
-    return f"pair{one} of {what}{' of ' + headline['unit'] + 's' if 'unit' in headline else ''}"
+    """What its n counts: of a mean of pairs of annotators, their pairs of judgments."""
+    measure = BY_KEY["percent" if "pairs" in headline else headline["measure"]]
+    return units_in_words(measure, headline["n"], headline.get("unit", ""))
 
 
 @register.filter

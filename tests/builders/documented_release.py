@@ -30,8 +30,14 @@ STAGE = {
     "decision_rule": "2 judgments a task; the answer with the most judgments wins, a tie drops the item "
     "(tie_unresolved); dropped are none → no_image_fits.",
 }  # fmt: skip
-ALPHA = {"value": 0.5, "n": 3, "interval": {"low": 0.25, "high": 0.75, "reason": ""}, "reason": ""}
-AGREED = {"on": "answer", "percent": {"value": 0.75, "n": 4}, "kappa_mean": {"value": 0.4, "pairs": 1}, "alpha": ALPHA}
+AGREED = {
+    "on": "answer",
+    "measures": {
+        "percent": {"value": 0.75, "n": 4, "low": 0.5, "high": 1.0, "note": ""},
+        "cohen_mean": {"value": 0.4, "n": 1, "low": None, "high": None, "note": "", "left_out": 0},
+        "alpha_nominal": {"value": 0.5, "n": 3, "low": 0.25, "high": 0.75, "note": ""},
+    },
+}
 JUDGMENT = {
     **dict.fromkeys(JUDGMENTS.names), "stage": "choose", "item": "item-0", "question": "", "round": 1,
     "annotator": "A-01", "answer": "candidate-0", "shown": ["candidate-0", "candidate-1"], "flags": [], "counted": True,

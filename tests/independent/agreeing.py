@@ -1,6 +1,7 @@
 """Agreement on tables of judgments: percent, Cohen's kappa of each pair, Krippendorff's alpha with its interval."""
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,21 +12,21 @@ import scipy.stats
 from tests.independent.reading import TASK
 
 TINY = 1e-24
+FEW_SHARED = 20  # items of a pair, on average, below which the mean kappa has no interval
 Labels = tuple[str, ...]
 Said = dict[tuple, list[tuple[str, str]]]  # (annotator, label) of each task's judgments
 
 
 def agreement(name: str, said: Said) -> dict:
-    pairs = kappas(said)
-    defined = [pair["value"] for pair in pairs if pair["value"] is not None]
-    mean = float(np.mean(defined)) if defined else None
-    found = units(said)
+    pairs, found = kappas(said), units(said)
+    several = [sorted(given, key=lambda one: number(one[0])) for given in said.values() if len(given) > 1]
+    value, low, high = cohen([[(number(who), label) for who, label in given] for given in several]) or (None,) * 3
+    defined = sum(pair["value"] is not None for pair in pairs)
+    mean = {"value": value, "low": low, "high": high, "n": defined, "left_out": len(pairs) - defined}
     return {
         "on": name,
-        "percent": percent(found),
-        "kappa_mean": {"value": mean, "pairs": len(defined), "left_out": len(pairs) - len(defined)},
+        "measures": {"percent": percent(found), "cohen_mean": mean, "alpha_nominal": alpha_with_interval(found)},
         "kappa_pairs": pairs,
-        "alpha": alpha_with_interval(found),
     }
 
 
@@ -50,7 +51,16 @@ def percent(found: Sequence[Labels]) -> dict:
     for labels, times in Counter(found).items():
         pairs = [first == second for first, second in itertools.combinations(labels, 2)]
         same, n = same + sum(pairs) * times, n + len(pairs) * times
-    return {"value": same / n if n else None, "n": n}
+    low, high = interval(found, _share_of_pairs, mixed(found), 0.0)
+    return {"value": same / n if n else None, "low": low, "high": high, "n": n}
+
+
+def _share_of_pairs(found: Sequence[Labels]) -> float | None:
+    pairs = sum(math.comb(len(labels), 2) * times for labels, times in Counter(found).items())
+    same = sum(
+        math.comb(count, 2) * times for labels, times in Counter(found).items() for count in Counter(labels).values()
+    )
+    return same / pairs if pairs else None
 
 
 def kappas(one: Said) -> list[dict]:
@@ -82,6 +92,59 @@ def kappa(said: Mapping[tuple[str, str], int]) -> float | None:
     return (observed - chance) / (1 - chance)
 
 
+def cohen(given: list[list], only: int | None = None) -> tuple | None:
+    """(mean of the pairs, low, high), of items with two judgments or more; of the pairs with `only`."""
+    whole = of_pairs(given, only)
+    kappas = {pair: kappa(said) for pair, said in whole.items()}
+    kappas = {pair: value for pair, value in kappas.items() if value is not None}
+    if not kappas:
+        return None
+    value, shared = float(np.mean(list(kappas.values()))), [said.total() for said in whole.values()]
+    given = [one for one in given if any(pair in kappas for pair in both_of(one, only))]
+    if len(given) < 2 or np.mean(shared) < FEW_SHARED:
+        return value, None, None
+    loss, bias = [], dict.fromkeys(kappas, 0.0)
+    for one in given:
+        lost = 0.0
+        for pair in both_of(one, only):
+            if pair in kappas:
+                said = dict(one)
+                less = kappa(whole[pair] - Counter([(said[pair[0]], said[pair[1]])]))
+                lost += 0 if less is None else kappas[pair] - less
+                bias[pair] -= 0 if less is None else kappas[pair] - less
+        loss.append(lost / len(kappas))
+    variance, n = np.var(loss) * (len(loss) - 1), len(loss)
+    off = np.mean([bias[pair] * (1 - 1 / whole[pair].total()) for pair in kappas])
+    if value < 1 and variance > 0:
+        effective = (1 - value**2) / variance
+    else:
+        effective = 2 * n / np.mean([1 / by_chance(whole[pair]) for pair in kappas])
+    return value, *wilson((min(1, max(-1, value - off)) + 1) / 2, effective, n, -1.0)
+
+
+def by_chance(said: Counter) -> float:
+    """How often two labels drawn from the two annotators' own would differ."""
+    first, second, n = Counter(), Counter(), said.total()
+    for (one, other), times in said.items():
+        first[one] += times
+        second[other] += times
+    return 1 - sum(first[label] * second[label] for label in first) / n**2
+
+
+def both_of(one: list[tuple], only: int | None) -> list[tuple]:
+    return [(a, b) for (a, _), (b, _) in itertools.combinations(one, 2) if only in (None, a, b)]
+
+
+def of_pairs(given: list[list], only: int | None) -> dict[tuple, Counter]:
+    """How often each two annotators said what of an item."""
+    found: dict[tuple, Counter] = {}
+    for one in given:
+        said = dict(one)
+        for a, b in both_of(one, only):
+            found.setdefault((a, b), Counter())[said[a], said[b]] += 1
+    return found
+
+
 def number(name: str) -> int:
     """Of an annotator, A-07 being 7."""
     return int(name.removeprefix("A-"))
@@ -103,7 +166,7 @@ def alpha(found: Sequence[Labels]) -> float | None:
 
 def alpha_with_interval(found: Sequence[Labels]) -> dict:
     low, high = interval(found, alpha, mixed(found))
-    return {"value": alpha(found), "n": len(found), "interval": {"low": low, "high": high}}
+    return {"value": alpha(found), "low": low, "high": high, "n": len(found)}
 
 
 def mixed(found: Sequence[Labels]) -> Labels:

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from tests.independent import agreeing
 from tests.independent.reading import lines
 
-FEW_SHARED = 20  # items of a pair, on average, below which the mean kappa has no interval
 Items = dict  # item -> [(annotator, label), ...] in the annotators' order
 
 
@@ -93,7 +92,7 @@ def part(rows: pd.DataFrame, labels: list[str]) -> dict:
     found = {
         "percent": over(pairable, percent), "fleiss": over(pairable, fleiss) if even(counts) else None,
         "alpha_nominal": over(pairable, alpha), "ac1": over(counts, ac1),
-        "cohen_mean": cohen(several),
+        "cohen_mean": agreeing.cohen(several),
     }  # fmt: skip
     sizes = {"n_items": len(items), "n_annotators": rows.who.nunique(), "n_ratings": len(rows)}
     return sizes | {"measures": found}
@@ -159,59 +158,6 @@ def ac1(counts: np.ndarray, exact: bool = False) -> float | None:
     return (observed - chance) / (1 - chance)
 
 
-def cohen(given: list[list], only: int | None = None) -> tuple | None:
-    """(mean of the pairs, low, high), of items with two judgments or more; of the pairs with `only`."""
-    whole = of_pairs(given, only)
-    kappas = {pair: agreeing.kappa(said) for pair, said in whole.items()}
-    kappas = {pair: value for pair, value in kappas.items() if value is not None}
-    if not kappas:
-        return None
-    value, shared = float(np.mean(list(kappas.values()))), [said.total() for said in whole.values()]
-    given = [one for one in given if any(pair in kappas for pair in both_of(one, only))]
-    if len(given) < 2 or np.mean(shared) < FEW_SHARED:
-        return value, None, None
-    loss, bias = [], dict.fromkeys(kappas, 0.0)
-    for one in given:
-        lost = 0.0
-        for pair in both_of(one, only):
-            if pair in kappas:
-                said = dict(one)
-                less = agreeing.kappa(whole[pair] - Counter([(said[pair[0]], said[pair[1]])]))
-                lost += 0 if less is None else kappas[pair] - less
-                bias[pair] -= 0 if less is None else kappas[pair] - less
-        loss.append(lost / len(kappas))
-    variance, n = np.var(loss) * (len(loss) - 1), len(loss)
-    off = np.mean([bias[pair] * (1 - 1 / whole[pair].total()) for pair in kappas])
-    if value < 1 and variance > 0:
-        effective = (1 - value**2) / variance
-    else:
-        effective = 2 * n / np.mean([1 / by_chance(whole[pair]) for pair in kappas])
-    return value, *agreeing.wilson((min(1, max(-1, value - off)) + 1) / 2, effective, n, -1.0)
-
-
-def by_chance(said: Counter) -> float:
-    """How often two labels drawn from the two annotators' own would differ."""
-    first, second, n = Counter(), Counter(), said.total()
-    for (one, other), times in said.items():
-        first[one] += times
-        second[other] += times
-    return 1 - sum(first[label] * second[label] for label in first) / n**2
-
-
-def both_of(one: list[tuple], only: int | None) -> list[tuple]:
-    return [(a, b) for (a, _), (b, _) in itertools.combinations(one, 2) if only in (None, a, b)]
-
-
-def of_pairs(given: list[list], only: int | None) -> dict[tuple, Counter]:
-    """How often each two annotators said what of an item."""
-    found: dict[tuple, Counter] = {}
-    for one in given:
-        said = dict(one)
-        for a, b in both_of(one, only):
-            found.setdefault((a, b), Counter())[said[a], said[b]] += 1
-    return found
-
-
 def against(rows: pd.DataFrame, who: int, labels: list[str]) -> dict:
     """Each pair of their judgment and another's on one item is a unit with two ratings; items are resampled."""
     theirs = rows[rows.task.isin(rows[rows.who == who].task)]
@@ -222,7 +168,7 @@ def against(rows: pd.DataFrame, who: int, labels: list[str]) -> dict:
     found = {name: unit_span(units, flat, measure, labels) for name, measure in measures.items()}
     people = {other for given in several for other, _ in given}
     sizes = {"n_items": len(several), "n_annotators": len(people), "n_ratings": len(several) + len(flat)}
-    return sizes | {"measures": found | {"cohen_mean": cohen(several, who)}}
+    return sizes | {"measures": found | {"cohen_mean": agreeing.cohen(several, who)}}
 
 
 def unit_span(units: list[list], flat: list[tuple], measure, labels: list[str]) -> tuple | None:

@@ -137,14 +137,14 @@ class Stage:
             tasks = group[TASK].itertuples(index=False, name=None)
             part = {task: said[task] for task in tasks if task in said}
             units = agreeing.units(part)
-            agreed = {"percent": agreeing.percent(units), "alpha": agreeing.alpha_with_interval(units)}
+            agreed = {"percent": agreeing.percent(units), "alpha_nominal": agreeing.alpha_with_interval(units)}
             found.append(
                 {
                     "type": kind,
                     "subtype": subtype,
                     **outcomes(group),
                     "judgments": sum(map(len, part.values())),
-                    **agreed,
+                    "measures": agreed,
                 }
             )
         return found

@@ -8,19 +8,12 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement_measures import measures_on
+from annotation.measures.label_scale import labels_as_numbers
 from annotation.measures.ratings_csv import FIRST, LAST, REFUSE, read_ratings
-from annotation.measures.reliability import labels_as_numbers, reliability
+from annotation.measures.reliability import reliability
+from annotation.protocols.base import NOMINAL
 from benchmarks.management.files import read_or_refuse, write_result
-
-WORDS = {
-    "percent": "percent agreement",
-    "cohen_mean": "Cohen's kappa, mean of the pairs",
-    "fleiss": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-    "ac1": "Gwet's AC1",
-}
 
 CATEGORIES = {"offered": "the {} labels in --order", "given": "the {} labels that occur; --order names all"}
 
@@ -73,11 +66,14 @@ def spelt_twice(labels: Sequence[str]) -> list[str]:
 
 def written(found: dict) -> str:
     lines = [f"{found['n_ratings']:,} ratings of {found['n_items']:,} items by {found['n_annotators']:,} annotators"]
-    for name, words in WORDS.items():
-        value, interval, note = found[name], found["intervals"][name], found["notes"].get(name, "")
-        said = f"not defined: {note}" if value is None else f"{value:.6f}"
-        aside = f"95 %: {interval[0]:.4f} to {interval[1]:.4f}" if interval else note if value is not None else ""
-        if name == "ac1" and value is not None:
-            aside += f"; of {CATEGORIES[found['categories']['are']].format(found['categories']['n'])}"
-        lines.append(f"{words}: {said}" + (f"  ({aside})" if aside else ""))
+    choices = CATEGORIES[found["categories"]["are"]].format(found["categories"]["n"])
+    for measure in measures_on(NOMINAL):
+        figure = found["measures"][measure.key]
+        said = f"not defined: {figure['note']}" if figure["value"] is None else f"{figure['value']:.6f}"
+        aside = [] if figure["value"] is None else [figure["note"]]
+        if figure["low"] is not None:
+            aside = [f"95 %: {figure['low']:.4f} to {figure['high']:.4f}"]
+        if figure["value"] is not None and measure.of_choices:
+            aside.append(f"of {choices}")
+        lines.append(f"{measure.name}: {said}" + (f"  ({'; '.join(aside)})" if aside else ""))
     return "\n".join(lines)

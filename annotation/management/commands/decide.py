@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.measures.declared import agreement, decided
+from annotation.measures.declared import agreement, agreement_in_words, decided
 from annotation.protocols import library
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
 from annotation.protocols.ratings import Rated, read_rated
@@ -89,9 +89,7 @@ def written(result: dict) -> str:
     dropped = sum(result["dropped"].values())
     lines = [f"{result['items']:,} items: {result['kept']:,} kept, {dropped:,} dropped, {result['open']:,} open"]
     lines += [f"  dropped, {reason.replace('_', ' ')}: {count:,}" for reason, count in result["dropped"].items()]
-    for answer, figures in result["agreement"].items():
-        said = [f"{name} {value:.4f}" for name, value in figures.items() if isinstance(value, float)]
-        lines.append(f"{answer} ({figures['level']}): {', '.join(said) or 'no agreement is defined'}")
+    lines += agreement_in_words(result["agreement"], digits=4)
     for item, one in result.get("decisions", {}).items():
         lines.append(f"{item}: {one['state']} {one['outcome']} {one['reason']}".rstrip())
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.management.named import named
+from annotation.measures.declared import agreement_in_words
 from annotation.protocol_files import rehearsal
 from annotation.protocol_files.drafts import starting_text
 from annotation.protocols import library
@@ -112,8 +113,6 @@ def written(result: dict[str, Any]) -> str:
         f"{sum(crowd['dropped'].values())} dropped, {crowd['open']} open",
         *(f"  dropped, {reason.replace('_', ' ')}: {count}" for reason, count in crowd["dropped"].items()),
     ]
-    for answer, figures in result["agreement"].items():
-        said = [f"{name} {value:.2f}" for name, value in figures.items() if isinstance(value, float)]
-        lines.append(f"{answer} ({figures['level']}): {', '.join(said) or 'no agreement is defined'}")
+    lines += agreement_in_words(result["agreement"], digits=2)
     lines += [f"Unreachable, line {one['line']}, {one['key']}: {one['advice']}" for one in result["unreachable"]]
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from functools import cached_property
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
 from annotation.exports.setup_wording import in_words
+from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
 from annotation.protocols import in_words as declared_words
 from annotation.protocols.library import read_stored
@@ -149,7 +150,7 @@ class Facts:
     @property
     def agreed(self) -> list[tuple[str, Mapping]]:
         """Of the views on which two annotators judged the same."""
-        return [(name, found) for name, found in self.agreement if found["percent"]["n"]]
+        return [(name, found) for name, found in self.agreement if found["measures"]["percent"]["n"]]
 
     @property
     def not_shared(self) -> list[str]:
@@ -275,27 +276,19 @@ def limits_in_words(facts: Facts) -> Sequence[str]:
 
 
 def agreement_in_words(facts: Facts) -> list[str]:
-    return [
-        f"Stage {name}, on {found['on']}: percent agreement {percent(found['percent']['value'])} (pairs of judgments: "
-        f"{found['percent']['n']:,}); {_chance_corrected(found)}."
-        for name, found in facts.agreed
-    ]
+    found = []
+    for name, of_view in facts.agreed:
+        parts = [measure_in_words(*one) for one in of_view["measures"].items()]
+        said = "; ".join(f"{what} {value}, 95 % interval {ends} ({n})" for what, value, ends, n in parts)
+        found.append(f"Stage {name}, on {of_view['on']}: {said}.")
+    return found
 
 
-def _chance_corrected(found: Mapping) -> str:
-    """By the level of the answers: of rankings Kendall's tau-b, else Cohen's kappa and Krippendorff's alpha."""
-    if tau := found.get("tau_b"):
-        return (
-            f"mean Kendall's tau-b {decimal(tau['value'])}, 95 % interval {interval(tau['interval'])} (pairs of "
-            f"rankings: {tau['n']:,})"
-        )
-    level = found.get("level", "")
-    weights, of_level = (" with quadratic weights", f"{level} ") if level else ("", "")
-    return (
-        f"mean Cohen's kappa{weights} {decimal(found['kappa_mean']['value'])} (pairs of annotators: "
-        f"{found['kappa_mean']['pairs']:,}); Krippendorff's {of_level}alpha {decimal(found['alpha']['value'])}, 95 % "
-        f"interval {interval(found['alpha']['interval'])} (tasks: {found['alpha']['n']:,})"
-    )
+def measure_in_words(key: str, figure: Mapping) -> tuple[str, str, str, str]:
+    """Its name, value, interval and n."""
+    measure, write = BY_KEY[key], percent if key == "percent" else decimal
+    n = f"{figure['n']:,} {units_in_words(measure, figure['n'])}"
+    return measure.name, write(figure["value"]), interval(figure, write), n
 
 
 def results_in_words(facts: Facts) -> list[str]:

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from annotation.exports import markdown
 from annotation.exports.columns import TABLES, Column, Table
 from annotation.exports.files import digest, write_json
-from annotation.measures.jackknife import INTERVAL_METHOD
+from annotation.measures.agreement_measures import INTERVAL_METHODS
 from annotation.releases.archive_reader import Files
 from annotation.releases.documents import facts as facts_module
 from annotation.releases.documents import statistics
@@ -116,7 +116,7 @@ def _environment() -> Environment:
     found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
     found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
     found.globals |= {"folders": _folders, "hidden": _hidden, "percent": markdown.percent, "yaml_head": yaml_head}
-    found.globals |= {"INTERVAL_METHOD": INTERVAL_METHOD, "task_name": evaluation.task_name}
+    found.globals |= {"INTERVAL_METHODS": INTERVAL_METHODS, "task_name": evaluation.task_name}
     found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": TABLES}
     return found
 

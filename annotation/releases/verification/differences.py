@@ -6,7 +6,7 @@ from numbers import Real
 TOLERANCE = 1e-9
 MISSING = object()
 PLAIN = {int, float, str, bool, type(None)}
-WORDS = {"reason"}  # why a figure is not defined, in words: no figure
+WORDS = {"reason", "note"}  # why a figure is not defined, in words: no figure
 
 
 class Either(tuple):

@@ -124,12 +124,8 @@ def test_the_agreement_is_that_of_the_study_page(client, manager, study):
     for view in ("answer", "any or none"):
         found = told(client, "api-study-agreement", study.pk, view=view)
         assert found["current"] and found["view"] == view
-        measures, page = found["measures"]["whole"]["measures"], on_page[view]
-        alpha, interval = measures["alpha_nominal"], page["alpha"]["interval"]
-        assert measures["percent"]["value"] == pytest.approx(page["percent"]["value"], abs=1e-9)
-        assert measures["cohen_mean"]["value"] == pytest.approx(page["kappa_mean"]["value"], abs=1e-9)
-        assert alpha["value"] == pytest.approx(page["alpha"]["value"], abs=1e-9)
-        assert (alpha["low"], alpha["high"]) == pytest.approx((interval["low"], interval["high"]), abs=1e-9)
+        measures, page = found["measures"]["whole"]["measures"], on_page[view]["measures"]
+        assert page == {key: measures[key] for key in page} != {}
         assert measures["alpha_interval"]["note"] and found["measures"]["annotator"][0]["annotator"] == "A-01"
 
 

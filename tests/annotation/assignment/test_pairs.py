@@ -55,7 +55,7 @@ def test_the_people_come_out_as_five_pairs_with_the_kappas_of_an_independent_com
     assert page.keys() == (ours := kappas(tmp_path / "out")).keys()
     assert len(page) == PAIRS and {n for _, n in page.values()} == {SHARED}
     assert all(page[pair][0] == pytest.approx(ours[pair], abs=1e-9) for pair in page)
-    assert found["kappa_mean"]["value"] == pytest.approx(sum(ours.values()) / PAIRS, abs=1e-9)
+    assert found["measures"]["cohen_mean"]["value"] == pytest.approx(sum(ours.values()) / PAIRS, abs=1e-9)
     assert len({round(value, 6) for value in ours.values()}) == PAIRS  # five different ones, not one said five times
 
 

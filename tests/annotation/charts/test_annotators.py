@@ -4,8 +4,9 @@ import pytest
 
 from annotation.charts import annotators
 from annotation.charts.study import Subject
-from annotation.measures import agreement, annotator_behaviour
-from annotation.measures.agreement import ONE_LABEL, RatingTable, cohen_kappas
+from annotation.measures import annotator_behaviour
+from annotation.measures.agreement import ONE_LABEL, RatingTable
+from annotation.measures.pairwise_kappa import MATRIX_ANNOTATORS, cohen_kappas, kappa_matrix
 from annotation.wording import pseudonym
 
 OF = Subject(3, "Pilot", "2026-03-02T09:30:00+00:00", 1, "choose")
@@ -20,7 +21,7 @@ def rows_of(plot) -> list[dict]:
 
 def test_the_matrix_has_the_kappas_of_all_pairs_while_there_are_few():
     table = RatingTable([(1, 1, "a"), (1, 2, "a"), (2, 1, "b"), (2, 2, "a"), (3, 2, "a"), (3, 3, "a"), (4, 4, "a")])
-    found = agreement.kappa_matrix(table)
+    found = kappa_matrix(table)
     assert (found["annotators"], found["of"]) == ([1, 2, 3], 3)  # 4 shares nothing with anybody
     assert [(one["value"], one["n"]) for one in found["pairs"]] == [(one.value, one.n) for one in cohen_kappas(table)]
     assert found["pairs"][1] == {"first": 2, "second": 3, "value": None, "n": 1, "reason": ONE_LABEL}
@@ -29,14 +30,14 @@ def test_the_matrix_has_the_kappas_of_all_pairs_while_there_are_few():
 def test_of_many_annotators_those_who_share_most_are_shown():
     crowd = range(1, 501)
     table = RatingTable([(item, who, "ab"[who % 2]) for who in crowd for item in range(3 + (who > 480) * 5)])
-    found = agreement.kappa_matrix(table)
-    assert len(found["annotators"]) == agreement.MATRIX_ANNOTATORS and found["of"] == 500
+    found = kappa_matrix(table)
+    assert len(found["annotators"]) == MATRIX_ANNOTATORS and found["of"] == 500
     assert set(range(481, 501)) <= set(found["annotators"])
-    assert len(found["pairs"]) == agreement.MATRIX_ANNOTATORS * (agreement.MATRIX_ANNOTATORS - 1) / 2
+    assert len(found["pairs"]) == MATRIX_ANNOTATORS * (MATRIX_ANNOTATORS - 1) / 2
 
 
 def test_nobody_shares_anything():
-    assert agreement.kappa_matrix(RatingTable([(1, 1, "a"), (2, 2, "b")])) == {"annotators": [], "of": 0, "pairs": []}
+    assert kappa_matrix(RatingTable([(1, 1, "a"), (2, 2, "b")])) == {"annotators": [], "of": 0, "pairs": []}
 
 
 def test_the_matrix_says_how_many_of_how_many_and_where_its_ends_are():

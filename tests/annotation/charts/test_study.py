@@ -48,19 +48,20 @@ def test_the_funnel_in_words():
 
 
 def typed(kind: str, subtype: str, alpha: float | None, reason: str = "") -> dict:
-    span = {"low": alpha - 0.1, "high": alpha + 0.1} if alpha is not None else {"low": None, "high": None}
-    measured = {"value": alpha, "n": 20, "reason": reason, "interval": span}
-    return {"type": kind, "subtype": subtype, "alpha": measured, "percent": {"value": 0.75}}
+    low, high = (None, None) if alpha is None else (alpha - 0.1, alpha + 0.1)
+    measured = {"value": alpha, "low": low, "high": high, "n": 20, "note": reason}
+    return {"type": kind, "subtype": subtype, "measures": {"alpha_nominal": measured, "percent": {"value": 0.75}}}
 
 
 def test_agreement_by_type_has_every_interval_and_says_why_there_is_none():
     rows = [typed("swap", "obj", 0.5), typed("", "", None, "one label")]
-    plot = study.type_plot({"by_type_on": "any or none", "by_type": rows}, STAGE)
+    plot = study.type_plot({"by_type_on": "answer", "by_type": rows}, STAGE)
     first, second = as_dicts(plot)
     assert first == {"name": "swap obj", "value": 0.5, "low": 0.4, "high": 0.6, "percent": 0.75, "n": 20, "note": ""}
     assert (second["name"], second["value"], second["note"]) == ("no type", None, "one label")
-    said = "Krippendorff’s α on any or none: swap obj 0.50 (0.40 to 0.60), n = 20; no type not defined, one label."
-    assert plot.description == said
+    assert plot.description == (
+        "Krippendorff’s α, nominal on answer: swap obj 0.50 (0.40 to 0.60), n = 20; no type not defined, one label."
+    )
 
 
 def test_many_values_are_said_by_their_ends_and_their_middle():

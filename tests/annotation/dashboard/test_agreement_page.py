@@ -9,7 +9,9 @@ from django.urls import reverse
 
 from annotation.dashboard import agreement_page
 from annotation.figures import agreement
+from annotation.measures.agreement_measures import BY_KEY, measures_on
 from annotation.models import Reckoning, Stage
+from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals
 from benchmarks.models import Item
 from tests.builders import crowds, studies
@@ -33,7 +35,7 @@ def text(client, stage, **asked) -> str:
 def test_every_measure_stands_with_its_interval_and_count(client, manager, stage):
     page = text(client, stage)
     for name, told in agreement.stage_agreement(stage, "answer")["whole"]["measures"].items():
-        assert agreement_page.MEASURES[name][0] in page
+        assert BY_KEY[name].name in page
         assert decimals(told["value"], 3) in page and decimals(told["low"], 3) in page
 
 
@@ -76,7 +78,7 @@ def test_the_file_has_every_digit(client, manager, stage):
     response = client.get(address(stage, "study-agreement-csv"), {"by": "subtype"})
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     data = agreement.stage_agreement(stage, "answer")
-    assert len(rows) == len(agreement_page.MEASURES) * (1 + len(data["subtype"]))
+    assert len(rows) == len(measures_on(NOMINAL)) * (1 + len(data["subtype"]))
     assert response["Content-Disposition"].endswith('stage-1-subtype.csv"')
     told = data["subtype"][0]["measures"]["ac1"]
     (row,) = [row for row in rows if row["name"] == "add obj" and row["measure"] == "ac1"]

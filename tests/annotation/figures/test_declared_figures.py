@@ -73,14 +73,14 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
             cohen_kappa_score(one[both].astype(int), other[both].astype(int), weights="quadratic", labels=POINTS)
         )
     assert (found["level"], found["aside"]) == ("ordinal", {"cannot_judge": 1, "not_applicable": 1})
-    assert found["alpha"]["value"] == pytest.approx(expected, abs=1e-9)
+    assert found["measures"]["alpha_ordinal"]["value"] == pytest.approx(expected, abs=1e-9)
     assert [pair["value"] for pair in found["kappa_pairs"]] == pytest.approx(kappas, abs=1e-9)
     headline = study_page.overview(stage)["headline"]
-    assert (headline["measure"], headline["value"]) == ("alpha", found["alpha"]["value"])
+    assert (headline["measure"], headline["value"]) == ("alpha_ordinal", found["measures"]["alpha_ordinal"]["value"])
     page = agreement.stage_agreement(stage, "answer")
-    assert list(page["whole"]["measures"]) == ["percent", "cohen_mean", "alpha_ordinal"]
-    whole = {name: page["whole"]["measures"][name]["value"] for name in ("cohen_mean", "alpha_ordinal")}
-    assert whole == pytest.approx({"cohen_mean": np.mean(kappas), "alpha_ordinal": expected}, abs=1e-9)
+    assert list(page["whole"]["measures"]) == ["percent", "weighted_cohen_mean", "alpha_ordinal"]
+    whole = {name: page["whole"]["measures"][name]["value"] for name in ("weighted_cohen_mean", "alpha_ordinal")}
+    assert whole == pytest.approx({"weighted_cohen_mean": np.mean(kappas), "alpha_ordinal": expected}, abs=1e-9)
     asked = agreement_page.Query.from_address(stage, QueryDict(""))
     assert (asked.view, asked.measure) == ("answer", "alpha_ordinal")
     square = agreement_page.contents(stage, asked, "test")["pooled"]
@@ -92,7 +92,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     score = figures["scores"]["answers"][0]["whole"]
     assert (score["value"], score["n_judgments"]) == (pytest.approx(np.nanmean(values)), 3 * ITEMS - 2)
     study, agreed, all_of_them, one = texts_of(client, stage)
-    assert "ordinal α on answer" in study and "fit: the median must be at least 3" in study
+    assert "α ordinal on answer" in study and "fit: the median must be at least 3" in study
     assert "on average, from 1 (Not at all) to 5" in study and "ties:" not in study and "no majority" not in study
     assert all(words in agreed for words in ("Krippendorff’s α, ordinal", "1 “cannot judge”, 1 “No text”"))
     assert all(words in one for words in ("Mean weighted κ", "Close to the others", "agreed with the others"))
@@ -109,14 +109,14 @@ def test_rankings_agree_by_tau(client, manager):
     labels = [[">".join(options[at] for at in np.argsort(of)) for of in row] for row in ranks]
     stage, figures = told("ranked", [ORDER], 2, labels, judgments=2)
     taus = [kendalltau(*row).statistic for row in ranks]
-    found = figures["agreement"][0]
-    assert found["tau_b"]["value"] == pytest.approx(np.mean(taus)) == found["kappa_mean"]["value"]
+    found = {key: one["value"] for key, one in figures["agreement"][0]["measures"].items()}
+    assert found["tau_b"] == pytest.approx(np.mean(taus)) == found["tau_b_mean"]
     assert study_page.overview(stage)["headline"]["measure"] == "tau_b"
     page = agreement.stage_agreement(stage, "answer")
     assert page["whole"]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
     assert page["annotator"][0]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
     study, agreed, all_of_them, one = texts_of(client, stage)
-    assert "Kendall’s τ-b on answer" in study
+    assert "τ-b on answer" in study
     assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "Mean τ-b" in one and "mean τ-b" in all_of_them
 
 
@@ -133,11 +133,12 @@ def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_stateme
         for row in said for place in (0, 1)
     ], dtype=float)  # fmt: skip
     expected = krippendorff.alpha(parts.T, level_of_measurement="nominal")
-    assert by_view["holds"]["alpha"]["value"] == pytest.approx(expected)
-    assert (by_view["holds"]["alpha"]["n"], by_view["holds"]["unit"]) == (2 * ITEMS, "statement")
+    alpha = by_view["holds"]["measures"]["alpha_nominal"]
+    assert alpha["value"] == pytest.approx(expected)
+    assert (alpha["n"], by_view["holds"]["unit"]) == (2 * ITEMS, "statement")
     fits = np.array([[np.nan if one == "cannot_judge" else int(one[-1]) for one in row] for row in said], dtype=float)
     expected = krippendorff.alpha(fits.T, level_of_measurement="ordinal", value_domain=POINTS)
-    assert by_view["fit"]["alpha"]["value"] == pytest.approx(expected)
+    assert by_view["fit"]["measures"]["alpha_ordinal"]["value"] == pytest.approx(expected)
     assert agreement.stage_agreement(stage, "holds")["whole"]["n_items"] == 2 * ITEMS
     asked = agreement_page.Query.from_address(stage, QueryDict("view=fit"))
     assert agreement_page.contents(stage, asked, "test")["pooled"]["heads"][0] == "1 (Not at all)"

@@ -34,7 +34,7 @@ def test_an_untouched_study_has_figures_that_say_so():
     assert figures["outcomes"] | {"tasks": 3, "kept": 0, "dropped": 0, "open": 3} == figures["outcomes"]
     assert figures["pace"]["reason"] == figures["cost"]["reason"] == "nothing is judged yet"
     assert figures["now"]["forecast"]["finish"] is None
-    assert [found["alpha"]["value"] for found in figures["agreement"]] == [None, None]
+    assert {one["value"] for found in figures["agreement"] for one in found["measures"].values()} == {None}
     json.dumps(figures)
 
 
@@ -43,10 +43,10 @@ def test_agreement_on_the_answer_and_on_any_or_none():
         [["candidate-0", "candidate-1", "none", "none"], ["candidate-0", "candidate-2", "none", "candidate-3"]]
     )
     answer, any_or_none = study_figures(stage)["agreement"]
+    percents = [found["measures"]["percent"] for found in (answer, any_or_none)]
     assert (answer["on"], any_or_none["on"]) == ("answer", "any or none")
-    assert answer["percent"] == {"value": 0.5, "n": 4, "reason": ""}
-    assert any_or_none["percent"] == {"value": 0.75, "n": 4, "reason": ""}
-    assert any_or_none["kappa_mean"]["value"] == pytest.approx(0.5)  # observed 3/4, chance 2·3/16 + 2·1/16
+    assert [(one["value"], one["n"]) for one in percents] == [(0.5, 4), (0.75, 4)]
+    assert any_or_none["measures"]["cohen_mean"]["value"] == pytest.approx(0.5)  # observed 3/4, chance 2·3/16 + 2·1/16
     assert study_figures(stage)["disagreements"] == {"answer": 2, "any or none": 1}
 
 
@@ -186,7 +186,8 @@ def test_a_task_that_is_not_live_counts_for_people_and_cost_alone():
     progress = figures["progress"]
     assert (progress["tasks"], progress["judgments_counted"], progress["judgments_gone"]) == (1, 2, 2)
     assert [row["judged"] for row in figures["annotators"]] == [2, 2]
-    assert figures["agreement"][0]["percent"] == {"value": 1, "n": 1, "reason": ""}
+    percent = figures["agreement"][0]["measures"]["percent"]
+    assert (percent["value"], percent["n"]) == (1, 1)
     assert figures["cost"]["active_minutes"] == pytest.approx(0.4)
     assert figures["cost"]["expected_minutes"] == pytest.approx(0.4)  # nothing is left to do
 
@@ -206,7 +207,7 @@ def test_two_rounds_of_an_item_are_two_tasks():
         studies.judgment(person, stage, "candidate-1")
     figures = study_figures(stage)
     assert (figures["outcomes"]["tasks"], figures["outcomes"]["kept"]) == (1, 1)
-    assert figures["agreement"][0]["percent"]["n"] == 1
+    assert figures["agreement"][0]["measures"]["percent"]["n"] == 1
     assert [row["judged"] for row in figures["annotators"]] == [2, 2]
 
 

@@ -8,10 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.measures import ratings_csv
+from annotation.measures.agreement_measures import BY_KEY, measures_on
+from annotation.protocols.base import NOMINAL
 
 HEADER = "item,annotator,label\n"
 RATINGS = HEADER + "1,x,a\n1,y,a\n2,x,b\n2,y,a\n3,x,b\n3,y,b\n"
-KEYS = "n_items n_annotators n_ratings percent cohen_mean cohen_pairs fleiss alpha_nominal alpha_ordinal alpha_interval"
+KEYS = "n_items n_annotators n_ratings measures labels categories pairs"
 
 
 @pytest.fixture
@@ -32,35 +34,34 @@ def run(command, *args):
 
 def test_agreement_answers_every_key(table):
     found = json.loads(run("agreement", "--ratings", table(RATINGS), "--json"))
-    assert {*KEYS.split(), "ac1", "notes"} <= set(found)
+    assert {*found} == {*KEYS.split()} and [*found["measures"]] == [one.key for one in measures_on(NOMINAL)]
     assert (found["n_items"], found["n_annotators"], found["n_ratings"]) == (3, 2, 6)
-    assert (
-        found["cohen_mean"] == pytest.approx(0.4)
-        and found["alpha_interval"] is None
-        and found["notes"]["alpha_interval"]
-    )
+    assert found["measures"]["cohen_mean"]["value"] == pytest.approx(0.4)
+    assert found["measures"]["alpha_interval"]["value"] is None and found["measures"]["alpha_interval"]["note"]
 
 
 @pytest.mark.parametrize("label", ["nan", "inf", "1e400", "1e300", "1_0"])
 def test_what_is_no_finite_number_is_a_name(table, label):
     text = run("agreement", "--ratings", table(HEADER + f"1,x,1\n1,y,{label}\n2,x,1\n2,y,1\n"), "--json")
     found = json.loads(text, parse_constant=pytest.fail)
-    assert found["alpha_interval"] is None and found["alpha_nominal"] is not None
-    assert "linear" not in found["cohen_pairs"][0]
+    values = {key: one["value"] for key, one in found["measures"].items()}
+    assert values["alpha_interval"] is None and values["alpha_nominal"] is not None
+    assert "linear" not in found["pairs"][0]
 
 
 ORDERED = HEADER + "1,x,bad\n1,y,good\n2,x,bad\n2,y,bad\n3,x,good\n3,y,good\n4,x,good\n4,y,bad\n"
 
 
-def test_a_step_of_the_order_that_nobody_used_changes_only_ac1_with_two_labels(table):
+def test_a_step_of_the_order_that_nobody_used_changes_only_measures_that_count_choices(table):
     """With more, the weighted kappas see the step between; ordinal alpha counts judgments, and there are none."""
     found = [
         json.loads(run("agreement", "--ratings", table(ORDERED), "--json", "--order", order))
         for order in ("bad,good", "bad,fair,good", "very bad,bad,fair,good,best")
     ]
     for one in found:
-        del one["ac1"], one["intervals"]["ac1"], one["categories"]
-    assert found[0] == found[1] == found[2] and found[0]["alpha_ordinal"] is not None
+        del one["categories"]
+        one["measures"] = {key: found for key, found in one["measures"].items() if not BY_KEY[key].of_choices}
+    assert found[0] == found[1] == found[2] and found[0]["measures"]["alpha_ordinal"]["value"] is not None
 
 
 def test_a_step_between_that_nobody_used_counts_for_weighted_kappas(table):
@@ -68,7 +69,7 @@ def test_a_step_between_that_nobody_used_counts_for_weighted_kappas(table):
     found = json.loads(run("agreement", "--ratings", table(HEADER + of), "--json", "--order", "bad,fair,unused,good"))
     # x: bad 2, fair 1, good 1; y: fair 1, good 3. Steps apart: observed 1 + 2 + 3 of 4; expected below.
     expected = (2 * 1 * 1 + 2 * 3 * 3 + 1 * 3 * 2 + 1 * 1 * 2) / 16
-    assert found["cohen_pairs"][0]["linear"] == pytest.approx(1 - (6 / 4) / expected)
+    assert found["pairs"][0]["linear"] == pytest.approx(1 - (6 / 4) / expected)
 
 
 def test_an_order_that_repeats_a_label_is_refused_in_a_sentence(table):
@@ -85,7 +86,7 @@ def test_an_order_that_is_no_line_of_csv_is_refused_in_a_sentence(table, order):
 def test_a_label_with_a_comma_is_quoted_in_the_order(table):
     text = ORDERED.replace("good", '"good, even"')
     found = json.loads(run("agreement", "--ratings", table(text), "--json", "--order", 'bad, "good, even"'))
-    assert found["labels"] == ["bad", "good, even"] and found["alpha_ordinal"] is not None
+    assert found["labels"] == ["bad", "good, even"] and found["measures"]["alpha_ordinal"]["value"] is not None
 
 
 @pytest.mark.parametrize("column", ["item", "annotator", "label"])
@@ -125,7 +126,7 @@ def test_a_second_rating_is_refused_unless_it_is_said_which_counts(table):
     assert (
         first["n_ratings"] == last["n_ratings"] == 6
         and first["labels"] == last["labels"] == ["a", "b"]
-        and first["percent"] != last["percent"]
+        and first["measures"]["percent"] != last["measures"]["percent"]
     )
     assert json.loads(run("aggregate", "--ratings", twice, "--method", "majority", "--json", "--repeated", "all"))[
         "ties"
@@ -164,9 +165,9 @@ def test_aggregate_answers_every_key_and_knows_gold(table):
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        ((), "Gwet's AC1: 0.680000  (95 %: {}; of the 2 labels that occur; --order names all)"),
-        (("--order", "1,2"), "Gwet's AC1: 0.680000  (95 %: {}; of the 2 labels in --order)"),
-        (("--order", "1,2,3,4,5"), "Gwet's AC1: 0.735537  (95 %: {}; of the 5 labels in --order)"),
+        ((), "Gwet’s AC1: 0.680000  (95 %: {}; of the 2 labels that occur; --order names all)"),
+        (("--order", "1,2"), "Gwet’s AC1: 0.680000  (95 %: {}; of the 2 labels in --order)"),
+        (("--order", "1,2,3,4,5"), "Gwet’s AC1: 0.735537  (95 %: {}; of the 5 labels in --order)"),
     ],
 )
 def test_ac1_says_how_many_labels_it_counts(table, order, words):
@@ -180,7 +181,7 @@ def test_ac1_says_how_many_labels_it_counts(table, order, words):
 
 
 def test_without_json_it_is_written_for_people(table):
-    assert "Gwet's AC1" in run("agreement", "--ratings", table(RATINGS))
+    assert "Gwet’s AC1" in run("agreement", "--ratings", table(RATINGS))
     assert "2: tied: b, a" in run("aggregate", "--ratings", table(RATINGS), "--method", "majority")
 
 

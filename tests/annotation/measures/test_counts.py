@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.measures import counts, reliability
+from annotation.measures import counts
 from annotation.measures.agreement import RatingTable
 
 
@@ -24,30 +24,29 @@ def table(shared: int, others: int = 0) -> RatingTable:
 
 
 def headline(ratings: RatingTable) -> dict:
-    return counts.headline_agreement(counts.agreement_figures("any or none", ratings), lambda: ratings)
+    return counts.headline_agreement(counts.agreement_figures("any or none", ratings))
 
 
 def test_the_mean_kappa_comes_with_its_own_interval_and_n():
     found = headline(table(40, 20))
-    assert (found["measure"], found["pairs"], found["n"]) == ("kappa", 2, 60)
+    assert (found["measure"], found["pairs"], found["n"]) == ("cohen_mean", 2, 60)
     assert (found["lowest"], found["highest"]) == (pytest.approx(0.8), pytest.approx(0.9))
-    whole = reliability.reliability(table(40, 20))
-    assert (found["value"], found["interval"]) == (whole["cohen_mean"], whole["intervals"]["cohen_mean"])
+    whole = counts.agreement_figures("any or none", table(40, 20))["measures"]["cohen_mean"]
+    assert [found[end] for end in ("value", "low", "high")] == [whole[end] for end in ("value", "low", "high")]
 
 
 @pytest.mark.parametrize(
-    ("shared", "others", "measure", "n", "reason"),
+    ("shared", "others", "measure", "n", "note"),
     [
-        (20, 0, "kappa", 20, ""),
-        (20, 19, "alpha", 39, "some pairs share fewer than 20 items"),
+        (20, 0, "cohen_mean", 20, ""),
+        (20, 19, "alpha_nominal", 39, "some pairs share fewer than 20 items"),
         (9, 0, "percent", 9, "some pairs share fewer than 20 items"),
         (1, 0, "percent", 1, ""),
         (0, 0, "percent", 0, "no item has two judgments"),
     ],
 )
-def test_kappas_of_few_shared_items_are_not_averaged(shared, others, measure, n, reason):
+def test_kappas_of_few_shared_items_are_not_averaged(shared, others, measure, n, note):
     found = headline(table(shared, others))
-    assert (found["measure"], found["n"]) == (measure, n) and reason in found["reason"]
+    assert (found["measure"], found["n"]) == (measure, n) and note in found["note"]
     if n > 1:
-        low, high = found["interval"]
-        assert low <= found["value"] <= high
+        assert found["low"] <= found["value"] <= found["high"]

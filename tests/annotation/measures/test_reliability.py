@@ -1,17 +1,23 @@
 """Every agreement measure against published values and libraries, and where it is not defined."""
 
+from pathlib import Path
+
 import krippendorff
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.measures import agreement, coefficients, reliability
+from annotation.measures import coefficients
 from annotation.measures.agreement import RatingTable
+from annotation.measures.agreement_measures import MEASURES, NO_NUMBERS, NO_ORDER, UNEVEN
 from annotation.measures.breakdowns import agreement_by
+from annotation.measures.counts import agreement_figures
 from annotation.measures.pairwise_kappa import THIN_NOTE
-from annotation.measures.reliability import NO_NUMBERS, NO_ORDER, UNEVEN
+from annotation.measures.reliability import reliability
 from bench.coverage import agreement as made_up
 from tests.annotation.measures.test_agreement import rated, some_rows
+
+DOCUMENTED = Path(__file__).resolve().parents[3] / "docs/reference/measures.md"
 
 
 def long(rows, raters):
@@ -19,21 +25,26 @@ def long(rows, raters):
     return RatingTable((i, rater, row[rater]) for i, row in enumerate(rows) for rater in raters if row[rater])
 
 
+def values(found: dict) -> dict:
+    return {key: one["value"] for key, one in found["measures"].items()}
+
+
 @pytest.mark.real
 def test_fleiss_of_the_diagnoses_is_the_published_one(real):
     rows = rated(real, "diagnoses.csv")
-    assert reliability.reliability(long(rows, rows[0]))["fleiss"] == pytest.approx(0.430245, abs=5e-7)
+    assert values(reliability(long(rows, rows[0])))["fleiss"] == pytest.approx(0.430245, abs=5e-7)
 
 
 @pytest.mark.real
 def test_alpha_and_ac1_with_gaps_are_the_published_ones(real):
     rows = rated(real, "raw_4raters.csv")
-    found = reliability.reliability(long(rows, ["Rater1", "Rater2", "Rater3", "Rater4"]))
+    figures = reliability(long(rows, ["Rater1", "Rater2", "Rater3", "Rater4"]))
+    found = values(figures)
     assert found["alpha_nominal"] == pytest.approx(0.743421, abs=5e-7)
     assert found["alpha_ordinal"] == pytest.approx(0.815388, abs=5e-7)
     assert found["alpha_interval"] == pytest.approx(0.849107, abs=5e-7)
     assert found["ac1"] == pytest.approx(0.77544, abs=5e-6)
-    assert found["fleiss"] is None and found["notes"]["fleiss"] == UNEVEN
+    assert found["fleiss"] is None and figures["measures"]["fleiss"]["note"] == UNEVEN
 
 
 @pytest.mark.parametrize(
@@ -43,10 +54,10 @@ def test_alpha_and_ac1_with_gaps_are_the_published_ones(real):
 def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
     """By hand: p_a = 3/4, π = 7/8 and 1/8, chance = 2 · 7/64 / (q − 1) (Gwet 2008)."""
     table = RatingTable([(item, who, "2" if (item, who) == (0, "x") else "1") for item in range(4) for who in "xy"])
-    found = reliability.reliability(table, order)
-    assert found["ac1"] == pytest.approx(ac1, abs=5e-7) and found["categories"] == {"n": q, "are": are}
-    low, high = found["intervals"]["ac1"]
-    assert low < ac1 < high
+    found = reliability(table, order)
+    of = found["measures"]["ac1"]
+    assert of["value"] == pytest.approx(ac1, abs=5e-7) and found["categories"] == {"n": q, "are": are}
+    assert of["low"] < ac1 < of["high"]
     whole = agreement_by(table, {}, lambda done, total: None, offered=set(order) or None)["whole"]["measures"]["ac1"]
     assert whole["value"] == pytest.approx(ac1, abs=5e-7)
 
@@ -55,7 +66,7 @@ def test_ac1_counts_the_labels_that_could_be_given(order, ac1, q, are):
 def test_weighted_kappas_of_the_vision_table_are_the_published_ones(real):
     rows = rated(real, "vision.csv")
     table = long(rows, ["r.eye", "l.eye"])
-    (pair,) = reliability.reliability(table, order=table.labels)["cohen_pairs"]
+    (pair,) = reliability(table, order=table.labels)["pairs"]
     assert pair["kappa"] == pytest.approx(0.595389, abs=5e-7)
     assert pair["linear"] == pytest.approx(0.652380, abs=5e-7)
     assert pair["quadratic"] == pytest.approx(0.702334, abs=5e-7)
@@ -70,12 +81,12 @@ def test_alpha_is_the_librarys_on_ten_labels_in_another_order(level):
         value_counts=table.counts[:, by_value], level_of_measurement=level,
         value_domain=sorted(float(label) for label in table.labels),
     )  # fmt: skip
-    assert reliability.reliability(table)[f"alpha_{level}"] == pytest.approx(theirs, abs=1e-12)
+    assert values(reliability(table))[f"alpha_{level}"] == pytest.approx(theirs, abs=1e-12)
 
 
 def test_weighted_kappa_is_scikit_learns():
     table = RatingTable((i, p, str("abcd".index(label))) for i, p, label in some_rows(6, people=2, share=0.9))
-    (pair,) = reliability.reliability(table)["cohen_pairs"]
+    (pair,) = reliability(table)["pairs"]
     said = {(i, p): label for i, p, label in zip(table.item, table.annotator, table.label, strict=True)}
     both = [(said[i, 0], said[i, 1]) for i in range(len(table.items)) if (i, 0) in said and (i, 1) in said]
     for weights in ("linear", "quadratic"):
@@ -84,46 +95,46 @@ def test_weighted_kappa_is_scikit_learns():
 
 def test_words_have_no_order_unless_it_is_said():
     table = RatingTable([(1, "x", "low"), (1, "y", "high"), (2, "x", "low"), (2, "y", "low")])
-    found = reliability.reliability(table)
-    assert found["notes"] == {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER, "cohen_mean": THIN_NOTE}
-    assert reliability.reliability(table, order=["low", "high"])["alpha_ordinal"] is not None
+    notes = {key: one["note"] for key, one in reliability(table)["measures"].items() if one["note"]}
+    assert notes == {"alpha_interval": NO_NUMBERS, "alpha_ordinal": NO_ORDER, "cohen_mean": THIN_NOTE}
+    assert values(reliability(table, order=["low", "high"]))["alpha_ordinal"] is not None
 
 
 def test_nothing_is_defined_where_nobody_shares_an_item():
-    found = reliability.reliability(RatingTable([(1, "x", "a"), (2, "y", "b")]))
-    assert {name for name, value in found.items() if value is None} == set(found["notes"])
-    assert reliability.reliability(RatingTable([]))["n_items"] == 0
+    found = reliability(RatingTable([(1, "x", "a"), (2, "y", "b")]))
+    assert all(one["value"] is None and one["note"] for one in found["measures"].values())
+    assert reliability(RatingTable([]))["n_items"] == 0
 
 
 def test_one_label_alone_has_a_percentage_and_no_more():
-    found = reliability.reliability(RatingTable([(1, "x", "a"), (1, "y", "a")]))
+    found = values(reliability(RatingTable([(1, "x", "a"), (1, "y", "a")])))
     assert found["percent"] == 1 and found["ac1"] is found["fleiss"] is found["alpha_nominal"] is None
 
 
 def test_intervals_hold_the_value_and_none_is_given_without_one():
     table = RatingTable((i, p, str("abcd".index(label))) for i, p, label in some_rows(1))
-    found = reliability.reliability(table)
-    for name, ends in found["intervals"].items():
-        assert (ends is None) == (found[name] is None)
-        assert ends is None or ends[0] < found[name] < ends[1]
+    for one in reliability(table)["measures"].values():
+        assert (one["low"] is None) == (one["high"] is None) == (one["value"] is None)
+        assert one["value"] is None or one["low"] < one["value"] < one["high"]
 
 
-def test_the_interval_of_alpha_is_that_of_the_study_page():
-    """Items with one rating are left out of it."""
+def test_the_study_page_has_the_same_figures():
+    """Of an item with one rating too, which alpha leaves out."""
     table = RatingTable([*some_rows(1), (1000, 1, "a")])
-    found = reliability.reliability(table)["intervals"]["alpha_nominal"]
-    interval = agreement.alpha_interval(table)
-    assert found == [interval.low, interval.high]
+    found, page = reliability(table)["measures"], agreement_figures("answer", table)["measures"]
+    assert list(page) == ["percent", "cohen_mean", "alpha_nominal"]
+    assert page == {key: found[key] for key in page}
 
 
 def test_one_item_has_no_interval():
-    found = reliability.reliability(RatingTable([(1, "x", "a"), (1, "y", "b")]))
-    assert set(found["intervals"].values()) == {None}
+    found = reliability(RatingTable([(1, "x", "a"), (1, "y", "b")]))
+    assert {one["low"] for one in found["measures"].values()} == {None}
 
 
 def test_perfect_agreement_of_few_items_is_not_certain():
     """Two annotators alike on 50 items: Wilson's with t on 49 degrees of freedom, by hand; kappa's De is 1/2."""
-    found = reliability.reliability(RatingTable((i, who, "ab"[i % 2]) for i in range(50) for who in "xy"))["intervals"]
+    figures = reliability(RatingTable((i, who, "ab"[i % 2]) for i in range(50) for who in "xy"))["measures"]
+    found = {key: [one["low"], one["high"]] for key, one in figures.items()}
     assert found["percent"] == [pytest.approx(50 / (50 + 2.009575**2), abs=1e-6), 1]
     for name in ("cohen_mean", "alpha_nominal", "fleiss", "ac1"):
         assert found[name] == [pytest.approx(2 * found["percent"][0] - 1, abs=0.004), 1]
@@ -145,3 +156,8 @@ def test_the_intervals_cover_the_truth(cell, studies, least):
     """In made-up studies whose agreement is known. `python -m bench.coverage` has 1,000 studies of every cell."""
     found = made_up.coverage(cell, studies)
     assert {name: share for name, share in found.items() if share is not None and share < least} == {}
+
+
+def test_the_documentation_has_every_measure():
+    missing = [one.key for one in MEASURES if f"`{one.key}`" not in DOCUMENTED.read_text()]
+    assert missing == [], "docs/reference/measures.md, Measures by their keys, lacks a row"

@@ -41,7 +41,7 @@ def test_without_errors_everybody_says_the_same(name):
 def test_with_errors_they_agree_far_above_chance(name, measure):
     of = library.shipped(name)
     for found in agreement(of, said(name, 0.1, 40)).values():
-        assert 0.4 < found[measure] < 0.99
+        assert 0.4 < found["measures"][measure]["value"] < 0.99
 
 
 def test_errors_on_a_scale_are_neighbours():

@@ -116,8 +116,13 @@ def test_what_was_judged_and_what_came_of_it(tmp_path):
         "5 items are in the benchmark Animals; 3 were kept and 1 dropped. Not yet decided and in no split: 1." in card
     )
     assert "| choose | 5 | 3 | 1 | 1 |" in card and "| choose | no image fits | 1 | 20.0 % |" in card
-    assert "| choose | answer | 75.0 % | 4 | 0.40 | 1 | 0.50 | 0.25 to 0.75 | 3 |" in card
-    assert f"the interval is for α, over tasks: {INTERVAL_METHOD}." in card
+    for row in (
+        "percent agreement | 75.0 % | 50.0 % to 100.0 % | 4 pairs of judgments",
+        "Cohen’s κ, mean of pairs | 0.40 | – | 1 pair of annotators",
+        "Krippendorff’s α, nominal | 0.50 | 0.25 to 0.75 | 3 items",
+    ):
+        assert f"| choose | answer | {row} |\n" in card
+    assert f"Intervals are over tasks: {INTERVAL_METHOD}." in card
     assert "| CC0 | 2 |\n" in card and "| not stated | 2 |\n" in card
     assert "a tie drops the item. These outcomes drop an item: none (no image fits)." in card
 

@@ -85,7 +85,7 @@ def test_what_was_stated_and_nothing_else(tmp_path):
     assert found["license"] == "https://spdx.org/licenses/MIT.html"
     assert [one["name"] for one in found["creator"]] == ["A", "B"]
     assert found["rai:dataBiases"] == ["Only cats."]
-    assert "alpha 0.50, 95 % interval 0.25 to 0.75" in found["rai:dataAnnotationAnalysis"][0]
+    assert "Krippendorff’s α, nominal 0.50, 95 % interval 0.25 to 0.75" in found["rai:dataAnnotationAnalysis"][0]
     unstated = {"dataCollection", "dataUseCases", "personalSensitiveInformation", *RAI}
     assert not {"citeAs", *(f"rai:{name}" for name in unstated)} & set(found)
 

@@ -1,0 +1,387 @@
+"""The measures of agreement, an entry each: what pages, commands, the API, reports and releases say of a measure, and
+how it is computed. Pure.
+
+A new measure is one entry in `MEASURES`, whose formula is in coefficients.py (sums over items) or pairwise_kappa.py
+(pairs of judgments); every table, file and text then has it. docs/reference/measures.md has the formulas.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import MappingProxyType
+
+import numpy as np
+
+from annotation.measures import coefficients, jackknife, pairwise_kappa
+from annotation.measures.agreement import FEW_ITEMS, NO_PAIRS, ONE_LABEL, RatingTable, figure
+from annotation.measures.coefficients import Coefficient
+from annotation.measures.jackknife import INTERVAL_METHOD, Span
+from annotation.measures.label_scale import LabelScale
+from annotation.measures.pairwise_kappa import AnnotatorPairs
+from annotation.measures.types import Array, Figures
+from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK
+
+UNEVEN = "the items have different numbers of ratings"
+NO_ORDER = "the labels are not numbers, and their order was not given"
+NO_NUMBERS = "the labels are not numbers"
+LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
+LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK)
+JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
+    "pair of judgments", "pair of annotators", "item", "pair of rankings",
+)  # fmt: skip
+
+
+class Compared:
+    """What a row's measures are computed from: `units` of ratings that are compared with one another.
+
+    `patterns` (P × L) are the distinct label counts of units, `times` (P) how many units have each. A unit is an item.
+    Against one annotator (`only`, a place in `table.annotators`) it is a pair of one of their ratings and another's on
+    the same item: an item then `holds` so many units of each pattern (K × P), and so many items are `alike` (K).
+    """
+
+    def __init__(self, table: RatingTable, only: int | None = None):
+        self.table, self.only = table, only
+        if only is None:
+            self.patterns, self.times = table.patterns()
+            return
+        first, second = table.pair_indices()
+        mine = (table.annotator[first] == only) | (table.annotator[second] == only)
+        self.first, self.second = first[mine], second[mine]
+        self.patterns, unit = _pair_patterns(table.label[self.first], table.label[self.second], len(table.labels))
+        self.times = np.bincount(unit, minlength=len(self.patterns))
+        self.items, self.holds, self.alike = _by_item(unit, table.item[self.first], len(self.patterns))
+
+    def interval(self, coefficient: Coefficient, every_rating: bool) -> Span | None:
+        """Over the items with two ratings, or over all."""
+        if self.only is None:
+            used = np.ones(len(self.patterns), dtype=bool) if every_rating else self.patterns.sum(axis=1) >= 2
+            return jackknife.interval(coefficient, self.patterns[used], self.times[used])
+        more = coefficient.parts(jackknife.one_more(self.times @ self.patterns, 2))
+        return jackknife.interval_of_parts(coefficient, self.holds @ coefficient.parts(self.patterns), self.alike, more)
+
+    @cached_property
+    def pairs(self) -> AnnotatorPairs:
+        return AnnotatorPairs(self.table, self.only)
+
+
+def _pair_patterns(one: Array, two: Array, labels: int) -> tuple[Array, Array]:
+    """(patterns of label counts, the pattern of each unit) of units with two ratings."""
+    codes, unit = np.unique(np.minimum(one, two) * labels + np.maximum(one, two), return_inverse=True)
+    eye = np.eye(labels, dtype=int)
+    return eye[codes // max(1, labels)] + eye[codes % max(1, labels)], unit
+
+
+def _by_item(unit: Array, item: Array, patterns: int) -> tuple[int, Array, Array]:
+    """The number of items; how many units of each pattern they hold (K × P), each kind of item once; how many there are
+    of each kind (K). `unit` is the pattern of each unit and `item` its item.
+    """
+    places, at = np.unique(item, return_inverse=True)
+    held = np.bincount(at * patterns + unit, minlength=len(places) * patterns).reshape(len(places), patterns)
+    return len(places), *np.unique(held, axis=0, return_counts=True)
+
+
+Compute = Callable[[Compared, LabelScale], Figures]
+Need = Callable[[Array, LabelScale], str]  # label counts of units → why the measure is not defined, or ""
+
+
+def _two_ratings(counts: Array, scale: LabelScale) -> str:
+    return "" if (counts.sum(axis=1) >= 2).any() else NO_PAIRS
+
+
+def _even(counts: Array, scale: LabelScale) -> str:
+    return UNEVEN if len(set(counts.sum(axis=1).tolist())) > 1 else ""
+
+
+def _order(counts: Array, scale: LabelScale) -> str:
+    return NO_ORDER if scale.places is None else ""
+
+
+def _numbers(counts: Array, scale: LabelScale) -> str:
+    return NO_NUMBERS if scale.values is None else ""
+
+
+def _two_labels(counts: Array, scale: LabelScale) -> str:
+    return ONE_LABEL if (counts.sum(axis=0) > 0).sum() < 2 else ""
+
+
+def _two_compared(counts: Array, scale: LabelScale) -> str:
+    return _two_labels(counts[counts.sum(axis=1) >= 2], scale)
+
+
+def _of_counts(
+    coefficient: Callable[[LabelScale], Coefficient], *needs: Need,
+    of_pairs: bool = False, on_scale: bool = False, every_rating: bool = False,
+) -> Compute:  # fmt: skip
+    """A coefficient of label counts. Its n counts units with two ratings, or pairs of ratings (`of_pairs`); `on_scale`,
+    only ratings with labels that are on the scale. Its interval is over the items with two ratings, or over all.
+    """
+
+    def compute(found: Compared, scale: LabelScale) -> Figures:
+        counts, times, left_out = found.patterns, found.times, ""
+        if on_scale and scale.kept is not None:
+            counts = counts[:, scale.kept]
+            left_out = LEFT_OUT.format(int(times @ (found.patterns.sum(axis=1) - counts.sum(axis=1))))
+        sizes = counts.sum(axis=1)
+        n = int(times @ (sizes * (sizes - 1) // 2 if of_pairs else sizes >= 2))
+        for need in (_two_ratings, *needs):
+            if why := need(counts, scale):
+                return figure(None, None, n, why)
+        one = coefficient(scale)
+        span = found.interval(one, every_rating)
+        note = "; ".join(filter(None, ("" if span else FEW_ITEMS, left_out)))
+        return figure(one.value(found.patterns, times), span, n, note)
+
+    return compute
+
+
+def _mean_of_pairs(found: Compared, scale: LabelScale) -> Figures:
+    return found.pairs.mean()
+
+
+def _mean_tau(found: Compared, scale: LabelScale) -> Figures:
+    return pairwise_kappa.mean_tau(found.table, found.only)
+
+
+def _ordinal(scale: LabelScale) -> Coefficient:
+    return coefficients.alpha(partial(_ordinal_distances, places=np.asarray(scale.places)), scale.kept)
+
+
+def _ordinal_distances(totals: Array, places: Array) -> Array:
+    """Ordinal distances of labels whose columns are in another order; unused steps between them add nothing."""
+    by_place = np.argsort(places)
+    rank = np.argsort(by_place)
+    return coefficients.ordinal(totals[:, by_place])[:, rank[:, None], rank[None, :]]
+
+
+def _interval(scale: LabelScale) -> Coefficient:
+    return coefficients.alpha(coefficients.interval(np.asarray(scale.values)), scale.kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of agreement.
+
+    `key` names it in JSON, files and addresses, `name` on pages, `head` in the head of a column. `unit` is what its n
+    counts (one of them), `definition` says in a report what it is, for those who know the field, and `sources` are the
+    papers with the formula. `levels` are those of labels on which it is computed, `overview` those on which the study
+    page and releases have it too. `interval` is the method of its 95 % interval in words. `of_choices`: it depends on
+    how many labels could be chosen. Of a mean over pairs of annotators, `pair_name` and `pair_head` are those of what
+    each pair has.
+    """
+
+    key: str
+    name: str
+    head: str
+    unit: str
+    definition: str
+    sources: tuple[str, ...]
+    compute: Compute
+    levels: Sequence[str] = (NOMINAL,)
+    overview: Sequence[str] = ()
+    interval: str = INTERVAL_METHOD
+    of_choices: bool = False
+    pair_name: str = ""
+    pair_head: str = ""
+
+
+_COHEN = (
+    "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), "
+    "37–46."
+)
+_WEIGHTED = (
+    "Cohen, J. (1968). Weighted kappa: Nominal scale agreement with provision for scaled disagreement or partial "
+    "credit. Psychological Bulletin 70(4), 213–220."
+)
+_KENDALL = "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239–251."
+_KRIPPENDORFF = "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania."
+
+MEASURES = (
+    Measure(
+        key="percent",
+        name="percent agreement",
+        head="percent agreement",
+        unit=JUDGMENT_PAIRS,
+        definition="the share of pairs of judgments on the same task that have the same label",
+        sources=(),
+        compute=_of_counts(lambda scale: coefficients.percent, of_pairs=True),
+        levels=LABELS,
+        overview=LABELS,
+    ),
+    Measure(
+        key="cohen_mean",
+        name="Cohen’s κ, mean of pairs",
+        head="mean κ",
+        unit=ANNOTATOR_PAIRS,
+        definition="for each pair of annotators, over the tasks that both judged; the mean is unweighted, over the "
+        "pairs whose κ is defined. With few shared tasks κ tends to be too low: use α",
+        sources=(_COHEN,),
+        compute=_mean_of_pairs,
+        overview=(NOMINAL,),
+        pair_name="Cohen’s κ",
+        pair_head="κ",
+    ),
+    Measure(
+        key="weighted_cohen_mean",
+        name="Cohen’s κ with quadratic weights, mean of pairs",
+        head="mean weighted κ",
+        unit=ANNOTATOR_PAIRS,
+        definition="Cohen’s κ of answers on a scale, in which answers far apart weigh more; those off the scale are "
+        "left out",
+        sources=(_WEIGHTED,),
+        compute=_mean_of_pairs,
+        levels=(ORDINAL, INTERVAL),
+        overview=(ORDINAL, INTERVAL),
+        pair_name="Cohen’s κ with quadratic weights",
+        pair_head="weighted κ",
+    ),
+    Measure(
+        key="fleiss",
+        name="Fleiss’ κ",
+        head="Fleiss’ κ",
+        unit=ITEMS,
+        definition="defined only if every task has the same number of judgments",
+        sources=(
+            "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76(5), "
+            "378–382.",
+        ),
+        compute=_of_counts(lambda scale: coefficients.fleiss, _even, _two_compared),
+    ),
+    Measure(
+        key="alpha_nominal",
+        name="Krippendorff’s α, nominal",
+        head="α",
+        unit=ITEMS,
+        definition="over the tasks with two or more judgments, gaps allowed",
+        sources=(_KRIPPENDORFF,),
+        compute=_of_counts(lambda scale: coefficients.alpha_nominal, _two_compared),
+        overview=(NOMINAL,),
+    ),
+    Measure(
+        key="alpha_ordinal",
+        name="Krippendorff’s α, ordinal",
+        head="α ordinal",
+        unit=ITEMS,
+        definition="the same of labels with an order: answers on a scale, or numbers",
+        sources=(_KRIPPENDORFF,),
+        compute=_of_counts(_ordinal, _order, _two_compared, on_scale=True),
+        levels=(NOMINAL, ORDINAL),
+        overview=(ORDINAL,),
+    ),
+    Measure(
+        key="alpha_interval",
+        name="Krippendorff’s α, interval",
+        head="α interval",
+        unit=ITEMS,
+        definition="the same of labels that are numbers, by their differences",
+        sources=(_KRIPPENDORFF,),
+        compute=_of_counts(_interval, _numbers, _two_compared, on_scale=True),
+        levels=(NOMINAL, INTERVAL),
+        overview=(INTERVAL,),
+    ),
+    Measure(
+        key="ac1",
+        name="Gwet’s AC1",
+        head="AC1",
+        unit=ITEMS,
+        definition="agreement beyond that of random labels on hard tasks, of all labels that annotators could choose; "
+        "stable when one label is rare or frequent",
+        sources=(
+            "Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high agreement. "
+            "British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
+        ),
+        compute=_of_counts(lambda scale: coefficients.ac1(scale.choices), _two_labels, every_rating=True),
+        of_choices=True,
+    ),
+    Measure(
+        key="tau_b_mean",
+        name="Kendall’s τ-b, mean of pairs of annotators",
+        head="τ-b by annotators",
+        unit=ANNOTATOR_PAIRS,
+        definition="for each pair of annotators the mean over their rankings of the same tasks; the mean of the pairs "
+        "is unweighted",
+        sources=(_KENDALL,),
+        compute=_mean_of_pairs,
+        levels=(RANK,),
+        overview=(RANK,),
+        pair_name="Kendall’s τ-b",
+        pair_head="τ-b",
+    ),
+    Measure(
+        key="tau_b",
+        name="Kendall’s τ-b, mean of pairs of rankings",
+        head="τ-b",
+        unit=RANKING_PAIRS,
+        definition="the mean over the pairs of rankings of one task",
+        sources=(_KENDALL,),
+        compute=_mean_tau,
+        levels=(RANK,),
+        overview=(RANK,),
+    ),
+)
+INTERVAL_METHODS = "; ".join(dict.fromkeys(measure.interval for measure in MEASURES))
+BY_KEY: Mapping[str, Measure] = MappingProxyType({measure.key: measure for measure in MEASURES})
+
+
+def measures_on(level: str) -> list[Measure]:
+    """Those that are computed on labels of that level."""
+    return [measure for measure in MEASURES if level in measure.levels]
+
+
+def overview_on(level: str) -> list[Measure]:
+    """Those of them that the study page and releases have too: percent agreement, the mean of pairs, and the chief one
+    at the end.
+    """
+    return [measure for measure in MEASURES if level in measure.overview]
+
+
+def chief_on(level: str) -> Measure:
+    """The one that is shown where there is room for one."""
+    return overview_on(level)[-1]
+
+
+def mean_of_pairs_on(level: str) -> Measure:
+    """The mean of what is computed for each pair of annotators."""
+    return next(measure for measure in overview_on(level) if measure.pair_name)
+
+
+def measured(found: Compared, scale: LabelScale, measures: Sequence[Measure]) -> Figures:
+    """Key → figure, of each of the measures."""
+    return {measure.key: measure.compute(found, scale) for measure in measures}
+
+
+def measured_row(found: Compared, scale: LabelScale) -> Figures:
+    """JSON-able: counts and every measure of the table, or of an annotator against the others."""
+    table = found.table
+    if found.only is None:
+        sizes = len(table.items), len(np.unique(table.annotator)), len(table.item)
+    else:
+        people = np.union1d(table.annotator[found.first], table.annotator[found.second])
+        sizes = found.items, len(people), found.items + len(found.first)
+    return {
+        **dict(zip(COUNTS, sizes, strict=True)),
+        "measures": measured(found, scale, measures_on(table.scale.level)),
+    }
+
+
+COUNTS = ("n_items", "n_annotators", "n_ratings")  # of a row
+
+
+def units_in_words(measure: Measure, n: int, unit: str = "") -> str:
+    """What n counts: “pairs of judgments”. `unit` is what an item is, if it is a statement or a word."""
+    first, *rest = (unit or measure.unit).split() if measure.unit == ITEMS else measure.unit.split()
+    of = f" of {unit}s" if unit and measure.unit != ITEMS else ""
+    return " ".join([first if n == 1 else f"{first}s", *rest]) + of
+
+
+def describe_measures() -> str:
+    """Keys and names of all, by the level of labels on which they are computed."""
+    keys = {level: ", ".join(f"`{one.key}` ({one.name})" for one in measures_on(level)) for level in LABELS}
+    return "; ".join([keys.pop(NOMINAL), *(f"of {level} answers {names}" for level, names in keys.items())])
+
+
+def counts_in_words() -> str:
+    """What n counts, with the measures of labels without order."""
+    names: dict[str, list[str]] = {}
+    for one in measures_on(NOMINAL):
+        names.setdefault(units_in_words(one, 2), []).append(one.name)
+    return "; ".join(f"{units} ({', '.join(of)})" for units, of in names.items())
