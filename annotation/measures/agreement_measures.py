@@ -104,6 +104,10 @@ def _two_labels(counts: Array, scale: LabelScale) -> str:
     return ONE_LABEL if (counts.sum(axis=0) > 0).sum() < 2 else ""
 
 
+def _two_choices(counts: Array, scale: LabelScale) -> str:
+    return ONE_LABEL if scale.choices < 2 else ""
+
+
 def _two_compared(counts: Array, scale: LabelScale) -> str:
     return _two_labels(counts[counts.sum(axis=1) >= 2], scale)
 
@@ -290,6 +294,22 @@ MEASURES = (
             "British Journal of Mathematical and Statistical Psychology 61(1), 29–48.",
         ),
         compute=_of_counts(lambda scale: coefficients.ac1(scale.choices), _two_labels, every_rating=True),
+        of_choices=True,
+    ),
+    Measure(
+        key="bennett",
+        name="Bennett’s S",
+        head="S",
+        unit=ITEMS,
+        definition="agreement beyond that of labels drawn evenly from all that annotators could choose; it does not "
+        "depend on how often each label was given",
+        sources=(
+            "Bennett, E. M., Alpert, R., Goldstein, A. C. (1954). Communications through limited-response questioning. "
+            "Public Opinion Quarterly 18(3), 303–308.",
+            "Brennan, R. L., Prediger, D. J. (1981). Coefficient kappa: Some uses, misuses, and alternatives. "
+            "Educational and Psychological Measurement 41(3), 687–699.",
+        ),
+        compute=_of_counts(lambda scale: coefficients.bennett(scale.choices), _two_choices),
         of_choices=True,
     ),
     Measure(

@@ -80,6 +80,19 @@ def ac1(choices: int = 0) -> Coefficient:
     return _beyond_chance(chance)
 
 
+def bennett(choices: int) -> Coefficient:
+    """Bennett, Alpert and Goldstein (1954), for several annotators Brennan and Prediger (1981): chance is that of
+    labels drawn evenly from so many `choices`, two or more.
+    """
+    chance = 1 / choices
+
+    def of(sums: Array) -> Array:
+        found: Array = (_ratio(sums[:, 0], sums[:, 1]) - chance) / (1 - chance)
+        return found
+
+    return Coefficient(lambda counts: _item_parts(counts)[:, :2], of, least=-chance / (1 - chance))
+
+
 def _alpha_parts(counts: Array) -> Array:
     size = counts.sum(axis=1, keepdims=True)
     counts = np.where(size >= 2, counts, 0)

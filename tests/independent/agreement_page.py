@@ -92,6 +92,7 @@ def part(rows: pd.DataFrame, labels: list[str]) -> dict:
     found = {
         "percent": over(pairable, percent), "fleiss": over(pairable, fleiss) if even(counts) else None,
         "alpha_nominal": over(pairable, alpha), "ac1": over(counts, ac1),
+        "bennett": over(pairable, bennett),
         "cohen_mean": agreeing.cohen(several),
     }  # fmt: skip
     sizes = {"n_items": len(items), "n_annotators": rows.who.nunique(), "n_ratings": len(rows)}
@@ -120,8 +121,13 @@ def over(counts: list[tuple], measure) -> tuple | None:
         counts = [(*row, 0) for row in counts]
     else:
         more.pop()
-    least = 0.0 if measure is percent else -1.0
-    return value, *agreeing.interval(counts, lambda rows: measure(np.array(rows)), tuple(more), least)
+    return value, *agreeing.interval(
+        counts, lambda rows: measure(np.array(rows)), tuple(more), least_of(measure, len(counts[0]))
+    )
+
+
+def least_of(measure, labels: int) -> float:
+    return {percent: 0.0, bennett: -1 / max(1, labels - 1)}.get(measure, -1.0)
 
 
 def percent(counts: np.ndarray, exact: bool = False) -> float | None:
@@ -147,6 +153,15 @@ def alpha(counts: np.ndarray, exact: bool = False) -> float | None:
     return 1 - (totals.sum() - 1) * apart / (totals.sum() ** 2 - (totals**2).sum())
 
 
+def bennett(counts: np.ndarray, exact: bool = False) -> float | None:
+    """(q P − 1) / (q − 1), with P the mean over items of the share of pairs that agree, and q labels."""
+    shares = [
+        np.mean([a == b for a, b in itertools.combinations(np.repeat(np.arange(len(row)), row), 2)]) for row in counts
+    ]
+    q = counts.shape[1]
+    return None if q < 2 or not shares else (q * np.mean(shares) - 1) / (q - 1)
+
+
 def ac1(counts: np.ndarray, exact: bool = False) -> float | None:
     sizes = counts.sum(axis=1)
     several = sizes > 1
@@ -164,7 +179,7 @@ def against(rows: pd.DataFrame, who: int, labels: list[str]) -> dict:
     several = [given for given in by_item(theirs).values() if len(given) > 1]
     units = [[tuple(sorted([dict(given)[who], label])) for other, label in given if other != who] for given in several]
     flat = [unit for of in units for unit in of]
-    measures = {"percent": percent, "fleiss": fleiss, "alpha_nominal": alpha, "ac1": ac1}
+    measures = {"percent": percent, "fleiss": fleiss, "alpha_nominal": alpha, "ac1": ac1, "bennett": bennett}
     found = {name: unit_span(units, flat, measure, labels) for name, measure in measures.items()}
     people = {other for given in several for other, _ in given}
     sizes = {"n_items": len(several), "n_annotators": len(people), "n_ratings": len(several) + len(flat)}
@@ -185,5 +200,5 @@ def unit_span(units: list[list], flat: list[tuple], measure, labels: list[str]) 
         rows = [counts[unit] for item in items for unit in item]
         return measure(np.array(rows)) if rows else None
 
-    least = 0.0 if measure is percent else -1.0
+    least = least_of(measure, len(labels))
     return value, *agreeing.interval([tuple(sorted(item)) for item in units], of, more, least)
