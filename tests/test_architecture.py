@@ -90,3 +90,9 @@ def test_the_product_does_not_grow():
     """`python -m bench.size` says how each is counted."""
     sizes = size.table(ROOT)
     assert {name: sizes[name] for name, most in CEILINGS.items() if sizes[name] > most} == {}
+
+
+def test_advisory_locks_are_taken_through_one_module():
+    files = [path for room in ("annotation", "benchmarks", "config", "workers") for path in (ROOT / room).rglob("*.py")]
+    named = {str(path.relative_to(ROOT)) for path in files if re.search(r"pg_\w*advisory", path.read_text())}
+    assert named == {"benchmarks/locks.py"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.jobs import jobs
+from benchmarks import locks
 
 
 class Busy(ValueError):
@@ -19,7 +19,7 @@ def appearing(out: Path) -> Iterator[Path]:
     Leftovers of a killed process are removed first: only the holder of this lock writes there.
     """
     part, old = out.with_name(f".{out.name}.part"), out.with_name(f".{out.name}.old")
-    with jobs.alone(f"writes {out}") as mine:
+    with locks.alone(f"writes {out}") as mine:
         if not mine:
             raise Busy(f"Another process is writing to {out}. Wait until it is done, or name another folder.")
         _clear(out, part, old)

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from annotation.models import Reckoning, Stage, Study
 from annotation.sql import fetch
+from benchmarks import locks
 from benchmarks.exports import source_layout
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
@@ -47,7 +48,6 @@ WHERE study.id = ANY(%(studies)s) AND %(small)s < greatest(
   (SELECT count(*) FROM (
      SELECT FROM benchmarks_item WHERE benchmark_id = study.benchmark_id ORDER BY position LIMIT %(small)s + 1) items))
 """
-LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
 
 # Freshness
@@ -244,7 +244,7 @@ def _newest_job(params: dict) -> Job | None:
 def _queue(stage: Stage, params: dict, by: str) -> Job:
     """Simultaneous requests share one job. Finished jobs have nothing left to tell."""
     with transaction.atomic():
-        fetch(LOCK, name=f"reckon {params}")
+        locks.wait_for(f"reckon {params}")
         there = _newest_job(params)
         if there and there.state in UNDER_WAY:
             return there

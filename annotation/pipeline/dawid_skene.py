@@ -12,7 +12,7 @@ does not enter the estimate.
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import islice
 
 from django.db import transaction
@@ -24,7 +24,7 @@ from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState,
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
-from benchmarks import audit
+from benchmarks import audit, locks
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, silent
 from benchmarks.models import Job, JobState
@@ -33,8 +33,6 @@ from benchmarks.transactions import anew
 KIND = "estimate"
 BATCH = 200  # tasks decided per transaction
 
-LOCK = "SELECT pg_advisory_lock(hashtextextended(%(name)s, 0))"
-UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%(name)s, 0))"
 
 CountedAnswers = dict[
     int, list[tuple[int, int, Answer]]
@@ -57,18 +55,9 @@ def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
     return summary
 
 
-@contextmanager
-def _in_turn(stage: Stage) -> Iterator[None]:
+def _in_turn(stage: Stage) -> AbstractContextManager[None]:
     """Run estimates of a stage one after the other, so that outcomes never mix two estimates."""
-    name = f"{KIND} {audit.named(stage)}"
-    with jobs.session().cursor() as cursor:
-        cursor.execute(LOCK, {"name": name})
-    try:
-        yield
-    finally:
-        if jobs.session().is_usable():  # a lost connection has released the lock
-            with jobs.session().cursor() as cursor:
-                cursor.execute(UNLOCK, {"name": name})
+    return locks.held(f"{KIND} {audit.named(stage)}")
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:

@@ -18,7 +18,7 @@ from annotation.pipeline.task_creation import NewTask
 from annotation.protocols.base import TaskSpec, UnsuitableItem
 from annotation.protocols.registry import protocol_named
 from annotation.sql import columns, fetch, instances
-from benchmarks import audit, queries
+from benchmarks import audit, locks, queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
 from benchmarks.transactions import anew
@@ -61,16 +61,14 @@ SELECT {columns(Task, "task")} FROM annotation_task task
 WHERE stage_id = %(stage)s AND item_id = %(item)s ORDER BY round
 """
 
-# Two tasks of one item may settle at once: the second transaction must see the first one's outcome.
-LOCK_ITEM = "SELECT pg_advisory_xact_lock(%(stage)s::int, %(item)s::int)"
-
 
 def follow_outcome(stage: Stage, item: int) -> None:
     """Bring the stages that take from this one in line with its present result for the item."""
     takers = [taker for row in fetch(TAKERS, stage=stage.pk) for taker in instances(row, Stage)]
     if not takers:
         return
-    fetch(LOCK_ITEM, stage=stage.pk, item=item)
+    # Two tasks of one item may settle at once: the second transaction must see the first one's outcome.
+    locks.wait_for(f"stage {stage.pk}, item {item}")
     found = results(stage, [item]).get(item)
     for taker in takers:
         taker.source = stage

@@ -8,11 +8,8 @@ from django.db.models import Max
 
 from annotation.models import ProtocolVersion
 from annotation.protocols.reading import read_protocol
-from annotation.sql import fetch
-from benchmarks import audit
+from benchmarks import audit, locks
 from benchmarks.formats.base import ProblemLog
-
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 
 
 def digest_of(text: str) -> str:
@@ -32,7 +29,7 @@ def publish(*, text: str, by: str, user: User | None = None, log: ProblemLog | N
     """
     file = read_protocol(text, "protocol", ProblemLog() if log is None else log)
     digest = digest_of(text)
-    fetch(_LOCK, name=f"protocol {file.name}")
+    locks.wait_for(f"protocol {file.name}")
     if there := ProtocolVersion.objects.filter(sha256=digest).first():
         return there
     earlier = ProtocolVersion.objects.filter(name=file.name)

@@ -19,15 +19,13 @@ from annotation.models import Release, Study
 from annotation.releases import build, splitting
 from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.plan import Plan
-from annotation.sql import fetch
-from benchmarks import audit
+from benchmarks import audit, locks
 from benchmarks.jobs import jobs
 from benchmarks.models import Job, JobState
 from benchmarks.storage.files import kept
 from benchmarks.training.released import ReleasedSplit
 
 KIND = "release"
-LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0))"
 OVER = {JobState.FAILED, JobState.CANCELLED}
 
 
@@ -43,7 +41,7 @@ def freeze(*, study: Study, plan: Plan, by: str, created_by=None, foreground: bo
     """A release to be made, with its job: send that with `jobs.jobs.dispatch`. Raises CannotFreeze."""
     try:
         with transaction.atomic():
-            fetch(LOCK, name=f"release {plan.name}")  # two studies may ask for the name at once
+            locks.wait_for(f"release {plan.name}")  # two studies may ask for the name at once
             _check_plan(study, plan)
             job = _queue(study, plan.title, by, created_by, foreground)
             named = {"name": plan.name, "version": plan.version, "plan": plan.as_json()}

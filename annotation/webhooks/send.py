@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 from annotation.models import Delivery, DeliveryState, Webhook
 from annotation.webhooks.connection import Connection, Unreachable
 from annotation.webhooks.signing import signed_headers
-from benchmarks.jobs import jobs
+from benchmarks import locks
 
 TRIES = 17  # of an event: for about a day
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 4 * 3600.0  # seconds
@@ -85,7 +85,7 @@ def send_waiting(webhook: int) -> int:
     One process at a time.
     """
     sent, end = 0, time.monotonic() + SLICE
-    with jobs.alone(f"webhook:{webhook}") as mine, Connection() as receiver:
+    with locks.alone(f"webhook:{webhook}") as mine, Connection() as receiver:
         while mine and time.monotonic() < end:
             delivery = next_delivery(webhook)
             if delivery is None or not _send(delivery, receiver):

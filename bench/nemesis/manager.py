@@ -164,7 +164,7 @@ def order_until_told(study, rng: Random, every: float, folder: Path) -> None:
 def over(job) -> bool:
     """Whether the job has ended and its process has cleared up after it: the process holds the lock until then."""
     from benchmarks.audit import named
-    from benchmarks.jobs.jobs import alone
+    from benchmarks.locks import alone
 
     if not job.finished_at:  # holding its lock would keep a worker from running it
         return False

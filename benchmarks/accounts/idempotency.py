@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db import connection
 from django.db.models.functions import Now
 
+from benchmarks import locks
 from benchmarks.models import IdempotencyKey
 
 KEPT = timedelta(days=7)
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
 class OtherRequest(ValueError):
@@ -27,8 +26,7 @@ def stored_answer(*, user, key: str, fingerprint: str) -> IdempotencyKey | None:
 
     Call it first in the transaction of the effect: another request with the key waits here until this one has ended.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [f"idempotency {user.pk} {key}"])
+    locks.wait_for(f"idempotency {user.pk} {key}")
     found = IdempotencyKey.objects.filter(user=user, key=key).first()
     if found and found.fingerprint != fingerprint:
         raise OtherRequest

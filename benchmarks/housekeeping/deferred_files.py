@@ -13,8 +13,8 @@ from pathlib import Path
 
 from django.db import transaction
 
+from benchmarks import locks
 from benchmarks.imports import staging
-from benchmarks.jobs import jobs
 from benchmarks.models import Event, Image
 from benchmarks.storage.files import kept
 
@@ -84,7 +84,7 @@ def deferred_files() -> Iterator[DeferredFiles]:
     """Wrap a transaction and its noted changes: files follow if it commits, and stay as they were otherwise."""
     finish_dead()
     one = DeferredFiles(secrets.token_hex(8))
-    with jobs.alone(f"{PREFIX}{one.id}"):
+    with locks.alone(f"{PREFIX}{one.id}"):
         try:
             yield one
         finally:
@@ -96,7 +96,7 @@ def finish_dead() -> int:
     finished = 0
     for name in kept.folders("staging"):
         if name.startswith(PREFIX):
-            with jobs.alone(name) as dead:
+            with locks.alone(name) as dead:
                 if dead:
                     DeferredFiles(name.removeprefix(PREFIX)).finish()
                     finished += 1

@@ -17,9 +17,9 @@ from django.db import transaction
 from django.db.models import CharField, Q, QuerySet
 from django.db.models.functions import MD5, Cast
 
+from benchmarks import locks
 from benchmarks.imports import staging
 from benchmarks.imports.images import THREADS
-from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Item, ItemImage
 from benchmarks.storage.files import kept
 from workers import images
@@ -35,7 +35,7 @@ def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
 
 def make_missing_everywhere() -> None:
     """Make what a version without frames or a killed import left out. Does nothing while another worker is at it."""
-    with jobs.alone("frames") as mine:
+    with locks.alone("frames") as mine:
         for benchmark in Benchmark.objects.order_by("pk") if mine else ():
             make_missing(benchmark)
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
-from benchmarks.jobs import jobs
+from benchmarks import locks
 from benchmarks.models import Image
 from benchmarks.storage.files import kept
 from workers.images import Rendered
@@ -85,33 +85,22 @@ def journalled(line: str) -> Image:
 
 def serial() -> None:
     """Take the lock under which image files move, until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [SERIAL])
+    locks.wait_for(SERIAL)
 
 
 class InUse(Exception):
     """Images cannot be deleted now; the message says why."""
 
 
-@contextlib.contextmanager
-def images_stay() -> Iterator[None]:
+def images_stay() -> contextlib.AbstractContextManager[None]:
     """Keep stored images from being deleted, so that an import can rely on those it has seen."""
-    with jobs.session().cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock_shared(hashtextextended(%s, 0))", [STAY])
-    try:
-        yield
-    finally:
-        if jobs.session().is_usable():
-            with jobs.session().cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock_shared(hashtextextended(%s, 0))", [STAY])
+    return locks.held(STAY, shared=True)
 
 
 def images_go() -> None:
     """Until this transaction ends, nobody may rely on stored images. Raises InUse if someone does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [STAY])
-        if not cursor.fetchone()[0]:
-            raise InUse("An import or a backup that may need these images is running. Try again when it has finished.")
+    if not locks.try_to_take(STAY):
+        raise InUse("An import or a backup that may need these images is running. Try again when it has finished.")
 
 
 def remove_unnamed(moved: list[Image]) -> None:
@@ -129,7 +118,7 @@ def sweep_staging() -> int:
     here = [path.name for path in Path(settings.MEDIA_ROOT, "staging").glob("[0-9]*")]
     for name in sorted({*here, *kept.folders("staging")}):
         if name.isdecimal():
-            with jobs.alone(f"job:{name}") as dead:
+            with locks.alone(f"job:{name}") as dead:
                 if dead:
                     Staging(int(name)).clear()
                     swept += 1

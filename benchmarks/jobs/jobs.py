@@ -6,7 +6,6 @@ can take it knows that the job's process is gone, and two runs of a job exclude 
 
 import errno
 import logging
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,13 +15,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from celery import Task
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from benchmarks import audit
+from benchmarks import audit, locks
 from benchmarks.jobs import room
 from benchmarks.models import JOB_MOVES, Event, Job, JobState
 from benchmarks.records import Problem, ProblemKinds, Refused
@@ -35,7 +32,6 @@ RESEND = timedelta(seconds=30)  # the broker may have lost a job that has waited
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT}
 SQL_DISK_FULL = "53100"
 RUNNERS: dict[str, Task] = {}  # kind of job -> the Celery task that runs it
-_mine = threading.local()  # `names`: locks held by this thread's session
 log = logging.getLogger(__name__)
 Tell = Callable[[int, int], None]  # called with the phase, the amount done and the total
 
@@ -117,7 +113,7 @@ def fail_job(
 
 def cancel_job(*, job: Job, by: str) -> Job:
     """Cancel a job at once if no process is running it; otherwise it stops at its next step."""
-    with alone(audit.named(job)) as idle, transaction.atomic():
+    with locks.alone(audit.named(job)) as idle, transaction.atomic():
         Job.objects.select_for_update(no_key=True).get(pk=job.pk)
         job.refresh_from_db()
         if job.state == JobState.QUEUED or (idle and job.state == JobState.RUNNING):
@@ -219,34 +215,6 @@ def aside(progress: Progress) -> Iterator[ProgressAside]:
             thread.submit(connections.close_all).result()
 
 
-def session() -> BaseDatabaseWrapper:
-    """The connection whose session holds locks from one transaction to the next: behind a pooler, a direct one."""
-    return connections[settings.SESSION_DATABASE]
-
-
-@contextmanager
-def alone(name: str) -> Iterator[bool]:
-    """Hold the advisory lock of that name; yields False if another session holds it, or this one already does.
-
-    PostgreSQL would grant a session its own lock a second time.
-    """
-    mine = _mine.__dict__.setdefault("names", set())
-    if name in mine:
-        yield False
-        return
-    with session().cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
-        taken = cursor.fetchone()[0]
-    mine |= {name} if taken else set()
-    try:
-        yield taken
-    finally:
-        mine.discard(name)
-        if taken and session().is_usable():  # a lost connection has released its locks
-            with session().cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
-
-
 def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Callable | None = None) -> Job:
     """Take a job through its states around `work(job, progress)`, which ends with `finish_job` in its transaction.
 
@@ -254,7 +222,7 @@ def run(*, job_id: int, by: str, work: Callable[[Job, Progress], None], tell: Ca
     connection is lost, the job stays as it is, and `revive_jobs` restarts it.
     """
     job = Job.objects.get(pk=job_id)
-    with alone(audit.named(job)) as mine:
+    with locks.alone(audit.named(job)) as mine:
         job.refresh_from_db()
         if not mine or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return job
@@ -323,7 +291,7 @@ def revive_jobs(*, by: str, resend: timedelta = timedelta()) -> list[Job]:
 
 def revive_job(*, job: Job, by: str) -> bool:
     """Resend the job if no process is running it; returns whether it was sent."""
-    with alone(audit.named(job)) as dead:
+    with locks.alone(audit.named(job)) as dead:
         job.refresh_from_db()
         if not dead or job.kind not in RUNNERS or job.state not in {JobState.QUEUED, JobState.RUNNING}:
             return False

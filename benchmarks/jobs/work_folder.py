@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from benchmarks.jobs import jobs
+from benchmarks import locks
 from benchmarks.models import Job, JobState
 from benchmarks.storage.files import kept
 
@@ -61,7 +61,7 @@ def sweep() -> int:
     found = {path.name for path in (Path(settings.VAR) / "work").glob("[0-9]*")}
     found |= {name.removeprefix(PREFIX) for name in kept.folders("staging") if name.startswith(PREFIX)}
     for job_id in sorted(found):
-        with jobs.alone(f"job:{job_id}") as dead:
+        with locks.alone(f"job:{job_id}") as dead:
             if dead:
                 clear(int(job_id))
                 swept += 1

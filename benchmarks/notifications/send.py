@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.jobs import jobs
+from benchmarks import locks
 from benchmarks.models import Notification, Subscription
 from benchmarks.notifications.kinds import KINDS, Message, link, offered
 
@@ -27,7 +27,7 @@ def send_all() -> int:
     """Send everything that is due; returns how many messages. One process at a time."""
     if not offered():
         return 0
-    with jobs.alone("notifications") as mine:
+    with locks.alone("notifications") as mine:
         wanted = Subscription.objects.filter(user__is_active=True, user__is_staff=True, kind__in=KINDS)
         found = wanted.exclude(user__email="").select_related("user") if mine else ()
         return sum(_send_kind(subscription) for subscription in found)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation import tasks
 from annotation.figures import cache
 from annotation.models import Reckoning, Stage
-from benchmarks import audit
+from benchmarks import audit, locks
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell
 from benchmarks.models import Event, Job
@@ -243,7 +243,7 @@ def test_what_a_dead_worker_left_is_sent_again(everything_is_large, monkeypatch)
 def test_a_living_worker_is_left_alone(everything_is_large, aside):
     stage = studies.stage(items=3)
     job = look(stage).job
-    holding = jobs.alone(audit.named(job))
+    holding = locks.alone(audit.named(job))
     aside.submit(holding.__enter__).result()
     jobs.start_job(job=job, by="worker")
     assert look(stage).job.state == "running"

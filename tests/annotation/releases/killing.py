@@ -14,7 +14,7 @@ from annotation.models import Release, Study
 from annotation.releases import build
 from annotation.releases import lifecycle as release_lifecycle
 from annotation.releases.plan import Plan
-from benchmarks.jobs import jobs
+from benchmarks import locks
 from benchmarks.models import Job
 
 RUN = {"export": tasks.run_export, "release": tasks.run_release}
@@ -53,7 +53,7 @@ def undisturbed(job: Job) -> str:
 def wait_until_dead(job: Job) -> None:
     """PostgreSQL lets go of a killed process's lock when it finds the connection closed."""
     for _ in range(100):
-        with jobs.alone(f"job:{job.pk}") as dead:
+        with locks.alone(f"job:{job.pk}") as dead:
             if dead:
                 return
         time.sleep(0.1)

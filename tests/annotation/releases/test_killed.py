@@ -11,7 +11,7 @@ from annotation import tasks as study_tasks
 from annotation.exports.atomic_folder import appearing
 from annotation.exports.export import CannotExport, export_split
 from annotation.models import Study
-from benchmarks import tasks
+from benchmarks import locks, tasks
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job, JobState
 from config import processes
@@ -90,7 +90,7 @@ def test_a_job_that_runs_keeps_its_place_when_another_worker_starts(tmp_path):
     job = queued(studies.study(items=1), "export")
     place = work_folder.place_of(job.pk)
     place.mkdir(parents=True)
-    with jobs.alone(f"job:{job.pk}"):
+    with locks.alone(f"job:{job.pk}"):
         swept = in_another_session(work_folder.sweep)
         assert (swept, place.exists()) == (0, True)
     assert (in_another_session(work_folder.sweep), place.exists()) == (1, False)

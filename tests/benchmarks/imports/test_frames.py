@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 from PIL import Image as Drawing
 
+from benchmarks import locks
 from benchmarks.housekeeping.delete import delete_benchmark
 from benchmarks.imports import frames
-from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Image, ItemImage, JobState
 from tests.builders import imports
 
@@ -49,7 +49,7 @@ def test_what_a_killed_import_or_an_earlier_version_left_is_made_later(cups, med
     before = framed_files(media)
     for path in list(before)[:4]:
         (media / path).unlink()
-    with jobs.alone("frames"):  # as if by another worker
+    with locks.alone("frames"):  # as if by another worker
         frames.make_missing_everywhere()
     assert len(framed_files(media)) == 2
     frames.make_missing_everywhere()

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 from django.urls import reverse
 
-from benchmarks import queries, tasks
+from benchmarks import locks, queries, tasks
 from benchmarks.imports import run as run_import
 from benchmarks.imports import staging
 from benchmarks.imports import store as imports_store
@@ -450,7 +450,7 @@ class TestProcesses:
             seen.append(jobs.revive_jobs(by="worker"))
             connections.close_all()
 
-        with jobs.alone(f"job:{job.pk}"):
+        with locks.alone(f"job:{job.pk}"):
             thread = threading.Thread(target=second)
             thread.start()
             thread.join()

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.urls import reverse
 
+from benchmarks import locks
 from benchmarks.audit import named
 from benchmarks.jobs import jobs, uploads
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Job, JobState
@@ -279,7 +280,7 @@ def test_the_rate_is_that_of_the_last_fifth_of_a_phase(staff, monkeypatch):
 
 def test_cancel_by_a_button(client, staff):
     job = running()
-    with jobs.alone(named(job)):  # as the process that is at it
+    with locks.alone(named(job)):  # as the process that is at it
         client.post(reverse("job-cancel", args=[job.pk]))
     job.refresh_from_db()
     assert job.cancel_asked and job.state == JobState.RUNNING
