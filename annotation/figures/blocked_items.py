@@ -15,6 +15,7 @@ from annotation.figures import cache
 from annotation.measures.funnel import waits_for
 from annotation.models import Stage, StageState
 from annotation.models.choices import BATCHED
+from annotation.pipeline.item_results import LABEL
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.sql import fetch
 from annotation.studies import reopening
@@ -136,15 +137,12 @@ stuck AS (
   FROM task JOIN asked ON asked.id = task.id LEFT JOIN had ON had.id = task.id LEFT JOIN flagged ON flagged.id = task.id
 )"""
 # Items not received: those that the stage could not ask about, and those whose source has settled but not closed.
-ELSEWHERE = """
+ELSEWHERE = f"""
 there AS (
   SELECT DISTINCT item_id FROM annotation_task WHERE stage_id = %(stage)s AND live
 ), waiting AS (
   SELECT item_id FROM (
-    SELECT task.item_id, CASE
-        WHEN bool_or(outcome.state = 'dropped') THEN
-          (array_agg(outcome.reason ORDER BY task.question) FILTER (WHERE outcome.state = 'dropped'))[1]
-        WHEN bool_or(outcome.state IS NULL) THEN 'open' ELSE 'kept' END AS label
+    SELECT task.item_id, {LABEL} AS label
     FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
     WHERE task.stage_id = %(source)s AND task.kind = 'judge' AND task.live GROUP BY task.item_id) settled
   WHERE label = ANY(%(takes)s)

@@ -8,17 +8,15 @@ from django.db.models import Count
 from annotation.measures import funnel as measures_funnel
 from annotation.measures.funnel import Fate, Walk, fates
 from annotation.models import Kind, Stage, Study, Task
+from annotation.pipeline.item_results import REASON, STATE
 from annotation.protocols.registry import protocol_named
 from annotation.sql import stream
 from benchmarks import audit
 from benchmarks.models import Event, Item
 
-# What each stage makes of each item that is in it: `promotion.results` for all stages at once, without what is carried.
-RESULTS = """
-SELECT task.stage_id, task.item_id,
-       CASE WHEN bool_or(outcome.state = 'dropped') THEN 'dropped'
-            WHEN bool_or(outcome.state IS NULL) THEN 'open' ELSE 'kept' END,
-       coalesce((array_agg(outcome.reason ORDER BY task.question) FILTER (WHERE outcome.state = 'dropped'))[1], '')
+# The result of each item in each stage: `item_results.results` for all stages at once, without what is carried.
+RESULTS = f"""
+SELECT task.stage_id, task.item_id, {STATE}, coalesce({REASON}, '')
 FROM annotation_task task JOIN annotation_stage stage ON stage.id = task.stage_id
 LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
 WHERE stage.study_id = %(study)s AND task.stage_id = ANY(%(stages)s) AND task.kind = 'judge' AND task.live

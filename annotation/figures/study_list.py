@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from annotation.figures import cache
 from annotation.models import Annotator, Slot, Stage, Strategy, Study
 from annotation.pipeline import audits
+from annotation.pipeline.item_results import LABEL
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -30,11 +31,12 @@ WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_i
 
 # What each stage has made of its items (kept, open, or the reason of a dropped one), and its tasks: how many there are,
 # have an outcome, and came open after the stage was closed (studies/reopening.py).
-RESULTS = """
-WITH asked AS (
-  SELECT stage.study_id, stage.position, task.item_id, task.question, outcome.state, outcome.reason,
-    outcome.task_id IS NULL AND stage.state = 'closed' AND places.free > 0 AND NOT places.given_out
-      AND (places.free = places.lost OR task.id > closed.newest) AS came_open
+RESULTS = f"""
+WITH item AS (
+  SELECT stage.study_id, stage.position, {LABEL} AS label, count(*) AS tasks, count(outcome.state) AS settled,
+    count(*) FILTER (
+      WHERE outcome.task_id IS NULL AND stage.state = 'closed' AND places.free > 0 AND NOT places.given_out
+        AND (places.free = places.lost OR task.id > closed.newest)) AS came_open
   FROM annotation_stage stage
   JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
   LEFT JOIN LATERAL (
@@ -51,12 +53,7 @@ WITH asked AS (
     FROM annotation_slot slot
     WHERE outcome.task_id IS NULL AND slot.task_id = task.id AND slot.judgment_id IS NULL) places ON true
   WHERE stage.study_id = ANY(%(studies)s)
-), item AS (
-  SELECT study_id, position, CASE
-      WHEN bool_or(state = 'dropped') THEN (array_agg(reason ORDER BY question) FILTER (WHERE state = 'dropped'))[1]
-      WHEN bool_or(state IS NULL) THEN 'open' ELSE 'kept' END AS label,
-    count(*) AS tasks, count(state) AS settled, count(*) FILTER (WHERE came_open) AS came_open
-  FROM asked GROUP BY study_id, position, item_id
+  GROUP BY stage.study_id, stage.position, task.item_id
 )
 SELECT study_id, position, label, count(*), sum(tasks), sum(settled), sum(came_open)
 FROM item GROUP BY study_id, position, label ORDER BY study_id, position, label

@@ -1,20 +1,31 @@
 """The result of a stage for its items: kept, dropped for a reason, or open. Only live tasks count."""
 
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.models import Stage, Study
 from annotation.protocols.base import as_carried
-from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
+from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.sql import fetch
 
-# A row for each live task of the items: what was carried in, and its outcome.
-RESULTS = """
-SELECT task.item_id, task.carried, outcome.state, outcome.outcome, outcome.reason, outcome.content
+# What a stage makes of an item, from its live `task` rows with their `outcome`, if any, grouped by item: dropped as
+# soon as a task is, for the reason of the first such task, open while any is, and kept when all are. The label is the
+# reason of a dropped item, else the state.
+STATE = """CASE WHEN bool_or(outcome.state = 'dropped') THEN 'dropped'
+            WHEN bool_or(outcome.state IS NULL) THEN 'open' ELSE 'kept' END"""
+REASON = "(array_agg(outcome.reason ORDER BY task.question) FILTER (WHERE outcome.state = 'dropped'))[1]"
+LABEL = f"""CASE WHEN bool_or(outcome.state = 'dropped') THEN {REASON}
+            WHEN bool_or(outcome.state IS NULL) THEN 'open' ELSE 'kept' END"""
+
+# A row for each item: its result, what was carried in, the first task's outcome, and the content of all outcomes.
+RESULTS = f"""
+SELECT task.item_id, {STATE}, coalesce({REASON}, ''), (array_agg(task.carried ORDER BY task.question))[1],
+       (array_agg(outcome.outcome ORDER BY task.question))[1],
+       jsonb_agg(outcome.content ORDER BY task.question) FILTER (WHERE outcome.task_id IS NOT NULL)
 FROM annotation_task task LEFT JOIN annotation_outcome outcome ON outcome.task_id = task.id
-WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live {among} ORDER BY task.item_id, task.question
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live {{among}}
+GROUP BY task.item_id ORDER BY task.item_id
 """
 OF_ITEMS = "AND task.item_id = ANY(%(items)s)"
 
@@ -34,26 +45,20 @@ class Result:
 
 def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Result]:
     """Results of the items in the stage: of all, or of these."""
-    rows: dict[int, list[list]] = defaultdict(list)
     among, of_items = ("", {}) if items is None else (OF_ITEMS, {"items": list(items)})
-    for item, *row in fetch(RESULTS.format(among=among), stage=stage.pk, **of_items):
-        rows[item].append(row)
-    return {item: _result(stage, of_item) for item, of_item in rows.items()}
+    rows = fetch(RESULTS.format(among=among), stage=stage.pk, **of_items)
+    return {item: _result(stage, *found) for item, *found in rows}
 
 
-def _result(stage: Stage, rows: Sequence[Sequence]) -> Result:
-    """Dropped as soon as one of its tasks is; kept when all are."""
-    carried = json.loads(rows[0][0])  # raw SQL returns JSON as text
-    for _, state, _, reason, _ in rows:
-        if state == DROPPED:
-            return Result(DROPPED, reason, carried)
-    if any(state is None for _, state, *_ in rows):
-        return Result(OPEN, "", carried)
-    if stage.carries:
-        carried[stage.carries] = rows[0][2]
-    for *_, content in rows:
-        carried |= as_carried(json.loads(content).get("texts", {}))
-    return Result(KEPT, "", carried)
+def _result(stage: Stage, state: str, reason: str, carried: str, outcome: str | None, contents: str | None) -> Result:
+    """Raw SQL returns JSON as text."""
+    passed_on = json.loads(carried)
+    if state == KEPT:
+        if stage.carries:
+            passed_on[stage.carries] = outcome
+        for content in json.loads(contents or "[]"):
+            passed_on |= as_carried(content.get("texts", {}))
+    return Result(state, reason, passed_on)
 
 
 def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | None = None) -> set[int]:
