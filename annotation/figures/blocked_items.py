@@ -96,9 +96,6 @@ asked AS MATERIALIZED (
 PLACES = """
 place AS (
   SELECT asked.id, slot.live, slot.held_until, slot.judgment_id, keeper.number AS keeper,
-    slot.judgment_id IS NULL AND EXISTS (
-      SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
-      WHERE lease.slot_id = slot.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL) AS lost,
     CASE WHEN slot.judgment_id IS NOT NULL THEN NULL
          WHEN keeper.gone THEN 'gone'
          WHEN slot.reserved_id IS NOT NULL AND EXISTS (
@@ -114,7 +111,6 @@ place AS (
 ), task AS (
   SELECT id, count(judgment_id) AS judged, count(*) AS wanted,
          count(*) FILTER (WHERE judgment_id IS NULL AND live) AS out,
-         bool_and(lost) FILTER (WHERE judgment_id IS NULL) OR id > %(newest)s::bigint AS came_open,
          count(*) FILTER (WHERE judgment_id IS NULL AND why IS NULL) AS moving,
          coalesce(bool_or(held_until > clock_timestamp()), false) AS held,
          (array_agg(why ORDER BY array_position(%(order)s, why)) FILTER (WHERE why IS NOT NULL))[1] AS why,
@@ -129,7 +125,8 @@ stuck AS (
   SELECT CASE WHEN task.judged = task.wanted THEN CASE WHEN %(estimated)s THEN 'estimate' ELSE 'adjudicate' END
               WHEN task.held THEN CASE WHEN flagged.id IS NOT NULL THEN 'flagged' END
               WHEN NOT %(going)s THEN 'study'
-              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND task.came_open THEN '{REOPEN}' ELSE 'stage' END
+              WHEN task.out = 0 THEN CASE WHEN %(closed)s AND {reopening.came_open_since("%(newest)s::bigint")}
+                THEN '{REOPEN}' ELSE 'stage' END
               WHEN task.moving = 0 THEN task.why
               WHEN had.skipped >= %(skips)s THEN 'skipped'
               WHEN flagged.id IS NOT NULL THEN 'flagged' END AS reason,

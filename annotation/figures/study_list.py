@@ -14,6 +14,7 @@ from annotation.pipeline.item_results import LABEL
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
+from annotation.studies.reopening import NEWEST, came_open_since
 from benchmarks.jobs.jobs import Tell
 from benchmarks.queries import counted
 
@@ -34,24 +35,13 @@ WHERE stage.study_id = ANY(%(studies)s) GROUP BY stage.id ORDER BY stage.study_i
 RESULTS = f"""
 WITH item AS (
   SELECT stage.study_id, stage.position, {LABEL} AS label, count(*) AS tasks, count(outcome.state) AS settled,
-    count(*) FILTER (
-      WHERE outcome.task_id IS NULL AND stage.state = 'closed' AND places.free > 0 AND NOT places.given_out
-        AND (places.free = places.lost OR task.id > closed.newest)) AS came_open
+    count(*) FILTER (WHERE outcome.task_id IS NULL AND stage.state = 'closed'
+      AND {came_open_since("closed.newest")}) AS came_open
   FROM annotation_stage stage
+  LEFT JOIN LATERAL ({NEWEST.format(subject="'stage:' || stage.id")}) closed ON stage.state = 'closed'
   JOIN annotation_task task ON task.stage_id = stage.id AND task.kind = 'judge' AND task.live
   LEFT JOIN LATERAL (
     SELECT task_id, state, reason FROM annotation_outcome WHERE task_id = task.id LIMIT 1) outcome ON true
-  LEFT JOIN LATERAL (
-    SELECT (data->>'last_task')::bigint AS newest FROM benchmarks_event
-    WHERE stage.state = 'closed' AND subject = 'stage:' || stage.id AND verb = 'moved to closed'
-    ORDER BY id DESC LIMIT 1) closed ON true
-  LEFT JOIN LATERAL (
-    SELECT count(*) AS free, coalesce(bool_or(slot.live), false) AS given_out,
-      count(*) FILTER (WHERE EXISTS (
-        SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
-        WHERE lease.slot_id = slot.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL)) AS lost
-    FROM annotation_slot slot
-    WHERE outcome.task_id IS NULL AND slot.task_id = task.id AND slot.judgment_id IS NULL) places ON true
   WHERE stage.study_id = ANY(%(studies)s)
   GROUP BY stage.study_id, stage.position, task.item_id
 )

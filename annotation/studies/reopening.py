@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
-from annotation.models import Kind, Lease, LeaseState, Slot, Stage, StageState, Task
+from annotation.models import Slot, Stage, StageState, Task
 from annotation.pipeline import promotion
+from annotation.sql import fetch
 from annotation.studies.lifecycle import CLOSED, CannotMove
 from benchmarks import audit
 from benchmarks.models import Event
@@ -21,22 +22,41 @@ from benchmarks.transactions import anew
 REOPENED = "reopened"  # the verb of the event that lists the tasks
 
 
+# The newest task when the stage was closed last, from the event of it; none where nobody wrote it down.
+NEWEST = """
+SELECT (data->>'last_task')::bigint AS newest FROM benchmarks_event
+WHERE subject = {subject} AND verb = 'moved to closed' ORDER BY id DESC LIMIT 1"""
+
+
+def came_open_since(newest: str) -> str:
+    """SQL: whether an undecided `task` of a closed stage lacks judgments only because somebody was excluded, or came
+    after the `newest` that there was at the closing; none of its places is given out yet.
+    """
+    return f"""coalesce((
+      SELECT NOT bool_or(free.live) AND (coalesce(task.id > {newest}, false) OR bool_and(EXISTS (
+        SELECT FROM annotation_lease lease JOIN annotation_annotator gone ON gone.id = lease.annotator_id
+        WHERE lease.slot_id = free.id AND lease.state = 'judged' AND gone.excluded_at IS NOT NULL)))
+      FROM annotation_slot free WHERE free.task_id = task.id AND free.judgment_id IS NULL), false)"""
+
+
+CAME_OPEN = f"""
+SELECT task.id FROM annotation_task task
+WHERE task.stage_id = %(stage)s AND task.kind = 'judge' AND task.live
+  AND NOT EXISTS (SELECT FROM annotation_outcome outcome WHERE outcome.task_id = task.id)
+  AND {came_open_since("%(newest)s::bigint")}
+"""
+
+
 def last_task(stage: Stage) -> int | None:
     """The newest task when the stage was closed last; none where nobody wrote it down."""
-    closed = Event.objects.filter(subject=audit.named(stage), verb=CLOSED).order_by("-pk").first()
-    return closed.data.get("last_task") if closed else None
+    found = fetch(NEWEST.format(subject="%(subject)s"), subject=audit.named(stage))
+    return found[0][0] if found else None
 
 
 def came_open(stage: Stage) -> QuerySet[Task]:
-    """The closed stage's tasks without an outcome that lack judgments only because somebody was excluded, or that came
-    after the stage was closed; none of a task's places is given out yet.
-    """
-    free = Slot.objects.filter(task=OuterRef("pk"), judgment=None)
-    lost = Lease.objects.filter(slot=OuterRef("pk"), state=LeaseState.JUDGED, annotator__excluded_at__isnull=False)
-    newest = last_task(stage)
-    why = ~Exists(free.filter(~Exists(lost))) | Q(pk__gt=newest) if newest else ~Exists(free.filter(~Exists(lost)))
-    tasks = stage.tasks.filter(kind=Kind.JUDGE, live=True, decided=None)
-    return tasks.filter(Exists(free), ~Exists(free.filter(live=True)), why)
+    """The closed stage's tasks for which `came_open_since` holds."""
+    found = fetch(CAME_OPEN, stage=stage.pk, newest=last_task(stage))
+    return Task.objects.filter(pk__in=[pk for (pk,) in found])
 
 
 @anew
