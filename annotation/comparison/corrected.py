@@ -17,7 +17,7 @@ from benchmarks.formats import csv_text
 from benchmarks.jobs import jobs
 from benchmarks.models import Item, Prediction
 from benchmarks.predictions import stored
-from benchmarks.predictions.evaluating import EVALUATORS
+from benchmarks.predictions.evaluators import EVALUATORS
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures

@@ -14,8 +14,7 @@ from annotation.models import Stage, Task
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.models import Prediction, Run, RunOrigin
-from benchmarks.predictions.base import RIGHT
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.kinds import KINDS, RIGHT
 from benchmarks.runs.answers import answers_by_run, runs_of, scores_of
 from benchmarks.runs.margins import NOTHING
 

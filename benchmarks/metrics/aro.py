@@ -9,8 +9,8 @@ permutations (chance 1/5). Equal scores are not a choice: a tie is not right. Al
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Mean, Measure
+from benchmarks.metrics import inputs
+from benchmarks.metrics.base import Family, Figure, Measure
 from benchmarks.metrics.inputs import Scores
 
 RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
@@ -81,18 +81,3 @@ def groups(items: Iterable[Answered], type: str) -> dict[str, Figure]:
         if item.type == type:
             found.setdefault(item.subtype, []).append(item)
     return {name: overall(found[name], type) for name in sorted(found)}
-
-
-def macro(items: Iterable[Answered], type: str) -> Mean:
-    """The mean over the subtypes of a type."""
-    return base.mean(groups(items, type).values(), MEASURES["order" if type == ORDER else "caption"].chance)
-
-
-def split(items: Iterable[Answered]) -> dict[str, Mean]:
-    """The mean over the spatial relations, and over the verbs (§2.3, Table 2). Relations that Table 2 does not name
-    are in neither."""
-    found = groups(items, RELATION)
-    return {
-        name: base.mean((part for relation, part in found.items() if relation in kind), MEASURES["caption"].chance)
-        for name, kind in (("spatial", SPATIAL), ("verbs", VERBS))
-    }

@@ -66,8 +66,8 @@ def means_of_subtypes(groups: Iterable[Group]) -> dict[str, dict[str, Mean]]:
             kinds.setdefault(group.type, []).append(group)
     return {
         kind: {
-            name: base.mean((part.measures[name] for part in parts), measure.chance)
-            for name, measure in MEASURES.items()
+            name: base.mean((part.measures[name] for part in parts), figure.chance)
+            for name, figure in parts[0].measures.items()
         }
         for kind, parts in kinds.items()
     }

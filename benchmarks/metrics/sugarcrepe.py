@@ -5,11 +5,11 @@ image, a caption and a negative one; the question is whether the caption is scor
 type and a subtype: replace_obj. Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.metrics import base, inputs
-from benchmarks.metrics.base import Family, Figure, Mean, Measure
+from benchmarks.metrics import inputs
+from benchmarks.metrics.base import Family, Measure
 from benchmarks.metrics.inputs import Scores
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
@@ -27,10 +27,6 @@ class Answered:
     type: str = ""
     subtype: str = ""
 
-    @property
-    def subset(self) -> str:
-        return f"{self.type}_{self.subtype}"
-
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
 by_type = FAMILY.by_type
@@ -45,21 +41,3 @@ def answered(
     A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
     """
     return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
-
-
-def overall(items: Iterable[Answered]) -> Figure:
-    """Over all rows, whatever their subset."""
-    return FAMILY.accuracy(items, "accuracy")
-
-
-def subsets(items: Iterable[Answered]) -> dict[str, Figure]:
-    """By subset, in alphabetical order."""
-    found: dict[str, list[Answered]] = {}
-    for item in items:
-        found.setdefault(item.subset, []).append(item)
-    return {name: overall(found[name]) for name in sorted(found)}
-
-
-def mean_of_subsets(items: Iterable[Answered]) -> Mean:
-    """Over the existing subsets; `groups` is their number. The benchmark has seven (`SUBSETS`)."""
-    return base.mean(subsets(items).values(), CHANCE)

@@ -8,10 +8,6 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.predictions.kinds import Kind
 from benchmarks.records import Origin
 
-# Choices in addition to a question's options.
-NONE = "none"  # none of them: a refusal, or an answer that names no option
-RIGHT, WRONG = "right", "wrong"  # if the source only says whether the answer was correct, not what it was
-
 NOWHERE = Origin("", 0)  # of an answer that was not read from a file
 
 

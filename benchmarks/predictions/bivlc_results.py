@@ -15,8 +15,8 @@ from pathlib import Path
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.table import Row, read_table
-from benchmarks.predictions.base import RIGHT, WRONG, Answer, Layout, Reference
-from benchmarks.predictions.kinds import Kind
+from benchmarks.predictions.base import Answer, Layout, Reference
+from benchmarks.predictions.kinds import RIGHT, WRONG, Kind
 from benchmarks.records import Origin
 
 QUESTIONS = {

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.predictions.base import NONE
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.kinds import KINDS, NONE
 from benchmarks.predictions.plan import Place, wanted_scores
 
 LETTERS = "ABCDE"

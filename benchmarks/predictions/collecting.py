@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics.base import TIED, Typed
 from benchmarks.metrics.inputs import beats
-from benchmarks.predictions.base import NONE, RIGHT, Answer, Reference
-from benchmarks.predictions.kinds import Kind
+from benchmarks.predictions.base import Answer, Reference
+from benchmarks.predictions.kinds import NONE, RIGHT, Kind
 from benchmarks.records import ItemRecord, Origin
 
 

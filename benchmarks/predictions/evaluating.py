@@ -1,32 +1,14 @@
-"""Compute a model's figures from its answers, by the measures of each kind. Pure."""
+"""Compute a model's figures from its answers: checks, then the measures of each kind. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.metrics import aro, hard_positive, retrieval, sugarcrepe
-from benchmarks.metrics.base import Figure, Group, Mean, Typed
+from benchmarks.metrics import aro, retrieval
 from benchmarks.predictions.collecting import ItemAnswers, records
-from benchmarks.predictions.kinds import ARO, CAPTION_OF, HARD_POSITIVE, KINDS, RETRIEVAL, SUGARCREPE, Kind
-
-Tree = Mapping[str, "Figure | Mean | Tree"]
-NO_TYPE = "not every item has a type and subtype; add them to the lines, or give the items (--items)"
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """`figures` by their names, in the paper's order; `parts`: further ones, nested by name; `groups`: by type and
-    subtype. `n`: items, or queries of a retrieval. `notes`: what to know when reading them, in sentences."""
-
-    kind: str
-    n: int
-    figures: Mapping[str, Figure | Mean]
-    groups: Sequence[Group] = ()
-    parts: Tree = field(default_factory=dict)
-    notes: Sequence[str] = ()
+from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
+from benchmarks.predictions.kinds import ARO, CAPTION_OF, RETRIEVAL, Kind
 
 
 def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evaluation | None:
@@ -39,33 +21,6 @@ def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evalu
     if not found and not log.count:
         log.error("NO_ROWS", "", None, "", "No item is answered completely, so there is nothing to compute.")
     return None if log.count else EVALUATORS[kind.name](found, kind)
-
-
-def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
-    """The measures that the paper reports together, over all items and by type."""
-    return Evaluation(kind.name, len(items), kind.measured.accuracies(items), kind.measured.by_type(items))
-
-
-def of_hard_positives(items: Sequence[hard_positive.Answered], kind: Kind) -> Evaluation:
-    found = of_family(items, kind)
-    means = {name: of for name, of in hard_positive.means_of_subtypes(found.groups).items() if name}
-    return Evaluation(kind.name, found.n, found.figures, found.groups, {"mean_of_subtypes": means})
-
-
-def of_sugarcrepe(items: Sequence[sugarcrepe.Answered], kind: Kind) -> Evaluation:
-    typed = all(item.type and item.subtype for item in items)
-    known = items if typed else ()
-    figures: dict[str, Figure | Mean] = {
-        "overall": sugarcrepe.overall(items),
-        "mean_of_subsets": sugarcrepe.mean_of_subsets(known),
-    }
-    subsets = sugarcrepe.subsets(known)
-    lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
-    notes = [] if typed else [f"Subsets: {NO_TYPE}."]
-    if typed and lacking:
-        notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
-    types = [group for group in sugarcrepe.by_type(known) if group.subtype is None]  # its subtypes are the subsets
-    return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
 
 
 def check_aro(items: Sequence[ItemAnswers], log: ProblemLog) -> None:
@@ -84,25 +39,6 @@ def _questions_answered(item: ItemAnswers) -> set[str]:
     """The questions that its answers are about."""
     given = {*item.answers}
     return {name for name, pairs in ARO.measured.questions.items() if given & {name, *(other for _, other in pairs)}}
-
-
-def of_aro(items: Sequence[aro.Answered], kind: Kind) -> Evaluation:
-    figures: dict[str, Figure | Mean] = {
-        "relation": aro.macro(items, aro.RELATION),
-        "relation_overall": aro.overall(items, aro.RELATION),
-        **aro.split(items),
-        "attribution": aro.macro(items, aro.ATTRIBUTION),
-        "attribution_overall": aro.overall(items, aro.ATTRIBUTION),
-        "order": aro.overall(items, aro.ORDER),
-    }
-    parts = {
-        "relations": aro.groups(items, aro.RELATION),
-        "attribute_pairs": aro.groups(items, aro.ATTRIBUTION),
-        "order_tasks": aro.groups(items, aro.ORDER),
-    }
-    unnamed = sorted({*parts["relations"]} - aro.SPATIAL - aro.VERBS)
-    notes = [f"Not in the paper's lists of spatial relations and verbs: {', '.join(unnamed)}."] if unnamed else []
-    return Evaluation(kind.name, len(items), figures, (), parts, notes)
 
 
 def of_retrieval(items: Sequence[ItemAnswers], log: ProblemLog) -> Evaluation | None:
@@ -148,11 +84,3 @@ def check_table(
         if lacking is not None:
             advice = f"“{str(item.item)[:80]}” has no score for this caption. Every image needs one for every caption."
             log.error("INCOMPLETE_ROW", *at, f"s({lacking[:80]})", advice)
-
-
-EVALUATORS: dict[str, Callable[[Sequence[Any], Kind], Evaluation]] = {
-    **dict.fromkeys(KINDS, of_family),
-    HARD_POSITIVE.name: of_hard_positives,
-    SUGARCREPE.name: of_sugarcrepe,
-    ARO.name: of_aro,
-}

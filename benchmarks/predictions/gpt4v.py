@@ -19,8 +19,8 @@ from typing import Any
 from benchmarks.formats import jsonfiles
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.sugarcrepe import FIELDS, SUBSETS
-from benchmarks.predictions.base import NONE, Answer, Layout, Reference
-from benchmarks.predictions.kinds import Kind
+from benchmarks.predictions.base import Answer, Layout, Reference
+from benchmarks.predictions.kinds import NONE, Kind
 from benchmarks.records import Origin
 
 OF_ROW: dict[str, tuple[type, str]] = {

@@ -1,11 +1,11 @@
 """Which items a figure covers, and what is measured of each: the figures that rest on items one by one. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.metrics import aro, sugarcrepe
-from benchmarks.metrics.base import Typed
+from benchmarks.metrics import aro, base, sugarcrepe
+from benchmarks.metrics.base import Figure, Mean, Typed
 from benchmarks.predictions.kinds import ARO, SUGARCREPE, Kind
 
 
@@ -58,6 +58,18 @@ OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE
 def figures_of(kind: Kind) -> Mapping[str, ItemFigure]:
     """By name, in the paper's order."""
     return OTHERS.get(kind.name) or {name: ItemFigure(name) for name in kind.measured.measures}
+
+
+def compute(figure: ItemFigure, records: Sequence[Typed], kind: Kind) -> Figure | Mean:
+    """The figure over the items with these records."""
+    if figure.all_typed and not _typed(records):
+        records = ()
+    covered = [one for one in records if figure.covers(one)]
+    if not figure.mean:
+        return kind.measured.accuracy(covered, figure.measure)
+    groups = [group for group in kind.measured.by_type(covered) if group.subtype is not None]
+    chance = kind.measured.measures[figure.measure].chance
+    return base.mean((group.measures[figure.measure] for group in groups), chance)
 
 
 def verdicts(figure: ItemFigure, records: Mapping[int, Typed], kind: Kind) -> dict[int, bool]:

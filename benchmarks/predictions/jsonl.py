@@ -14,8 +14,8 @@ from benchmarks.formats import jsontext
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.jsonl import objects
 from benchmarks.formats.table import missing_column, nearest
-from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Layout, Reference
-from benchmarks.predictions.kinds import KINDS, Kind
+from benchmarks.predictions.base import Answer, Layout, Reference
+from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG, Kind
 from benchmarks.records import ROLES, Origin
 
 MAX_ANSWERS = 600_000  # per file: six for each of as many items as an import may have

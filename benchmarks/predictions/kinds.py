@@ -4,13 +4,18 @@ A question is answered by a choice among its options, or by the scores that its 
 (`benchmarks/metrics/`). Names of scores are those of the metric, `s(c0,i1)`.
 """
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.metrics import aro, bivlc, hard_positive, sugarcrepe, visla
-from benchmarks.metrics.base import Family
+from benchmarks.metrics.base import Family, Measure
+
+# Choices in addition to a question's options.
+NONE = "none"  # none of them: a refusal, or an answer that names no option
+RIGHT, WRONG = "right", "wrong"  # if the source only says whether the answer was correct, not what it was
 
 CAPTION_OF = re.compile(r"s\((.+/\d+)\)")  # the name of a score in retrieval: s(ITEM/NUMBER)
 
@@ -49,6 +54,10 @@ class Kind:
     def scores(self) -> tuple[str, ...]:
         return self.family.columns if self.family else ()
 
+    def asks(self, measure: Measure) -> bool:
+        """Whether the measure rests on questions alone; VISLA's halves of T2T also need scores and captions."""
+        return {*measure.needs} <= {*self.questions}
+
     def scored(self, name: str) -> bool:
         """Whether this is the name of a score."""
         return name in self.scores if self.family else bool(CAPTION_OF.fullmatch(name))
@@ -72,3 +81,23 @@ ARO = Kind("aro", "ARO", OF_ARO, aro.FAMILY, "aro")
 RETRIEVAL = Kind("retrieval", "Retrieval", {}, None)
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (BIVLC, VISLA, HARD_POSITIVE, SUGARCREPE, ARO, RETRIEVAL)}
+
+
+def chance_in_both_orders(kind: Kind, measure: Measure) -> float:
+    """Return the share of items that random answers get right if each question is asked twice, with its options in both
+    orders, and counts as right only if both answers are: 1/4 for one question with two options, 1/256 for four.
+    A measure with questions that nobody is asked keeps its chance.
+    """
+    if not kind.asks(measure):
+        return measure.chance
+    each = [len(kind.questions[name].options) ** -2 for name in measure.needs]
+    if measure.rule is all:
+        return math.prod(each)
+    return math.fsum(one / (1 - one) for one in each) * math.prod(1 - one for one in each)  # exactly one
+
+
+def asked_in_both_orders(kind: Kind) -> Kind:
+    """The kind, with the chance of each measure if its questions are asked in both orders."""
+    measures = kind.measured.measures
+    chances = {name: replace(one, chance=chance_in_both_orders(kind, one)) for name, one in measures.items()}
+    return replace(kind, family=replace(kind.measured, measures=chances))

@@ -1,13 +1,19 @@
 """The names of measures in tables, for each kind of evaluation, with the chance level. Pure."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.metrics import sugarcrepe
-from benchmarks.metrics.base import Measure
 from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import ARO, BIVLC, HARD_POSITIVE, SUGARCREPE, VISLA, Kind
+from benchmarks.predictions.kinds import (
+    ARO,
+    BIVLC,
+    HARD_POSITIVE,
+    SUGARCREPE,
+    VISLA,
+    Kind,
+    chance_in_both_orders,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +28,6 @@ class MeasureName:
     chance: float
     chance_in_both_orders: float
     lower: bool = False
-
-
-def chance_in_both_orders(kind: Kind, measure: Measure) -> float:
-    """Return the share of items that random answers get right if each question is asked twice, with its options in both
-    orders, and counts as right only if both answers are: 1/4 for one question with two options, 1/256 for four.
-    A measure with questions that nobody is asked keeps its chance.
-    """
-    if not {*measure.needs} <= {*kind.questions}:
-        return measure.chance
-    each = [len(kind.questions[name].options) ** -2 for name in measure.needs]
-    if measure.rule is all:
-        return math.prod(each)
-    return math.fsum(one / (1 - one) for one in each) * math.prod(1 - one for one in each)  # exactly one
 
 
 def _named(kind: Kind, words: Mapping[str, tuple[str, str]], lower: Sequence[str] = ()) -> list[MeasureName]:

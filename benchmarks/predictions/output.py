@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.metrics.base import Figure, Mean
-from benchmarks.predictions.evaluating import Evaluation, Tree
+from benchmarks.predictions.evaluators import Evaluation, Tree
 
 INTERVALS = {
     "wilson": "Wilson's 95 % interval, items as independent draws",

@@ -8,9 +8,8 @@ import numpy as np
 
 from benchmarks.metrics.base import TIED, Figure, Mean, Typed
 from benchmarks.metrics.inputs import beats
-from benchmarks.predictions.base import NONE, RIGHT
-from benchmarks.predictions.evaluating import EVALUATORS, Evaluation
-from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, Kind
+from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
+from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, NONE, RIGHT, Kind
 
 ItemTypes = Mapping[int, tuple[str, str]]  # item → type and subtype
 ItemCaptions = Mapping[int, Mapping[str, str]]  # item → its first caption of each role

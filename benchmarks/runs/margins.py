@@ -11,8 +11,7 @@ import numpy as np
 
 from benchmarks.metrics.base import Z
 from benchmarks.metrics.inputs import Pairs, beats
-from benchmarks.predictions.base import RIGHT
-from benchmarks.predictions.kinds import Kind
+from benchmarks.predictions.kinds import RIGHT, Kind
 
 Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score of each
 

@@ -9,8 +9,7 @@ from typing import Any
 from benchmarks.metrics import aro, base
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, Kind
-from benchmarks.predictions.names import chance_in_both_orders
+from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, Kind, chance_in_both_orders
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, FOLDER = "score.py", "lmms_eval"

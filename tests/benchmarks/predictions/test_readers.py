@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.predictions import jsonl
-from benchmarks.predictions.base import NONE, RIGHT, WRONG, Answer, Reference
-from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.base import Answer, Reference
+from benchmarks.predictions.kinds import KINDS, NONE, RIGHT, WRONG
 from benchmarks.predictions.reading import read_answers
 from benchmarks.records import Origin
 from tests.benchmarks.bad_inputs.case import written

@@ -1,0 +1,78 @@
+"""A model's figures from records of its answers, by the measures of each kind of evaluation. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.metrics import aro, hard_positive, sugarcrepe
+from benchmarks.metrics.base import Figure, Group, Mean, Typed
+from benchmarks.predictions.item_figures import compute, figures_of
+from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, SUGARCREPE, Kind
+
+Tree = Mapping[str, "Figure | Mean | Tree"]
+NO_TYPE = "not every item has a type and subtype; add them to the lines, or give the items (--items)"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """`figures` by their names, in the paper's order; `parts`: further ones, nested by name; `groups`: by type and
+    subtype. `n`: items, or queries of a retrieval. `notes`: what to know when reading them, in sentences."""
+
+    kind: str
+    n: int
+    figures: Mapping[str, Figure | Mean]
+    groups: Sequence[Group] = ()
+    parts: Tree = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+def of_family(items: Sequence[Typed], kind: Kind) -> Evaluation:
+    """The measures that the paper reports together, over all items and by type."""
+    return Evaluation(kind.name, len(items), _figures(items, kind), kind.measured.by_type(items))
+
+
+def _figures(items: Sequence[Typed], kind: Kind) -> dict[str, Figure | Mean]:
+    return {name: compute(figure, items, kind) for name, figure in figures_of(kind).items()}
+
+
+def _by_subtype(groups: Sequence[Group], type: str, measure: str) -> dict[str, Figure]:
+    return {one.subtype: one.measures[measure] for one in groups if one.type == type and one.subtype is not None}
+
+
+def of_hard_positives(items: Sequence[Typed], kind: Kind) -> Evaluation:
+    found = of_family(items, kind)
+    means = {name: of for name, of in hard_positive.means_of_subtypes(found.groups).items() if name}
+    return Evaluation(kind.name, found.n, found.figures, found.groups, {"mean_of_subtypes": means})
+
+
+def of_sugarcrepe(items: Sequence[Typed], kind: Kind) -> Evaluation:
+    typed = all(item.type and item.subtype for item in items)
+    groups = kind.measured.by_type(items if typed else ())
+    subsets = {f"{one.type}_{one.subtype}": one.measures["accuracy"] for one in groups if one.subtype is not None}
+    figures = {name: figure for name, figure in _figures(items, kind).items() if name not in sugarcrepe.SUBSETS}
+    lacking = [name for name in sugarcrepe.SUBSETS if name not in subsets]
+    notes = [] if typed else [f"Subsets: {NO_TYPE}."]
+    if typed and lacking:
+        notes = [f"The subsets {', '.join(lacking)} are missing: overall and mean cover the other {len(subsets)}."]
+    types = [group for group in groups if group.subtype is None]  # its subtypes are the subsets
+    return Evaluation(kind.name, len(items), figures, types, {"subsets": subsets}, notes)
+
+
+def of_aro(items: Sequence[Typed], kind: Kind) -> Evaluation:
+    groups = kind.measured.by_type(items)
+    parts = {
+        "relations": _by_subtype(groups, aro.RELATION, "caption"),
+        "attribute_pairs": _by_subtype(groups, aro.ATTRIBUTION, "caption"),
+        "order_tasks": _by_subtype(groups, aro.ORDER, "order"),
+    }
+    unnamed = sorted({*parts["relations"]} - aro.SPATIAL - aro.VERBS)
+    notes = [f"Not in the paper's lists of spatial relations and verbs: {', '.join(unnamed)}."] if unnamed else []
+    return Evaluation(kind.name, len(items), _figures(items, kind), (), parts, notes)
+
+
+EVALUATORS: dict[str, Callable[[Sequence[Any], Kind], Evaluation]] = {
+    **dict.fromkeys(KINDS, of_family),
+    HARD_POSITIVE.name: of_hard_positives,
+    SUGARCREPE.name: of_sugarcrepe,
+    ARO.name: of_aro,
+}
