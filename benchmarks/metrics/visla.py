@@ -23,8 +23,9 @@ The paper does not say of what it counts edits. Counted in characters, the publi
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from benchmarks.metrics import inputs, lexical
+from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Measure
+from benchmarks.metrics.edit_distance import distance
 from benchmarks.metrics.inputs import Array, Scores
 
 TEXTS = ("s(p1,p2)", "s(p1,n)", "s(p2,n)")
@@ -71,7 +72,7 @@ def text_halves(scores: Mapping[str, float], captions: Mapping[str, str]) -> dic
     together, first_n, second_n = (scores[name] for name in TEXTS)
     first, second = bool(together > second_n), bool(together > first_n)  # the query is the other one
     one, other, negative = (captions[role] for role in ROLES)
-    nearer = lexical.compare(other, negative).characters < lexical.compare(one, negative).characters
+    nearer = distance(other, negative) < distance(one, negative)
     return dict(zip(("t2t_p1_n", "t2t_p2_n"), (second, first) if nearer else (first, second), strict=True))
 
 

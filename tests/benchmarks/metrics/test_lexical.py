@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.metrics.edit_distance import distance
 from benchmarks.metrics.lexical import STARTS, Likeness, compare, overlap, words
 
 CAT = ("The backpack contains the cat.", "The cat is in the backpack.", "The backpack contains the cap.")
@@ -41,6 +42,12 @@ def test_edit_distance_is_a_distance(a, b, c):
     ab, ba, bc, ac = compare(a, b), compare(b, a), compare(b, c), compare(a, c)
     assert ab == ba and (ab.characters == 0) == (a == b) and 0 <= ab.overlap <= 1
     assert ac.characters <= ab.characters + bc.characters and ac.words <= ab.words + bc.words
+
+
+@given(st.text("abc ", max_size=100), st.text("abc ", max_size=100), texts, texts)
+def test_edit_distance_in_measures_of_models_is_rapidfuzz_s(a, b, c, d):
+    for one, other in ((a, b), (c, d), (a, c), (d, b)):
+        assert distance(one, other) == compare(one, other).characters
 
 
 def test_of_many_items():
