@@ -16,8 +16,8 @@ ALONE = "Answer with the letter alone."
 WHICH_CAPTION = f"Which caption describes the image? {ALONE}"
 WHICH_IMAGE = f"Which image does the caption describe? {ALONE}"
 LETTER = re.compile(
-    r"(?:(?:the )?(?:correct |best )?(?:answer|caption|image|option)(?: is)?:? )?\W*([A-E])\W*"
-    r"|\W*([A-E])(?:[.):]|\*\*) .*",
+    r"\W*(?:(?:the )?(?:correct |right |best )?(?:answer|caption|image|option|choice)(?: is)?\W*)?([A-E])\W*"
+    r"|\W*([A-E])\s*(?:[.:)\]]|\*\*)\s.*",
     re.IGNORECASE | re.DOTALL,
 )
 

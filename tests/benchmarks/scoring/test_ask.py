@@ -149,7 +149,8 @@ def test_the_questions_about_images_are_asked(kind, found):
     [
         ("A", 0), ("b", 1), (" (B) ", 1), ("**A**", 0), ("The answer is B.", 1), ("Image A", 0), ("B. A blue cup.", 1),
         ("A blue cup", 1), ("“A red cup.”", 0), ("A red cup or a blue cup", None), ("", None), ("I cannot say.", None),
-        ("A or B", None), ("Caption", None), ("F", None),
+        ("A or B", None), ("Caption", None), ("F", None), ("Option A", 0), ("The right choice is: (B)", 1), ("[A]", 0),
+        ("**Answer:**\nB", 1), ("B)\nbecause it is blue", 1),
     ],
 )  # fmt: skip
 def test_an_answer_names_one_option_or_none(text, found):
