@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchmarks.metrics import aro, base, sugarcrepe
 from benchmarks.metrics.base import Figure, Mean, Typed
@@ -28,11 +27,6 @@ class ItemFigure:
             and self.subtype in ("", item.subtype)
             and (not self.subtypes or item.subtype in self.subtypes)
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """Without what is empty."""
-        found = {name: getattr(self, name) for name in self.__slots__}
-        return {name: list(value) if name == "subtypes" else value for name, value in found.items() if value}
 
 
 OF_SUGARCREPE = {

@@ -1,4 +1,4 @@
-"""How a release's items are evaluated, as plain values for its manifest; and the files that evaluate by them. Pure."""
+"""The kind of evaluation of a release's items, for its manifest; and the files that evaluate a model on them. Pure."""
 
 import re
 from collections import Counter
@@ -6,77 +6,44 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.metrics import aro, base
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, KINDS, Kind, chance_in_both_orders
+from benchmarks.predictions.kinds import ARO, KINDS
 
 KEY = "evaluation"  # in the manifest
-SCRIPT, FOLDER = "score.py", "lmms_eval"
+SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"
 HERE = Path(__file__).parent
-RULES = {all: "all", base.exactly_one: "exactly one"}
+ROOT = HERE.parents[2]
+# What the package of a release is made of: all in one folder there, so no two have the same name.
+MODULES = {
+    "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models"),
+    "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "inputs", "sugarcrepe", "visla"),
+    "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
+}
+IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? import", re.MULTILINE)
 
 
 def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
-    """How to evaluate the items in these lines of items.jsonl; None if no item has the captions of a question.
-    `kind`: the benchmark's kind of evaluation.
+    """How to evaluate the items in these lines of items.jsonl: the benchmark's `kind` of evaluation, and the `modules`
+    that do it. None if no item has the captions of a question.
     """
     most = Counter[str]()
     for roles in {tuple(caption["role"] for caption in line["captions"]) for line in lines}:
         most |= Counter(roles)
-    found = describe(KINDS[kind])
-    places = [score["captions"] for one in found["scores"] for score in one["names"].values()]
-    return found if any(all(most[role] > place for role, place in of) for of in places) else None
-
-
-def describe(kind: Kind) -> dict[str, Any]:
-    """`scores`: what to compare, the first of them whose `more_than` is below the item's number of captions: a caption
-    with an image, or two captions, by role and place. `questions`: pairs of scores, the first of which must be greater,
-    and the options. `measures`: which questions decide an item, and how; `untied`: no item with tied scores counts.
-    `figures`: a measure over the items of a type and subtypes; or the mean over subtypes.
-    """
-    pairs, measures = kind.measured.questions, kind.measured.measures
-    return {
-        "kind": kind.name,
-        "scores": [
-            *([{"more_than": aro.PERMUTATIONS, "names": _names(plan.ORDER)}] if kind is ARO else []),
-            {"more_than": 0, "names": _names(plan.WANTED[kind.name])},
-        ],
-        "questions": [
-            {"name": name, "pairs": [list(pair) for pair in pairs[name]], "options": list(question.options)}
-            for name, question in kind.questions.items()
-        ],
-        "measures": [
-            {
-                "name": name,
-                "questions": list(one.needs),
-                "rule": RULES[one.rule],
-                "chance": one.chance,
-                "chance_in_both_orders": chance_in_both_orders(kind, one),
-            }
-            | ({"untied": True} if one.untied else {})
-            for name, one in measures.items()
-        ],
-        "figures": [{"name": name, **one.as_json()} for name, one in figures_of(kind).items()],
-        "means_of_subtypes": kind is HARD_POSITIVE,
-        "halves_of_t2t": kind.measured.from_captions is not None,
-    }
-
-
-def _names(wanted: Iterable[plan.WantedScore]) -> dict[str, dict[str, Any]]:
-    return {
-        one.name: {"captions": [list(one.one), list(one.other)]}
-        if one.text
-        else {"captions": [list(one.one)], "image": one.other[0]}
-        for one in wanted
-    }
+    wanted = plan.WANTED[kind] + (plan.ORDER if kind == ARO.name else [])
+    places = [[one.one, one.other] if one.text else [one.one] for one in wanted]
+    if not any(all(most[role] > place for role, place in of) for of in places):
+        return None
+    return {"kind": kind, "modules": sorted(f"{name}.py" for names in MODULES.values() for name in names)}
 
 
 def files(manifest: Mapping) -> list[str]:
     """The files that a release with this manifest brings for its evaluation."""
-    if not manifest.get(KEY):
+    evaluation = manifest.get(KEY)
+    if not evaluation:
         return []
-    return [SCRIPT, f"{FOLDER}/utils.py", *(f"{FOLDER}/{split}.yaml" for split in manifest["splits"])]
+    modules = [f"{PACKAGE}/{name}" for name in evaluation.get("modules", ())]
+    return [SCRIPT, *modules, f"{FOLDER}/utils.py", *(f"{FOLDER}/{split}.yaml" for split in manifest["splits"])]
 
 
 def write(folder: Path, settings: Mapping) -> None:
@@ -84,11 +51,19 @@ def write(folder: Path, settings: Mapping) -> None:
     if not settings[KEY]:
         return
     (folder / FOLDER).mkdir()
+    (folder / PACKAGE).mkdir()
     (folder / SCRIPT).write_bytes((HERE / "score.py").read_bytes())
     (folder / FOLDER / "utils.py").write_bytes((HERE / "utils.py").read_bytes())
+    for package, names in MODULES.items():
+        for name in names:
+            text = (ROOT / package.replace(".", "/") / f"{name}.py").read_text(encoding="utf-8")
+            _write(folder / PACKAGE / f"{name}.py", IMPORT.sub(lambda found: f"from {found[1] or '.'} import", text))
     for split in settings["splits"]:
-        text = _task(settings, split)
-        (folder / FOLDER / f"{split}.yaml").write_text(text, encoding="utf-8", newline="\n")
+        _write(folder / FOLDER / f"{split}.yaml", _task(settings, split))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def task_name(settings: Mapping, split: str) -> str:
@@ -113,13 +88,11 @@ def _task(settings: Mapping, split: str) -> str:
         "process_results: !function utils.process_results",
         "metric_list:",
     ]
-    evaluation = settings[KEY]
-    asked = {question["name"] for question in evaluation["questions"]}
-    measures = {measure["name"]: measure for measure in evaluation["measures"]}
-    for figure in evaluation["figures"]:
-        measure = measures[figure["measure"]]
-        if {*measure["questions"]} <= asked:
-            lines += _metric(figure["name"], str(measure["rule"] == "all").lower())
+    kind = KINDS[settings[KEY]["kind"]]
+    for name, figure in figures_of(kind).items():
+        measure = kind.measured.measures[figure.measure]
+        if kind.asks(measure):
+            lines += _metric(name, str(measure.rule is all).lower())
     lines += [*_metric("tied", "false"), *_metric("unanswered", "false")]
     return "\n".join([*lines, f"metadata: {{version: {settings['release']['version']!r}}}", ""])
 

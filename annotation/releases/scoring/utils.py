@@ -4,48 +4,45 @@ Each question is asked twice, with its options in both orders. The model has cho
 both times. If it changes its mind with the order (`tied`), or one of its answers names no option (`unanswered`, for
 example a refusal), the question counts as wrong; both shares are reported. Figures are shares between 0 and 1.
 
-This file reads ../manifest.json and ../items.jsonl and computes with ../score.py, so it must stay in the release.
+This file reads ../manifest.json and ../items.jsonl and computes with ../scoring/, so it must stay in the release.
 """
 
-from __future__ import annotations
-
 import importlib.util
-import re
+import json
 from collections import defaultdict
 from pathlib import Path
 
 RELEASE = Path(__file__).resolve().parent.parent
-_spec = importlib.util.spec_from_file_location("winnow_score", RELEASE / "score.py")
+_spec = importlib.util.spec_from_file_location("released_score", RELEASE / "score.py")
 assert _spec and _spec.loader
 score = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(score)
+items, images, kinds, plan = (score.load(name) for name in ("items", "images", "kinds", "plan"))
+choices, stored, item_figures = (score.load(name) for name in ("choices", "stored", "item_figures"))
 
-HOW = score.read_how(score.json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8")))
-FIGURES = [  # those that follow from the questions alone
-    name
-    for name, figure in HOW["figures"].items()
-    if set(HOW["measures"][figure["measure"]]["questions"]) <= {*HOW["questions"]}
-]
-LETTERS = "ABCDEFGH"
-# A letter alone, perhaps after "Answer:" or with a bracket or stop; or a letter with one before further words.
-ALONE = re.compile(r"\W*(?:(?:the )?(?:correct |right |best )?(?:answer|option|choice)(?: is)?\W*)?([A-H])\W*", re.I)
-BEFORE_WORDS = re.compile(r"\W*([A-H])\s*[.:)\]]\s.*", re.S)
+KIND = kinds.KINDS[json.loads((RELEASE / "manifest.json").read_text(encoding="utf-8"))["evaluation"]["kind"]]
+FIGURES = {  # those that follow from the questions alone
+    name: figure
+    for name, figure in item_figures.figures_of(KIND).items()
+    if KIND.asks(KIND.measured.measures[figure.measure])
+}
 
 
-def questions(release, item):
+def questions(item):
     """(question, what is given, what each option shows): parts are ("text", words) or ("image", role)."""
-    wanted, names, captions = release.wanted(item), release.names(item), release.captions(item)
-    for name, question in release.how["questions"].items():
-        compared = [question["pairs"][0][0], *(other for _, other in question["pairs"])]
-        if not set(compared) <= set(wanted):
+    captions, shas = items.captions_of(item), items.images_of(item)
+    about_images = {one.question: one for one in choices.choices(KIND.name, captions, shas)}
+    wanted = {score.name: score for score in plan.wanted_scores(KIND.name, captions)}
+    for name in KIND.questions:
+        if one := about_images.get(name):
+            given = ("image", one.given[0]) if one.captions else ("text", captions[one.given])
+            sides = [("text", captions[place]) if one.captions else ("image", place[0]) for place in one.options]
+            yield name, [given], [[side] for side in sides]
             continue
-        sides = [[("text", captions[role][place]) for role, place in names[one]["captions"]] for one in compared]
-        if "image" not in names[compared[0]]:
-            yield name, [], sides
-        elif len({names[one]["image"] for one in compared}) == 1:
-            yield name, [("image", names[compared[0]]["image"])], sides
-        else:
-            yield name, sides[0], [[("image", names[one]["image"])] for one in compared]
+        pairs = KIND.measured.questions[name]
+        compared = [wanted.get(score) for score in (pairs[0][0], *(other for _, other in pairs))]
+        if all(one and one.text and {one.one, one.other} <= {*captions} for one in compared):
+            yield name, [], [[("text", captions[one.one]), ("text", captions[one.other])] for one in compared]
 
 
 def prompt(given, sides):
@@ -60,17 +57,17 @@ def prompt(given, sides):
     else:
         asked = f"Which image does this caption describe?\n{given[0][1]}"
         options = [f"image {number}" for number in range(1, len(sides) + 1)]
-    lines = [f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)]
+    lines = [f"{letter}. {option}" for letter, option in zip(choices.LETTERS, options, strict=False)]
     return "\n".join([asked, *lines, "Answer with one letter."])
 
 
 def expand(dataset, split):
     """A document for each question and order of options; rows of the data are in the order of items.jsonl."""
-    release = score.Release(RELEASE, split)
+    release = items.Release(RELEASE, split)
     rows, found = [], defaultdict(list)
     for row, item in enumerate(release.items):
-        for name, given, sides in questions(release, item):
-            options = release.how["questions"][name]["options"]
+        for name, given, sides in questions(item):
+            options = [*KIND.questions[name].options]
             for order in (0, 1):
                 turned, named = (sides, options) if order == 0 else (sides[::-1], options[::-1])
                 shown = [role for side in (given, *turned) for kind, role in side if kind == "image"]
@@ -83,7 +80,7 @@ def expand(dataset, split):
                 found["winnow_text"].append(prompt(given, turned))
                 found["winnow_images"].append([release.columns[f"image:{role}"] for role in shown])
                 found["winnow_options"].append(named)
-                found["winnow_letter"].append(LETTERS[named.index(options[0])])
+                found["winnow_letter"].append(choices.LETTERS[named.index(options[0])])
     dataset = dataset.select(rows)
     for name, values in found.items():
         dataset = dataset.add_column(name, values)
@@ -103,7 +100,7 @@ def process_test(dataset):
 
 
 def doc_to_visual(doc):
-    return [score.in_rgb(doc[column]) for column in doc["winnow_images"]]
+    return [images.in_rgb(doc[column]) for column in doc["winnow_images"]]
 
 
 def doc_to_text(doc, lmms_eval_specific_kwargs=None):
@@ -112,9 +109,8 @@ def doc_to_text(doc, lmms_eval_specific_kwargs=None):
 
 def read_choice(text, options):
     """The option that the answer names; None if it names none."""
-    found = ALONE.fullmatch(text.strip()) or BEFORE_WORDS.fullmatch(text.strip())
-    place = LETTERS.index(found[1].upper()) if found else len(options)
-    return options[place] if place < len(options) else None
+    place = choices.letter(text)
+    return options[place] if place is not None and place < len(options) else None
 
 
 def process_results(doc, results):
@@ -126,32 +122,27 @@ def process_results(doc, results):
     return dict.fromkeys([*FIGURES, "tied", "unanswered"], answer)
 
 
-def choices(answers):
-    """(item, question) → the options named, in the order of asking; and (item, type, subtype) of every item."""
-    found, items = defaultdict(dict), {}
+def in_both_orders(answers):
+    """(item, question) → the two options named; of questions with both answers."""
+    found = defaultdict(dict)
     for one in answers:
         found[one["item"], one["question"]][one["order"]] = one["choice"]
-        items[one["item"]] = {"type": one["type"], "subtype": one["subtype"]}
-    return found, items
+    return {key: (one[0], one[1]) for key, one in found.items() if len(one) == 2}
 
 
 def aggregate(name, answers):
-    found, items = choices(answers)
-    right = {question: one["options"][0] for question, one in HOW["questions"].items()}
-    both = {key: (one[0], one[1]) for key, one in found.items() if len(one) == 2}
-    decided = {key: one == other == right[key[1]] for key, (one, other) in both.items()}
-    tied = {item for (item, _), (one, other) in both.items() if one is None or one != other}
-    rows = [
-        (item, {**{question: decided.get((key, question)) for question in HOW["questions"]}, "tied": key in tied})
-        for key, item in items.items()
-    ]
-    share = score.figure(HOW, rows, name)["share"]
+    rows = defaultdict(list)
+    for (item, question), (one, other) in in_both_orders(answers).items():
+        rows[question].append((item, None, one if one is not None and one == other else kinds.NONE))
+    columns = {question: stored.Column(*zip(*own, strict=True)) for question, own in rows.items()}
+    records = stored.records(columns, {one["item"]: (one["type"], one["subtype"]) for one in answers}, KIND)
+    share = item_figures.compute(FIGURES[name], records, KIND).share
     return float("nan") if share is None else share
 
 
 def aggregate_tied(answers):
     """The share of questions on which the model named two options."""
-    both = [list(one.values()) for one in choices(answers)[0].values() if len(one) == 2]
+    both = in_both_orders(answers).values()
     return sum(None not in one and one[0] != one[1] for one in both) / len(both) if both else float("nan")
 
 

@@ -1,5 +1,6 @@
 """The score.py and the task for lmms-eval that a release brings give the figures that Winnow gives."""
 
+import ast
 import contextlib
 import importlib.util
 import io
@@ -19,7 +20,9 @@ import yaml
 from django.core.management import call_command
 
 from annotation.releases.build import MANIFEST
-from annotation.releases.scoring import evaluation, score
+from annotation.releases.scoring import evaluation
+from annotation.releases.scoring.released import images, models
+from annotation.releases.scoring.released.items import Release, wanted_of
 from annotation.releases.verification.verifying import verify
 from benchmarks.metrics import aro, sugarcrepe
 from benchmarks.predictions import stored
@@ -128,7 +131,8 @@ def item(number: int, kind: str, subtype: str) -> dict:
 def by_hand(folder: Path, kind: Kind) -> list[dict]:
     items = [item(number, *types(kind)[number % len(types(kind))]) for number in range(30)]
     settings = {
-        "evaluation": evaluation.describe(kind), "splits": {"test": {}}, "release": {"name": "Cups", "version": "1.0"},
+        "evaluation": evaluation.evaluation_of(kind.name, items), "splits": {"test": {}},
+        "release": {"name": "Cups", "version": "1.0"},
         "columns": {"image": "image:positive", "negative_image": "image:negative"},
     }  # fmt: skip
     (folder / MANIFEST).write_text(json.dumps(settings))
@@ -141,7 +145,7 @@ def random_scores(release, seed: int) -> Iterator[tuple[int, str, int]]:
     """Of few values, so that there are ties."""
     drawn = random.Random(seed)
     for place, one in enumerate(release.items):
-        for name in release.wanted(one):
+        for name in wanted_of(release, one):
             yield place, name, drawn.randint(0, 3)
 
 
@@ -162,16 +166,16 @@ def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -
     """What a generative model answers that decides by these scores, and among the best of them for the first letter."""
     found = {(place, name): score for place, name, score in scores}
     for place, one in enumerate(release.items):
-        for name, given, sides in utils.questions(release, one):
+        for name, given, sides in utils.questions(one):
             assert utils.prompt(given, sides).endswith("Answer with one letter.")
-            question = release.how["questions"][name]
-            compared = [question["pairs"][0][0], *(other for _, other in question["pairs"])]
+            pairs, options = release.kind.measured.questions[name], release.kind.questions[name].options
+            compared = [pairs[0][0], *(other for _, other in pairs)]
             for order in (0, 1):
                 turn = slice(None, None, -1 if order else 1)
                 of_options = [found[place, option] for option in compared][turn]
                 doc = {
                     "winnow_item": one["id"], "winnow_type": one["type"], "winnow_subtype": one["subtype"],
-                    "winnow_question": name, "winnow_order": order, "winnow_options": question["options"][turn],
+                    "winnow_question": name, "winnow_order": order, "winnow_options": options[turn],
                 }  # fmt: skip
                 yield utils.process_results(doc, [f"{'ABCDE'[of_options.index(max(of_options))]}."])
 
@@ -180,7 +184,7 @@ def answers_of(utils: ModuleType, release, scores: list[tuple[int, str, int]]) -
 def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind):
     items = by_hand(tmp_path, kind)
     utils = utils_of(tmp_path)
-    release = utils.score.Release(tmp_path)
+    release = Release(tmp_path)
     scores = list(random_scores(release, 7))
     expected = figures_of(items, scores, kind)
     lines = [json.dumps({"item": items[place]["id"], "question": name, "score": one}) for place, name, one in scores]
@@ -206,8 +210,7 @@ def test_winnow_the_script_and_the_harness_have_the_same_figures(tmp_path, kind)
     assert utils.aggregate_unanswered([one["tied"] for one in answers]) == 0
 
 
-def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
-    """Releases had no `untied` at first; who scores them gets the figure that they describe."""
+def test_chance_is_that_of_choices_in_both_orders_and_a_tie_is_not_brittle(tmp_path):
     items = by_hand(tmp_path, KINDS["hard_positive"])
     said = ({"original": "c", "hard_positive": one} for one in ("cn", "none", "cp"))
     tied = {"s(c)": 2, "s(cp)": 1, "s(cn)": 1}
@@ -218,10 +221,10 @@ def test_a_tie_is_brittle_only_in_releases_that_say_so(tmp_path):
     ]
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, lines)))
     given = "--predictions", tmp_path / "scores.jsonl", "--skip-incomplete"
-    assert scored(tmp_path, *given)["measures"]["original"]["chance"] == 1 / 4  # choices are made in both orders
-    assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 1 / 4
-    change_json(tmp_path / MANIFEST, lambda found: found["evaluation"]["measures"][2].pop("untied"))
-    assert scored(tmp_path, *given)["measures"]["brittleness"]["share"] == 3 / 4
+    found = scored(tmp_path, *given)
+    of_type = part(found["groups"], {"type": "replace", "subtype": None})
+    assert found["measures"]["original"]["chance"] == of_type["original"]["chance"] == 1 / 4
+    assert found["measures"]["brittleness"]["share"] == 1 / 4
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +250,7 @@ def test_an_answer_is_a_letter(utils, said, option):
 def test_refusals_count_as_wrong_and_are_reported_apart(tmp_path):
     by_hand(tmp_path, KINDS["sugarcrepe"])
     utils = utils_of(tmp_path)
-    release, docs = utils.score.Release(tmp_path), []
+    release, docs = Release(tmp_path), []
     for place, said in enumerate(("AB", "AA", "A?", "BA")):  # right, tied, half refused, wrong
         for order, letter in enumerate(said):
             options = ["positive", "negative"][:: -1 if order else 1]
@@ -272,6 +275,7 @@ def test_the_script_scores_a_release_with_functions_of_the_users_own(released, t
         (folder / form).rename(tmp_path / form)
     found = score(folder, "--functions", model, "--out", tmp_path / "scores.jsonl")
     assert found["kind"] == "bivlc" and found["measures"]["group"]["n"] == found["n"] > 0
+    assert not list(folder.rglob("__pycache__")) or without
     call_command("evaluate", "bivlc", predictions=[tmp_path / "scores.jsonl"], json=True)
     inside = json.loads(capsys.readouterr().out)["figures"]
     for name, one in found["measures"].items():
@@ -350,13 +354,43 @@ def test_the_harness_finds_a_document_for_each_question_and_order(released):
 def test_the_script_is_part_of_what_is_verified(released):
     folder = released("stages")
     (folder / "score.py").unlink()
+    (folder / "scoring" / "base.py").unlink()
     (folder / "lmms_eval" / "own.py").write_text("")
+    (folder / "scoring" / "own.py").write_text("")
     mend(folder)
     problems = "\n".join(verify(folder).problems)
-    assert "manifest.json: it names no score.py" in problems and "lmms_eval/own.py: it belongs to no" in problems
+    for said in ("manifest.json: it names no score.py", "manifest.json: it names no scoring/base.py"):
+        assert said in problems
+    assert "lmms_eval/own.py: it belongs to no" in problems and "scoring/own.py: it belongs to no" in problems
     change_json(folder / MANIFEST, lambda found: found.update(evaluation=None))
     mend(folder)
     assert "lmms_eval/utils.py: it belongs to no format" in "\n".join(verify(folder).problems)
+
+
+def test_what_the_script_is_made_of_needs_only_the_standard_library_and_numpy(tmp_path):
+    """Other libraries are those of the model and of the images' form, imported when they are used."""
+    by_hand(tmp_path, KINDS["visla"])
+    modules = {path.stem for path in (tmp_path / "scoring").iterdir()}
+    for path in [tmp_path / "score.py", *(tmp_path / "scoring").iterdir(), tmp_path / "lmms_eval" / "utils.py"]:
+        tree = ast.parse(path.read_text(), feature_version=(3, 10))
+        for one in ast.walk(tree):
+            if isinstance(one, ast.ImportFrom) and one.level:
+                names = [one.module] if one.module else [alias.name for alias in one.names]
+                assert one.level == 1 and {*names} <= modules, path.name
+            elif isinstance(one, ast.Import | ast.ImportFrom):
+                names = [alias.name for alias in one.names] if isinstance(one, ast.Import) else [one.module]
+                assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names | {"numpy"}, path.name
+
+
+def test_two_releases_in_one_process_compute_with_their_own_modules(tmp_path):
+    chances = {"one": 0.5, "other": 0.25}
+    for name, chance in chances.items():
+        (tmp_path / name).mkdir()
+        by_hand(tmp_path / name, KINDS["sugarcrepe"])
+        module = tmp_path / name / "scoring" / "sugarcrepe.py"
+        module.write_text(module.read_text().replace("CHANCE = 1 / 2", f"CHANCE = {chance}"))
+    scripts = {name: loaded(tmp_path / name / "score.py") for name in chances}
+    assert {name: script.load("sugarcrepe").CHANCE for name, script in scripts.items()} == chances
 
 
 def picture(mode: str, colour, **saved) -> bytes:
@@ -382,11 +416,11 @@ def turned(orientation: int) -> bytes:
     ],
 )  # fmt: skip
 def test_models_see_the_same_pixels_as_in_winnow(content):
-    assert score.decode(content).tobytes() == pixels_of(content).tobytes()
+    assert images.decode(content).tobytes() == pixels_of(content).tobytes()
 
 
 def test_vectors_of_half_precision_neither_overflow_nor_tie():
     vectors: dict = {}
     rows = np.random.default_rng(0).normal(0, 30, (2, 768)).astype(np.float16)
-    score.fill(vectors, ["a", "b"], lambda batch: rows, 2, str)
+    models.fill(vectors, ["a", "b"], lambda batch: rows, 2, str)
     assert vectors["a"].dtype == np.float32 and vectors["a"] @ vectors["a"] == pytest.approx(1)

@@ -1,16 +1,14 @@
 """The score.py of a release with the models' own libraries: the scores and figures that Winnow computes."""
 
-import importlib.util
 import json
 from argparse import Namespace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from annotation.releases.build import MANIFEST
-from annotation.releases.scoring import evaluation
+from annotation.releases.scoring.released import command, images, models
 from benchmarks import queries
 from benchmarks.models import Benchmark
 from benchmarks.predictions.kinds import BIVLC
@@ -22,13 +20,6 @@ from tests.lazy import LazyModule
 
 torch, transformers = LazyModule("torch"), LazyModule("transformers")
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
-
-
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("released_score", evaluation.HERE / "score.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def as_release(benchmark: Benchmark, folder: Path) -> Path:
@@ -44,7 +35,7 @@ def as_release(benchmark: Benchmark, folder: Path) -> Path:
         line["captions"] = [{"role": one.role, "text": one.text} for one in item.captions.all()]
         lines.append(json.dumps(line) + "\n")
     (folder / "items.jsonl").write_text("".join(lines))
-    manifest = {"evaluation": evaluation.describe(BIVLC), "splits": {"test": {}}, "columns": {}}
+    manifest = {"evaluation": {"kind": BIVLC.name}, "splits": {"test": {}}, "columns": {}}
     (folder / MANIFEST).write_text(json.dumps(manifest))
     return folder
 
@@ -54,7 +45,7 @@ def test_open_clips_scores_and_figures_are_winnows(media, tmp_path, tiny):
     run = scored(benchmark, tiny)
     asked = {"release": as_release(benchmark, tmp_path / "release"), "split": "", "open_clip": tiny, "batch_size": 4}
     asked |= dict.fromkeys(("functions", "transformers", "predictions")) | {"out": tmp_path / "scores.jsonl"}
-    found = script().run(Namespace(**asked))
+    found = command.run(Namespace(**asked))
     stored = {(row[0], row[1]): row[2] for row in run.predictions.values_list("item__key", "question", "score")}
     lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert {(one["item"], one["question"]) for one in lines} == {*stored}
@@ -74,18 +65,17 @@ def test_a_model_of_transformers_gives_its_two_vectors(tmp_path, tiny_gpt):
     torch.manual_seed(0)
     model = transformers.CLIPModel(config).eval()
     model.save_pretrained(tmp_path)
-    images = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    pictures = transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_gpt)
     tokenizer.pad_token = "<unk>"
-    processor = transformers.CLIPProcessor(images, tokenizer)
+    processor = transformers.CLIPProcessor(pictures, tokenizer)
     processor.save_pretrained(tmp_path)
-    score = script()
-    encoder = score.Transformers(str(tmp_path))
-    picture = score.decode(imports.jpeg(3, (40, 30)))
+    encoder = models.Transformers(str(tmp_path))
+    picture = images.decode(imports.jpeg(3, (40, 30)))
     vectors = encoder.embed_images([picture, picture]), encoder.embed_texts(["a red cup", "A blue cup ."])
     assert [one.shape for one in vectors] == [(2, 8), (2, 8)]
     with torch.inference_mode():
-        alone = model.vision_model(**images([picture], return_tensors="pt")).pooler_output
+        alone = model.vision_model(**pictures([picture], return_tensors="pt")).pooler_output
         expected = model.visual_projection(alone).numpy()
     assert np.allclose(vectors[0][:1], expected, atol=1e-6)
     assert not np.allclose(vectors[1][0], vectors[1][1])

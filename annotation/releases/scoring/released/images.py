@@ -1,0 +1,109 @@
+"""The images of a release, from the first of its forms that has them; and the pixels that models get of them."""
+
+import importlib
+import io
+import json
+import tarfile
+
+from annotation.releases.scoring.released.items import Unusable
+
+ROW_GROUPS = 4  # of a parquet file, kept in memory
+ORIENTATION = 0x0112  # of EXIF; what turns an image upright
+TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
+
+
+def open_images(release):
+    """A function from the SHA-256 of an image to its bytes, from the first form of the release that has images."""
+    for source in (from_folder, from_archives, from_parquet):
+        if found := source(release):
+            return found
+    raise Unusable("This release has no images, and the model needs them.")
+
+
+def from_folder(release):
+    paths = {path.stem: path for path in (release.folder / "imagefolder" / release.split / "images").glob("*")}
+    return (lambda sha256: paths[sha256].read_bytes()) if paths else None
+
+
+def from_archives(release):
+    places = {}  # SHA-256 → path, where its bytes begin, how many there are
+    for path in sorted((release.folder / "webdataset").glob(f"{release.split}-*.tar")):
+        with tarfile.open(path, "r:") as archive:
+            members = {member.name: member for member in archive}
+            for name in [name for name in members if name.endswith(".json")]:
+                row = json.loads(archive.extractfile(members[name]).read())
+                for column, value in row.items():
+                    if isinstance(value, dict) and "sha256" in value:
+                        ending = value["path"].rpartition(".")[2]
+                        member = members[f"{name[: -len('.json')]}.{column}.{ending}"]
+                        places[value["sha256"]] = path, member.offset_data, member.size
+
+    def read(sha256):
+        path, start, size = places[sha256]
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
+    return read if places else None
+
+
+def from_parquet(release):
+    columns = [column for part, column in release.columns.items() if part.startswith("image:")]
+    if not columns:
+        return None
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise Unusable(
+            "The images of this release are in parquet. Install pyarrow, or make a release with imagefolder."
+        ) from None
+    places, kept = {}, {}  # SHA-256 → file, row group, column, row; the last row groups
+    for path in sorted((release.folder / "data").glob(f"{release.split}-*.parquet")):
+        file = parquet.ParquetFile(path)
+        for group in range(file.num_row_groups):
+            names = file.read_row_group(group, columns=[f"{column}.path" for column in columns])
+            for column in columns:
+                for row, image in enumerate(names.column(column).to_pylist()):
+                    if image and image["path"]:
+                        places.setdefault(image["path"].partition(".")[0], (path, group, column, row))
+
+    def read(sha256):
+        path, group, column, row = places[sha256]
+        if (path, group, column) not in kept:
+            while len(kept) >= ROW_GROUPS:
+                kept.pop(next(iter(kept)))
+            kept[path, group, column] = parquet.ParquetFile(path).read_row_group(group, columns=[column]).column(column)
+        return kept[path, group, column][row].as_py()["bytes"]
+
+    return read if places else None
+
+
+def decode(content):
+    """Upright and in RGB: the pixels that Winnow gives to models."""
+    pillow = importlib.import_module("PIL.Image")
+    with pillow.open(io.BytesIO(content)) as image:
+        try:
+            turn = TURNS.get(image.getexif().get(ORIENTATION))
+        except Exception:  # EXIF may contain anything
+            turn = None
+        found = in_rgb(image)
+    return found.transpose(pillow.Transpose[turn]) if turn else found
+
+
+def in_rgb(image):
+    """Transparency on white; of 16 bits the upper 8."""
+    if image.mode in ("I", "F") or image.mode.startswith("I;"):
+        image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
+    elif "transparency" in image.info or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
+        white = importlib.import_module("PIL.Image").new("RGBA", image.size, "white")
+        white.alpha_composite(image.convert("RGBA"))
+        image = white
+    return image.convert("RGB")

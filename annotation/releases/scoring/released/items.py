@@ -1,0 +1,61 @@
+"""The items of one split of a release, and what a model compares in each of them."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.predictions.kinds import KINDS
+from benchmarks.predictions.plan import CAPTION_ROLES, IMAGE_ROLES, Place, wanted_scores
+
+
+class Unusable(Exception):
+    """The message says in a sentence what is wrong."""
+
+
+class Release:
+    """The items of one split, and the kind of their evaluation."""
+
+    def __init__(self, folder, split=""):
+        self.folder = Path(folder)
+        try:
+            manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            raise Unusable(f"{self.folder} has no readable manifest.json. Name the folder of a release.") from None
+        if not manifest.get("evaluation"):
+            raise Unusable("No measure fits the items of this release.")
+        self.kind = KINDS[manifest["evaluation"]["kind"]]
+        splits = list(manifest["splits"])
+        self.split = split or ("test" if "test" in splits else splits[-1])
+        if self.split not in splits:
+            raise Unusable(f"There is no split {self.split}. Choose from {', '.join(splits)}.")
+        self.columns = {part: column for column, part in manifest["columns"].items()}
+        with (self.folder / "items.jsonl").open(encoding="utf-8") as lines:
+            self.items = [item for item in map(json.loads, lines) if item["split"] == self.split]
+
+
+def captions_of(item) -> dict[Place, str]:
+    """The captions that scores compare, by role and position."""
+    found: dict[Place, str] = {}
+    count: Counter[str] = Counter()
+    for caption in item["captions"]:
+        if caption["role"] in CAPTION_ROLES:
+            found[caption["role"], count[caption["role"]]] = caption["text"]
+            count[caption["role"]] += 1
+    return found
+
+
+def images_of(item) -> dict[Place, str]:
+    """The SHA-256 of the positive and the chosen negative image, by role and position."""
+    keys = {"positive": "positive-0", "negative": item["negative_image"] or "negative-0"}
+    hashes = {image["key"]: image["sha256"] for image in item["images"]}
+    return {(role, 0): hashes[keys[role]] for role in IMAGE_ROLES if keys[role] in hashes}
+
+
+def wanted_of(release, item) -> dict[str, tuple[str, str, str]]:
+    """Name of a score → what it compares: ("image", caption, SHA-256) or ("text", caption, caption)."""
+    captions, images, found = captions_of(item), images_of(item), {}
+    for score in wanted_scores(release.kind.name, captions):
+        others = captions if score.text else images
+        if score.one in captions and score.other in others:
+            found[score.name] = "text" if score.text else "image", captions[score.one], others[score.other]
+    return found
