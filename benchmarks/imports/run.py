@@ -51,7 +51,7 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
 def import_items(
     *, name: str, records: list[ItemRecord], images, source: str, by: str, created_by=None, tell: Callable | None = None
 ) -> Benchmark:
-    """Import records from memory at once. `images` is a workers.archives.Source, or anything with `names` and
+    """Import records from memory at once. `images` is a workers.archives.source.Source, or anything with `names` and
     `stream(wanted)` that yields (name, bytes), or None; `source` names their origin.
 
     Raises Refused with every problem. The report is in the job that it creates.

@@ -13,7 +13,7 @@ from benchmarks.models.job import Job
 class ScoringModel(models.Model):
     """A model as executed: its weights, preprocessing and precision. Two names for the same model share a row."""
 
-    fingerprint = models.CharField(max_length=64, unique=True)  # workers.models.device.told
+    fingerprint = models.CharField(max_length=64, unique=True)  # workers.models.device.describe
     name = models.CharField(max_length=300)  # as first requested
     pretrained = models.CharField(max_length=300, blank=True)
     title = models.CharField(max_length=300)  # name in tables
