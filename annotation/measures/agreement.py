@@ -19,9 +19,8 @@ from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NOMINAL, Projection, RANK, Scale, View
-from annotation.protocols.decisions import mean_ranks
-from annotation.protocols.measuring import ranks_of
+from annotation.protocols.base import NOMINAL, RANK, Projection, Scale, View
+from annotation.protocols.rankings import mean_ranks, ranks_of
 
 NO_PAIRS = "no item has two judgments"
 NO_SHARED_ITEMS = "no two annotators judged the same item"

@@ -10,7 +10,7 @@ from annotation.measures.agreement_measures import BY_KEY, Compared, measured_ro
 from annotation.measures.label_scale import label_scale
 from annotation.measures.ratings import Rating
 from annotation.measures.types import Figures
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, schema
 from annotation.protocols.base import CANNOT_JUDGE, View
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of

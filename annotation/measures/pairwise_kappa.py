@@ -24,7 +24,7 @@ from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import distinct
 from annotation.measures.types import Array, Figures
 from annotation.protocols.base import NOMINAL, RANK
-from annotation.protocols.declared.measuring import ranks_of
+from annotation.protocols.rankings import ranks_of
 
 THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
 THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"

@@ -14,11 +14,11 @@ from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import student_t_95
 from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Figures
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.compile import in_own_names, is_plain
-from annotation.protocols.decisions import mean_ranks
 from annotation.protocols.measuring import Attributes, parents_of, seen_through
+from annotation.protocols.rankings import mean_ranks
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.metrics.base import wilson
 
@@ -478,7 +478,7 @@ def _pairs(file: ProtocolFile, name: str, one: Said) -> Iterator[tuple[str, str,
     """(first option, second, score of the first) of a comparison, or of every two options of a ranking."""
     answer = file.answer(name)
     if isinstance(answer, schema.Rank):
-        tiers = answers.tiers(one.value)
+        tiers = rankings.tiers(one.value)
         placed = [(option, place) for place, tier in enumerate(tiers) for option in tier]
         for at, (first, rank) in enumerate(placed):
             for second, other in placed[at + 1 :]:

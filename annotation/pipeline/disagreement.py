@@ -15,7 +15,7 @@ from annotation.models import Task
 from annotation.protocols.answer_words import agreement_key
 from annotation.protocols.base import RANK, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
-from annotation.protocols.measuring import ranks_of
+from annotation.protocols.rankings import ranks_of
 from annotation.sql import execute
 
 KIND, OPTION = "kind", "option"  # what differs: the kind of answer, or only which option of one kind

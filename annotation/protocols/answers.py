@@ -8,7 +8,7 @@ whether there is one; the words are in the content.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 
-from annotation.protocols import base, edits, schema, values
+from annotation.protocols import base, edits, rankings, schema, values
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
 from annotation.wording import gettext_noop
@@ -201,11 +201,6 @@ def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFi
     return ">".join("=".join(tier) for tier in tiers)
 
 
-def tiers(ranking: str) -> list[list[str]]:
-    """The names of a stored ranking, best first; those that tie stand together."""
-    return [tier.split("=") for tier in ranking.split(">")]
-
-
 def statements_of(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
     """What the fields of a check are called: its statements, or the places of a list."""
     if answer.statements:
@@ -274,7 +269,7 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
             case schema.Pick() | schema.Pair():
                 found[name] = _place(protocol, one, said, shown)
             case schema.Rank():
-                steps = {option: str(step) for step, tier in enumerate(tiers(said), 1) for option in tier}
+                steps = {option: str(step) for step, tier in enumerate(rankings.tiers(said), 1) for option in tier}
                 named = option_names(protocol, one, shown).values()
                 found |= {f"{name}-{place}": steps[option] for place, option in enumerate(named, 1)}
             case schema.Check():
@@ -337,7 +332,7 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
     """One answer, as managers read it."""
     match answer:
         case schema.Rank():
-            return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in tiers(value))
+            return ", then ".join(" and ".join(map(_part_in_words, tier)) for tier in rankings.tiers(value))
         case schema.Check(statements=statements) if statements:
             said = zip(statements, value.split(","), strict=True)
             return ", ".join(f"{statement} {one}" for statement, one in said)

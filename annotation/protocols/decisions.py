@@ -13,6 +13,7 @@ from annotation.protocols import answers, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
 from annotation.protocols.measuring import Attributes, parents_of
+from annotation.protocols.rankings import mean_ranks
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import ELSE
 from annotation.wording import exact
@@ -172,18 +173,6 @@ def _by_bound(
 def _rounded(level: float) -> str:
     """To six digits, or to two behind the point if there are more before it."""
     return format(level, f".{max(6, len(str(int(abs(level)))) + 2)}g")
-
-
-def mean_ranks(rankings: Sequence[str]) -> dict[str, float]:
-    """Option → its rank from 1 on average; options that tie share the mean of their ranks."""
-    found: dict[str, list[float]] = {}
-    for ranking in rankings:
-        passed = 0
-        for tier in answers.tiers(ranking):
-            for option in tier:
-                found.setdefault(option, []).append(passed + (len(tier) + 1) / 2)
-            passed += len(tier)
-    return {option: fmean(ranks) for option, ranks in found.items()}
 
 
 def _by_mean_rank(rule: schema.MeanRank, said: Sequence[str]) -> Decision:

@@ -1,12 +1,13 @@
 """What agreement on an answer is computed on: the level of its values, and its views."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, permutations, product
+from collections.abc import Mapping, Sequence
+from itertools import permutations, product
 from typing import Any
 
 from annotation.protocols import schema
-from annotation.protocols.answers import PARTING, tiers
+from annotation.protocols.answers import PARTING
 from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
+from annotation.protocols.rankings import ranks_of, weak_orders
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import (
     ELSE,
@@ -128,15 +129,6 @@ def orders(protocol: ProtocolFile, answer: schema.Rank, options: Sequence[str]) 
     return list(weak_orders(names) if answer.ties else map(">".join, permutations(names)))
 
 
-def weak_orders(names: Sequence[str]) -> Iterator[str]:
-    """Every order of the names with ties, as rankings are stored, best first: `positive=second_positive>negative`."""
-    for size in range(len(names), 0, -1):
-        for tier in combinations(names, size):
-            rest = [name for name in names if name not in tier]
-            below = [f">{order}" for order in weak_orders(rest)] if rest else [""]
-            yield from ("=".join(tier) + order for order in below)
-
-
 def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> View:
     """A projection to an answer or a statement, with its scale."""
     answer = protocol.answer(address.partition(".")[0])
@@ -157,10 +149,6 @@ def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]
     count, _, marked = value.partition(";")
     marks = dict(one.split(":") for one in marked.split(",") if one)
     return [marks.get(str(place), answer.unmarked) for place in range(1, min(int(count), MAX_CAPTION) + 1)]
-
-
-def ranks_of(ranking: str) -> dict[str, int]:
-    return {option: rank for rank, tier in enumerate(tiers(ranking), 1) for option in tier}
 
 
 def seen_through(view: Mapping[str, str], value: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Answer
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
@@ -125,7 +125,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[str, str]:
-    tiers, known = answers.tiers(said), _options(protocol, answer)
+    tiers, known = rankings.tiers(said), _options(protocol, answer)
     options = [one for tier in tiers for one in tier]
     if unknown := _unknown(options, known):
         return said, unknown
@@ -170,7 +170,7 @@ def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
             case schema.Words() if said:
                 yield name, int(said.partition(";")[0])
             case schema.Rank() if said:
-                yield name, frozenset(one for tier in answers.tiers(said) for one in tier)
+                yield name, frozenset(one for tier in rankings.tiers(said) for one in tier)
 
 
 def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection, Protocol
 from annotation.protocols.certainty import certainty
 from annotation.protocols.compile import in_own_names, is_plain
@@ -133,7 +133,7 @@ class FileRule(Rule):
             places = [order.index(one) for one in said if one in order]
             return bool(places) and max(places) - min(places) > 1
         if isinstance(answer, schema.Rank):
-            return super().is_split(["=".join(sorted(answers.tiers(one)[0])) for one in said])
+            return super().is_split(["=".join(sorted(rankings.tiers(one)[0])) for one in said])
         return super().is_split(labels)
 
     def projections(self) -> dict[str, Projection]:

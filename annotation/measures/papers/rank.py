@@ -12,7 +12,7 @@ from annotation.measures.papers.base import JudgedTask, share_with_interval, tas
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.measuring import ranks_of, weak_orders
+from annotation.protocols.rankings import ranks_of, weak_orders
 from annotation.wording import pseudonym
 from benchmarks.metrics.hard_positive import Answered
 

@@ -9,7 +9,7 @@ from annotation.measures import breakdowns, counts, pairwise_kappa
 from annotation.measures.agreement import FEW_ITEMS, RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
 from annotation.measures.judgments import JudgmentRow, Judgments
-from annotation.measures.pairwise_kappa import AnnotatorPairs, THIN_NOTE, cohen_kappas
+from annotation.measures.pairwise_kappa import THIN_NOTE, AnnotatorPairs, cohen_kappas
 from annotation.protocols.registry import PROTOCOLS
 from tests.annotation.exports.test_export import with_originals
 from tests.annotation.measures.test_agreement import some_rows

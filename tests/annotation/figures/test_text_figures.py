@@ -11,7 +11,7 @@ from annotation.measures.papers.rank import ROLES, is_right
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.measuring import weak_orders
+from annotation.protocols.rankings import weak_orders
 from benchmarks.metrics import hard_positive
 
 CAPTION, SECOND, NEGATIVE = "caption-positive-0", "caption-second_positive-0", "caption-negative-0"

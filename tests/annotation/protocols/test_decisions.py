@@ -3,7 +3,8 @@
 import pytest
 
 from annotation.protocols import library
-from annotation.protocols.decisions import decide_item, mean_ranks
+from annotation.protocols.decisions import decide_item
+from annotation.protocols.rankings import mean_ranks
 from tests.annotation.protocols.files import changed, problems, read
 
 DROPS = {"negative": "foil_fits", "both": "both_fit"}
