@@ -5,7 +5,7 @@
 `columns` (pure) says what each column is, and `columns_page` makes docs/reference/columns.md of it.
 `items` has what became of each item, `item_table` the kept ones with their images, whose columns `item_parts` (pure)
 lists, `rows` and `texts` the lines of
-the other tables, `readme` and `setup_wording` its words, which `markdown` escapes; `files` lays the files out,
+the other tables, `readme` its words, which `markdown` escapes; `files` lays the files out,
 `atomic_folder` has them appear all at once. Releases are built from exports; rooms above figures may import this one.
 Start reading at `export`.
 """

@@ -1,7 +1,7 @@
 """The report of a study, the appendix of a paper: one dictionary of what other modules computed.
 
 It uses the same figures as the pages (figures/{stage,agreement,funnel,human_baseline,annotators}.py), plus a few
-queries per study and stage. exports/setup_wording.py has its wording; docs/guide/report.md describes every part. It is
+queries per study and stage. designs/setup_wording.py has its wording; docs/guide/report.md describes every part. It is
 computed once per state of the study (figures/cache.py), and the same state gives the same dictionary; only `dated` adds
 a time.
 """
@@ -20,7 +20,8 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from annotation.checks import attention_checks, qualification
-from annotation.exports import readme, setup_wording
+from annotation.designs import setup_wording
+from annotation.exports import readme
 from annotation.exports.protocol_files import describe_file
 from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import PROMPT, stage_agreement

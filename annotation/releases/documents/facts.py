@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotation.designs.setup_wording import in_words
 from annotation.exports.files import content_hash
 from annotation.exports.markdown import decimal, interval, percent
-from annotation.exports.setup_wording import in_words
 from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
 from annotation.protocols import in_words as declared_words

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from annotation.exports import setup_wording
+from annotation.designs import setup_wording
 from annotation.figures import agreement, human_baseline
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures

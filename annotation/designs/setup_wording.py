@@ -1,6 +1,7 @@
 """The wording of a study's report: its set-up in sentences, definitions of its figures, and references. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from annotation.measures.agreement_measures import INTERVAL_METHODS, MEASURES, counts_in_words, measures_on
 from annotation.measures.audits.figures import target_of
@@ -125,7 +126,7 @@ REFERENCES = {
 }
 
 
-def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) -> list[dict]:
+def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) -> list[dict[str, Any]]:
     """The definitions that this study needs: names, texts, and the numbers of their references."""
     rows = [*ALWAYS, *(PAID if paid else ()), *(ESTIMATED if "dawid-skene" in rules else ())]
     rows += DECLARED if any(VERSION_SIGN in name for name in protocols) else ()
@@ -138,11 +139,11 @@ def definitions(protocols: Collection[str], rules: Collection[str], paid: bool) 
     ]
 
 
-def _cited(rows: Iterable[Sequence]) -> list[str]:
+def _cited(rows: Iterable[Sequence[Any]]) -> list[str]:
     return sorted({key for _, _, keys in rows for key in keys}, key=REFERENCES.__getitem__)
 
 
-def references(found: Sequence[Mapping]) -> list[str]:
+def references(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """The references that the definitions cite, by author, numbered from 1."""
     names = {row["name"] for row in found}
     rows = [*ALWAYS, *PAID, *ESTIMATED, *DECLARED, *(row for some in OF_PROTOCOL.values() for row in some)]
@@ -152,12 +153,12 @@ def references(found: Sequence[Mapping]) -> list[str]:
 # A stage's set-up
 
 
-def in_words(settings: Mapping) -> list[dict[str, str]]:
+def in_words(settings: Mapping[str, Any]) -> list[dict[str, str]]:
     """Settings (exports.readme.settings_of) as a list of names and what they mean."""
     return [{"name": name, "says": says[0].upper() + says[1:]} for name, says in _lines(settings) if says]
 
 
-def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
+def _lines(stage: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Items", _items(stage)
     yield "Judgments", _judgments(stage)
     yield "Decision", stage["decision_rule"]
@@ -174,7 +175,7 @@ def _lines(stage: Mapping) -> Iterator[tuple[str, str]]:
     yield "Seed", f"{stage['seed']}: the order, batches and samples are drawn from it"
 
 
-def _target(audit: Mapping) -> str:
+def _target(audit: Mapping[str, Any]) -> str:
     """Of an audit: when it stops, which items are wrong, and whose scores it uses."""
     interval = "95 % interval valid at any look"
     if not audit["any_look"]:
@@ -184,7 +185,7 @@ def _target(audit: Mapping) -> str:
     return f"{aim(target_of(audit))}; {interval}; {wrong}{scores}"
 
 
-def _items(stage: Mapping) -> str:
+def _items(stage: Mapping[str, Any]) -> str:
     if not stage["source"]:
         return f"the benchmark’s items{_sample(stage)}"
     closing = stage["promotion"] == "closing" or stage["sample"] is not None
@@ -196,14 +197,14 @@ def _names(takes: Sequence[str]) -> str:
     return " or ".join("were kept" if one == "kept" else f"were dropped ({one.replace('_', ' ')})" for one in takes)
 
 
-def _sample(stage: Mapping) -> str:
+def _sample(stage: Mapping[str, Any]) -> str:
     if stage["sample"] is None:
         return ""
     each = " of each type" if stage["sample_each"] else ""
     return f"; a random sample of {stage['sample']:,}{each}{', ' + SHARES if stage['stratify'] else ''}"
 
 
-def _judgments(stage: Mapping) -> str:
+def _judgments(stage: Mapping[str, Any]) -> str:
     words = f"{stage['overlap']} per task"
     if stage["agreement_items"]:
         words += f", {stage['agreement_overlap']} on {stage['agreement_items']:,} items drawn for agreement"
