@@ -68,6 +68,6 @@ def first_admin(*, by: str) -> tuple[str, str] | None:
 def demo(say) -> Study:
     """The study for the printed link: the demo, created if there is no study, otherwise the oldest study."""
     if not Study.objects.exists():
-        say("Drawing the demo study …")
+        say("Importing the demo study …")
         call_command("create_demo", stdout=StringIO())
     return Study.objects.filter(name=DEMO).first() or Study.objects.earliest("created_at", "pk")

@@ -65,8 +65,8 @@ ALLOWED_HOSTS = [name.strip() for name in HOSTS.split(",") if name.strip()]
 OWN_POSTGRES = not os.environ.get("DATABASE_URL")  # started by `make run` and by commands, under VAR
 OWN_VALKEY = not os.environ.get("REDIS_URL")
 DEMO = os.environ.get("WINNOW_DEMO_ITEMS") or "60"
-if not DEMO.isdecimal() or not int(DEMO):
-    raise ImproperlyConfigured(f"WINNOW_DEMO_ITEMS must be a number of items, at least 1, not {DEMO!r}.")
+if not DEMO.isdecimal() or not 1 <= int(DEMO) <= 60:
+    raise ImproperlyConfigured(f"WINNOW_DEMO_ITEMS must be a number of items, from 1 to 60, not {DEMO!r}.")
 DEMO_ITEMS = int(DEMO)
 
 INSTALLED_APPS = [

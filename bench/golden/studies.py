@@ -77,7 +77,7 @@ class Play:
     def prepare(self) -> None:
         """Import and create, as far as the scenario's first crowd."""
         if self.scenario.make is None:
-            self.command("create_demo", "--items", "40", "--seed", "5")
+            self.command("create_demo", "--items", "40")
             return
         folder = self.instance.folder / self.scenario.name
         folder.mkdir()

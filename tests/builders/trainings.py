@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from benchmarks.demo import claims
-from benchmarks.demo.painting import jpeg
-from benchmarks.demo.scenes import Scene, lay_out
 from benchmarks.models import Benchmark
 from tests.builders import imports
 from tests.lazy import LazyModule
@@ -23,7 +20,22 @@ from workers.models.presets import settings_of
 from workers.models.training_task import Curve, Example, Task, Trained, Trainer
 
 open_clip, torch = LazyModule("open_clip"), LazyModule("torch")
-SWAPS = [move for move in claims.MOVES if move[0] == "swap"]
+COLOURS = {
+    "red": "#de3e38",
+    "yellow": "#face38",
+    "green": "#3a9e58",
+    "blue": "#2d6cd2",
+    "purple": "#8452be",
+    "pink": "#f58cb2",
+}
+SHAPES = {  # corners, from the thing's top left one
+    "ball": "oval",
+    "box": [(0, 0), (18, 0), (18, 18), (0, 18)],
+    "kite": [(9, 0), (18, 9), (9, 18), (0, 9)],
+    "tent": [(9, 0), (18, 18), (0, 18)],
+    "boat": [(0, 9), (18, 9), (13, 18), (5, 18)],
+    "balloon": [(4, 0), (14, 0), (18, 9), (9, 18), (0, 9)],
+}
 TINY = {
     "embed_dim": 128,
     "vision_cfg": {"image_size": 32, "layers": 1, "width": 64, "patch_size": 8, "head_width": 16},
@@ -71,21 +83,34 @@ class Bytes:
         return self.content
 
 
-def small(scene: Scene) -> bytes:
+def png(picture: Image.Image) -> bytes:
     found = io.BytesIO()
-    Image.open(io.BytesIO(jpeg(scene))).resize((48, 36)).save(found, "PNG")
+    picture.save(found, "PNG")
     return found.getvalue()
 
 
+def painted(left: tuple[str, str], right: tuple[str, str], ground: str) -> bytes:
+    """Two things side by side, each a colour and a kind."""
+    picture = Image.new("RGB", (48, 36), ground)
+    pen = ImageDraw.Draw(picture)
+    for (colour, kind), x in ((left, 3), (right, 27)):
+        if SHAPES[kind] == "oval":
+            pen.ellipse((x, 9, x + 18, 27), COLOURS[colour])
+        else:
+            pen.polygon([(x + dx, 9 + dy) for dx, dy in SHAPES[kind]], COLOURS[colour])
+    return png(picture)
+
+
 def _draw() -> Iterator[tuple[str, str, bytes, bytes]]:
+    """Pairs in which things, or their colours, are swapped, in turn."""
     for number in itertools.count():
         rng = Random(f"train/{number}")
-        try:
-            pair = claims.compose(SWAPS[(number + 1) % len(SWAPS)], rng)
-            pictures = small(lay_out(pair.shown, rng)), small(lay_out(pair.negative, rng))
-        except claims.NoRoom:
-            continue
-        yield str(pair.positive), str(pair.negative), *pictures
+        (one, other), (kind, more) = rng.sample(list(COLOURS), 2), rng.sample(list(SHAPES), 2)
+        ground = rng.choice(("#dfe9f2", "#c8dcb4", "#efe3d0"))
+        positive = (one, kind), (other, more)
+        negative = ((other, kind), (one, more)) if number % 2 == 0 else positive[::-1]
+        texts = (f"A {a} {b} is to the left of a {c} {d}." for (a, b), (c, d) in (positive, negative))
+        yield (*texts, painted(*positive, ground), painted(*negative, ground))
 
 
 _drawing, _drawn = _draw(), list[tuple[str, str, bytes, bytes]]()
@@ -112,9 +137,7 @@ def scenes(count: int, style: bool = False) -> tuple[list[Example], dict[str, by
 
 
 def darker(picture: bytes) -> bytes:
-    found = io.BytesIO()
-    Image.open(io.BytesIO(picture)).point(lambda value: value * 0.7).save(found, "PNG")
-    return found.getvalue()
+    return png(Image.open(io.BytesIO(picture)).point(lambda value: value * 0.7))
 
 
 class Silent:

@@ -100,7 +100,7 @@ def test_a_number_of_proxies_that_is_none_is_refused(load, proxies):
         load(WINNOW_PROXIES=proxies)
 
 
-@pytest.mark.parametrize("items", ["few", "0", "-3"])
+@pytest.mark.parametrize("items", ["few", "0", "-3", "61"])
 def test_a_number_of_items_in_the_demo_that_is_none_is_refused(load, items):
     assert load(WINNOW_DEMO_ITEMS="7")["DEMO_ITEMS"] == 7 and load(WINNOW_DEMO_ITEMS="")["DEMO_ITEMS"] == 60
     with pytest.raises(ImproperlyConfigured, match=r"^WINNOW_DEMO_ITEMS .+$"):

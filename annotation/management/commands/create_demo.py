@@ -1,21 +1,28 @@
 """`manage.py create_demo`: drawn scenes and a study of them, so that a first start has something to show."""
 
+from pathlib import Path
+
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
+import benchmarks
 from annotation.designs.plan import StagePlan
 from annotation.designs.presets import baseline_plans
 from annotation.models import Study
 from annotation.studies.lifecycle import create_study
-from benchmarks.demo.items import demo_benchmark
+from benchmarks.formats import jsonl
+from benchmarks.formats.base import ProblemLog
 from benchmarks.imports import run as run_import
 from benchmarks.models import Benchmark
+from workers.archives.folder import Folder
 
 BENCHMARK = "Drawn scenes"
 STUDY = "Demo: drawn scenes"
+SEED = 5  # of the study's order
 BY = "command"
 BEFORE = ("choose", "disambiguate")  # annotators who saw an item there would know the answers
+SCENES = Path(benchmarks.__file__).with_name("demo")  # items.jsonl in Winnow's own format, and its pictures
 
 
 class Command(BaseCommand):
@@ -23,19 +30,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument(
-            "--items", type=int, default=settings.DEMO_ITEMS, help="number of items in the demo benchmark"
+            "--items", type=int, default=settings.DEMO_ITEMS, help="number of items in the demo benchmark, at most 60"
         )
-        parser.add_argument("--seed", type=int, default=5, help="the same seed draws the same scenes")
 
-    def handle(self, *, items, seed, **rest):
-        study = Study.objects.filter(name=STUDY).first() or create_demo(items=int(items), seed=int(seed), by=BY)
+    def handle(self, *, items, **rest):
+        study = Study.objects.filter(name=STUDY).first() or create_demo(items=int(items), by=BY)
         self.stdout.write(reverse("join", args=[study.invite]))
 
 
-def create_demo(*, items: int, seed: int, by: str) -> Study:
+def create_demo(*, items: int, by: str) -> Study:
     """Two steps, each a transaction: if an earlier run stopped between them, this one continues."""
-    benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, seed=seed, by=by)
-    return create_study(name=STUDY, benchmark=benchmark, stages=plans(), seed=seed, by=by)
+    benchmark = Benchmark.objects.filter(name=BENCHMARK).first() or import_demo(items=items, by=by)
+    return create_study(name=STUDY, benchmark=benchmark, stages=plans(), seed=SEED, by=by)
 
 
 def plans() -> list[StagePlan]:
@@ -47,6 +53,9 @@ def plans() -> list[StagePlan]:
     ]
 
 
-def import_demo(*, items: int, seed: int, by: str) -> Benchmark:
-    records, images = demo_benchmark(items, seed)
-    return run_import.import_items(name=BENCHMARK, records=records, images=images, source="drawn", by=by)
+def import_demo(*, items: int, by: str) -> Benchmark:
+    records = list(jsonl.read_items(SCENES / "items.jsonl", ProblemLog()))
+    if not 0 < items <= len(records):
+        raise CommandError(f"The demo has {len(records)} items; choose from 1 to {len(records)}, not {items}.")
+    pictures = Folder(SCENES / "pictures", "pictures")
+    return run_import.import_items(name=BENCHMARK, records=records[:items], images=pictures, source="drawn", by=by)
