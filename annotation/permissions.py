@@ -180,7 +180,7 @@ def guard_benchmark(user, benchmark: Benchmark) -> bool:
 @guards("estimate")
 @guards("export")
 @guards("release")
-@guards("reckon")
+@guards("figures")
 def guard_job(user, job: Job, change: bool) -> None:
     """A study's jobs belong to its members: viewers may see them, managers may cancel them."""
     study = job.params.get("study") or get_object_or_404(Stage, pk=job.params["stage"]).study_id

@@ -49,8 +49,8 @@ def run_release(job_id: int) -> None:
 
 @jobs.runs(cache.KIND)
 @shared_task
-def run_reckon(job_id: int) -> None:
-    jobs.run(job_id=job_id, by="worker", work=cache.run_reckon)
+def compute_figures(job_id: int) -> None:
+    jobs.run(job_id=job_id, by="worker", work=cache.compute_figures)
 
 
 @jobs.runs(dawid_skene.KIND)

@@ -132,7 +132,7 @@ import json, resource, sys, time, django
 django.setup()
 from annotation import tasks
 begun = time.perf_counter()
-tasks.run_reckon(int(sys.argv[1]))
+tasks.compute_figures(int(sys.argv[1]))
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"seconds": time.perf_counter() - begun, "memory": most}))
 """
@@ -165,7 +165,7 @@ class Size:
     warm: float
     poll: float
     listed: float
-    reckoned: float
+    worker_seconds: float
     memory: float
     page: int  # bytes of its HTML
     split: int  # tasks whose annotators disagree
@@ -231,10 +231,10 @@ def measured(judgments: int) -> Size:
     client.force_login(User.objects.get_or_create(username="ana", defaults={"is_staff": True, "is_superuser": True})[0])
     page = f"/studies/{stage.study_id}/"
     first = milliseconds(lambda: client.get(page), runs=1)
-    jobs = list(Job.objects.filter(kind="reckon", state="queued"))
+    jobs = list(Job.objects.filter(kind="figures", state="queued"))
     worked = [work(job.pk) for job in jobs]
     client.get("/studies/")
-    for job in Job.objects.filter(kind="reckon", state="queued"):
+    for job in Job.objects.filter(kind="figures", state="queued"):
         work(job.pk)
     warm = milliseconds(lambda: client.get(page))
     html = client.get(page).content
@@ -247,7 +247,7 @@ def measured(judgments: int) -> Size:
         warm=warm,
         poll=milliseconds(lambda: client.get(f"{page}live/?stage=1&seen={seen}")),
         listed=milliseconds(lambda: client.get("/studies/")),
-        reckoned=worked[0]["seconds"] if worked else 0,
+        latest=worked[0]["seconds"] if worked else 0,
         memory=worked[0]["memory"] if worked else 0,
         page=len(html),
         split=stage.tasks.filter(entropy__gt=0).count(),
@@ -273,7 +273,7 @@ def work(job: int) -> dict:
 
 def row(size: Size) -> str:
     times = " | ".join(f"{time:,.0f}" for time in (size.first, size.warm, size.poll, size.listed))
-    worker = f"{size.reckoned:,.0f} | {size.memory:,.0f}" if size.reckoned else "– | –"
+    worker = f"{size.worker_seconds:,.0f} | {size.memory:,.0f}" if size.worker_seconds else "– | –"
     counts = f"{size.judgments:,} | {size.tasks:,} | {size.people:,}"
     return f"| {counts} | {times} | {worker} | {size.page / 1024:,.0f} |"
 

@@ -131,7 +131,7 @@ def tidy_up(**signal) -> None:
 @worker_ready.connect
 def start_rounds(**signal) -> None:
     """Resend lost jobs even while all task processes are busy, and wait for nobody: a mail server may be slow."""
-    rounds.start(look_for_lost_jobs, every=LOOK_EVERY, what="look for lost jobs")
+    rounds.start(requeue_lost_jobs, every=LOOK_EVERY, what="look for lost jobs")
     rounds.start(sweep, every=SWEEP_EVERY, what="clean up")
     if notification_kinds.offered():
         rounds.start(send.send_all, every=NOTIFY_EVERY, what="send messages")
@@ -143,7 +143,7 @@ def start_framing(**signal) -> None:
     threading.Thread(target=frame_images, daemon=True).start()
 
 
-def look_for_lost_jobs() -> None:
+def requeue_lost_jobs() -> None:
     jobs.revive_jobs(by=BY, resend=jobs.RESEND)
 
 

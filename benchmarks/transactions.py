@@ -13,7 +13,7 @@ TRIES = 5
 DEADLOCK = "40P01"
 
 
-def anew(verb: Callable) -> Callable:
+def retry_deadlocks(verb: Callable) -> Callable:
     """Around a verb's `transaction.atomic`; inside another transaction it is that one's to be begun anew."""
 
     @functools.wraps(verb)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.exceptions import RedisError
 
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 REDIS = Neighbour("Redis", seconds=0.5, at_once=8)
 log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ def _even_without_redis(missing: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: RedisCacheClient, *args: Any, **kwargs: Any) -> Any:
         try:
             return REDIS.ask(lambda: usual(self, *args, **kwargs))
-        except (RedisError, Silent) as error:
+        except (RedisError, Unresponsive) as error:
             log.warning("The cache does without Redis: %s", error)
         return missing(self, *args, **kwargs)
 

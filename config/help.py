@@ -49,7 +49,7 @@ GUIDES = {  # name of an address, or how it begins → the page that explains it
     "study-participants": "guide/participants",
     "study-report": "guide/report",
     "study-webhooks": "guide/webhooks",
-    "study-wrong": "guide/people-and-models",
+    "study-model-errors": "guide/people-and-models",
     "release-": "guide/releases",
     "webhook-": "guide/webhooks",
 }

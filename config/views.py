@@ -21,7 +21,7 @@ from config import appearance, bodies, draining
 from config.cache import REDIS
 from config.middleware import is_api, wrong_address
 from config.typed import FIELD
-from workers.neighbours import Silent
+from workers.neighbours import Unresponsive
 
 WORTH_COPYING = 20  # characters
 
@@ -47,7 +47,7 @@ def health(request: HttpRequest) -> HttpResponse:
     with suppress(DatabaseError), connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         state["database"] = True
-    with suppress(RedisError, Silent):
+    with suppress(RedisError, Unresponsive):
         state["redis"] = REDIS.ask(redis.Redis.from_url(settings.REDIS_URL, **settings.AT_ONCE).ping)
     lines = [f"{name}: {'ok' if good else 'does not answer'}\n" for name, good in state.items()]
     return HttpResponse("".join(lines), status=200 if state["database"] else 503, content_type="text/plain")

@@ -36,7 +36,7 @@ from pytest_django.plugin import blocking_manager_key
 from xdist.scheduler import LoadFileScheduling
 
 from annotation.protocols import registry
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 from tests import prepared, savepoints
 from tests.builders import object_storage
 from tests.collapsed import collapsed
@@ -154,7 +154,7 @@ def _empty_tables(case: TransactionTestCase) -> None:
     """
     for name in case._databases_names(include_mirrors=False):
         with connections[name].cursor() as cursor:
-            anew(cursor.execute)(EMPTY_TABLES)
+            retry_deadlocks(cursor.execute)(EMPTY_TABLES)
 
 
 def _check_once(condition: Q, known: dict, check: Callable[..., bool], against: dict, **options) -> bool:

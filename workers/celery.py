@@ -8,7 +8,7 @@ from celery import Celery, Task
 from celery.exceptions import OperationalError
 from celery.signals import worker_before_create_process
 
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -40,5 +40,5 @@ def publish(task: Task, *given: object) -> None:
         return
     try:
         BROKER.ask(lambda: task.delay(*given))
-    except (Silent, OSError, OperationalError) as error:
+    except (Unresponsive, OSError, OperationalError) as error:
         log.warning("A task waits until a worker looks for it: %s", error)

@@ -29,7 +29,7 @@ def is_serving() -> bool:
     return getattr(_serving, "on", False)
 
 
-class Silent(Exception):
+class Unresponsive(Exception):
     """The neighbour did not answer in time, or is not being waited for. What was asked may still happen."""
 
 
@@ -50,14 +50,14 @@ class Neighbour:
         self._next_try = self._crowded_until = 0.0
 
     def ask(self, act: Callable[[], Made], seconds: float = 0) -> Made:
-        """What `act` returns or raises, in another thread. Raises Silent; `seconds`: to wait, if not as usual."""
+        """What `act` returns or raises, in another thread. Raises Unresponsive; `seconds`: to wait, if not as usual."""
         limit = seconds or self.seconds
         if self._silent:
             self._try_again(act, limit)
-            raise Silent(f"{self.name} does not answer.")
+            raise Unresponsive(f"{self.name} does not answer.")
         if not self._places.acquire(timeout=PATIENCE if time.monotonic() >= self._crowded_until else 0):
             self._crowded_until = time.monotonic() + 1  # others who would wait in vain do not
-            raise Silent(f"{self.name} is slow.")
+            raise Unresponsive(f"{self.name} is slow.")
         answer = self._begin(act, limit, self._places.release)
         try:
             return answer.result(limit)
@@ -66,7 +66,7 @@ class Neighbour:
                 return answer.result()
         with self._lock:
             self._silent, self._next_try = True, time.monotonic() + PAUSE
-        raise Silent(f"{self.name} does not answer.")
+        raise Unresponsive(f"{self.name} does not answer.")
 
     def _try_again(self, act: Callable[[], object], limit: float) -> None:
         """Ask without waiting, one at a time."""

@@ -24,7 +24,7 @@ from annotation.sql import fetch
 from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 FLAGGED = "flagged"  # the reason for dropping an item with broken material
 DECIDED, SENT_BACK, WITHDREW = "adjudicated", "sent back", "withdrew adjudication"
@@ -114,7 +114,7 @@ def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity
     return max(there, key=lambda identity: SequenceMatcher(None, words, texts[identity]).ratio(), default="")
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def decide(
     *, task: Task, by: str, seen: str, note: str, answer: str = "", content: AnswerContent = NOTHING,
@@ -149,7 +149,7 @@ def decide(
     return found
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def send_back(*, task: Task, by: str, seen: str, note: str, blind: bool = False) -> Task:
     """Request one more judgment. The task is open until it arrives, even if an adjudicator had decided or the stage is
@@ -173,7 +173,7 @@ def send_back(*, task: Task, by: str, seen: str, note: str, blind: bool = False)
     return task
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def withdraw(*, task: Task, by: str, seen: str) -> Task:
     """Withdraw an adjudicator's decision, so that the rule's outcome applies again. Raises Refused."""

@@ -27,18 +27,18 @@ class NotYet(APIException):
     wait = 60  # seconds, as Retry-After
 
 
-@cache.reckons(FIGURES)
+@cache.computes(FIGURES)
 def _all_figures(stage: Stage, key: str, tell: Tell) -> dict:
     return study_figures(stage)
 
 
-@cache.reckons(FUNNEL)
+@cache.computes(FUNNEL)
 def _whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
     """Of the stage's study; kept with its first stage."""
     return funnel(stage.study)
 
 
-@cache.reckons(GIVEN)
+@cache.computes(GIVEN)
 def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
     """Of everybody in the stage's study; kept with its first stage."""
     return _counted(stage.study.annotators.values("pk"))
@@ -61,7 +61,7 @@ def stage_figures(stage: Stage, by: str) -> dict:
     """`study_figures`; `now.at` says as of when. Raises NotYet."""
     if cache.is_small(stage.study):
         return study_figures(stage)
-    found = cache.look(stage, FIGURES, by=by).data
+    found = cache.latest(stage, FIGURES, by=by).data
     if found is None:
         raise NotYet
     return found
@@ -82,4 +82,4 @@ def judgment_counts(study: Study, ids: Collection[int], by: str) -> dict[int, di
 
 def _of_first(study: Study, kind: str, by: str) -> dict | None:
     """The worker's latest figures of the whole study."""
-    return cache.look(study.stages.get(position=1), kind, by=by, small=False).data
+    return cache.latest(study.stages.get(position=1), kind, by=by, small=False).data

@@ -149,6 +149,6 @@ class StudyAgreement(StudyEndpoint):
         views = rule_of(stage).projections()
         if view not in views:
             raise ValidationError({"view": [f"This stage has no such view. Choose one of: {', '.join(views)}."]})
-        found = agreement.look(stage, view, by=self.by)
+        found = agreement.latest(stage, view, by=self.by)
         state = {"current": found.current, "made_at": found.made_at, "job": found.job and found.job.pk}
         return Response(AgreementData({"stage": stage.position, "view": view, **state, "measures": found.data}).data)

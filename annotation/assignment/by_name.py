@@ -13,7 +13,7 @@ from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
 from benchmarks import audit
 from benchmarks.models import Event, Item
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 SHOWN = 20  # reasons listed in a refusal
 VERB = "assigned"
@@ -34,7 +34,7 @@ class Places:
     wanted: list[Slot] = field(default_factory=list)  # slots to reserve, including new ones
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def assign(*, stage: Stage, annotators: Sequence[Annotator], keys: Iterable[str], by: str) -> int:
     """Reserve a slot of each task of these items for each annotator; returns how many are newly reserved.
@@ -148,7 +148,7 @@ def _write(stage: Stage, places: Sequence[Places], annotators: Sequence[Annotato
     return len(wanted)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def unassign(*, stage: Stage, annotator: Annotator, by: str, keys: Iterable[str] | None = None) -> int:
     """Take back what the annotator has not started, of these items or of all; returns the number of slots."""

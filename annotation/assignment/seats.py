@@ -13,7 +13,7 @@ from annotation.models.choices import BATCHED, POOLED
 from annotation.pipeline.exposure import APART, had, met
 from annotation.sql import execute, fetch
 from benchmarks import audit
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 # Free places of batches with unjudged items, in batches that are full or will not grow. Excluded are places with an
 # unjudged item that the annotator has had here or met in a stage that this one is kept apart from, and places with more
@@ -60,7 +60,7 @@ SELECT EXISTS (
 """
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def sit(*, annotator: Annotator, stage: Stage) -> Seat:
     """Seat the annotator in the stage; if it has batches, assign one, or the next one."""

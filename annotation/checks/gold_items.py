@@ -16,7 +16,7 @@ from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
 from benchmarks import audit, queries
 from benchmarks.models import Item
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 SHOWN_REASONS = 20
 KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any
@@ -31,7 +31,7 @@ class CannotSet(ValueError):
         super().__init__("\n".join([*reasons[:SHOWN_REASONS], *more]))
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def set_known(*, stage: Stage, kind: Kind, known: Mapping[Item, Known], by: str) -> list[Task]:
     """Create tasks of that kind for these items, all or none. Raises CannotSet."""
@@ -141,7 +141,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
     return task
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def remove(*, stage: Stage, tasks: Iterable[int], by: str) -> tuple[int, int]:
     """Remove checks or practice items with all questions of their items; returns the numbers removed and retired.

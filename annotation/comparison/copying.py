@@ -10,13 +10,13 @@ from annotation.figures import cache
 from annotation.measures.copied_answers import LEVEL, Given, followed, suspects
 from annotation.models import Kind, Slot, Stage
 from annotation.wording import pseudonym
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "copying"
 
 
-@cache.reckons(KIND)
-def copying(stage: Stage, key: str = "", tell: Tell = silent) -> dict[str, Any]:
+@cache.computes(KIND)
+def copying(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict[str, Any]:
     """JSON-able: the suspects, and how many annotators and models were compared. `key` changes with the models."""
     runs = comparable(stage)
     slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__live=True, task__kind=Kind.JUDGE)
@@ -51,7 +51,7 @@ def signs(stage: Stage) -> dict[str, Any] | None:
     if not runs:
         return None
     key = hashlib.sha256(",".join(str(run.pk) for run in runs).encode()).hexdigest()[:32]
-    found = cache.look(stage, KIND, key=key)
+    found = cache.latest(stage, KIND, key=key)
     if found.data is None:
         return None
     rows = [{**one, "who": pseudonym(one["annotator"])} for one in found.data["suspects"]]

@@ -91,7 +91,7 @@ def study_corrected_csv(request: StaffRequest, pk: int, position: int) -> HttpRe
 
 @require_safe
 @staff_only
-def study_wrong(request: StaffRequest, pk: int) -> HttpResponse:
+def study_model_errors(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&which=against&sort=margin&model=7&model=9&type=swap&page=3`."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     stages = [one for one in stage.study.stages.order_by("position") if asked_in(one.protocol)]

@@ -61,7 +61,7 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
 
 def contents(stage: Stage, asked: Query, by: str) -> dict:
     """Everything that the page shows. `seen` changes when its figures do."""
-    found = agreement.look(stage, asked.view, by)
+    found = agreement.latest(stage, asked.view, by)
     made = found.made_at.isoformat() if found.made_at else ""
     job = found.job and (found.job.pk, found.job.state, found.job.done)
     shown = {
@@ -72,7 +72,7 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
         "asked": asked,
         "by_words": BY,
         "measure_words": {measure.key: measure.name for measure in measures_on(asked.level)},
-        "reckoned": found,
+        "latest": found,
         "seen": f"{made} {stage.study.state} {job or ''}",
     }
     return {**shown, **_tables(stage, asked, found.data, made)} if found.data is not None else shown

@@ -17,7 +17,7 @@ from annotation.dashboard import annotator_page
 from annotation.dashboard.annotator_page import Line
 from annotation.dashboard.study_page import hashed
 from annotation.figures import annotator_screens, annotators
-from annotation.figures.cache import Reckoned
+from annotation.figures.cache import LatestFigures
 from annotation.measures import warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import erasure, exclusion_history
@@ -41,11 +41,11 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
     With `seen=`, only what has changed since.
     """
     study = permissions.study_for(request.user, pk)
-    found, position = annotators.look(study), _position_in(request.GET.get("stage"))
+    found, position = annotators.latest(study), _position_in(request.GET.get("stage"))
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in annotator_page.ORDERS else DEFAULT_SORT
     context: dict[str, object] = {
-        "section": "studies", "study": study, "reckoned": found, "sort": sort, "position": position,
+        "section": "studies", "study": study, "latest": found, "sort": sort, "position": position,
         "stages": study.stages.order_by("position"), "kinds": warning_signs.KINDS,
     }  # fmt: skip
     lines: list[Line] = []
@@ -68,7 +68,7 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
     return render(request, "dashboard/annotators.html", context)
 
 
-def _seen(study: Study, found: Reckoned, lines: Sequence[Line], copied: object) -> str:
+def _seen(study: Study, found: LatestFigures, lines: Sequence[Line], copied: object) -> str:
     """Changes when the page does: when figures are computed, someone joins or a decision is made."""
     job = found.job and (found.job.pk, str(found.job.state), found.job.done)
     decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
@@ -103,9 +103,9 @@ def _erase(request: StaffRequest, who: Annotator) -> HttpResponse:
 
 
 def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
-    found = annotators.look(who.study)
+    found = annotators.latest(who.study)
     context: dict[str, object] = {
-        "section": "studies", "study": who.study, "who": who, "reckoned": found,
+        "section": "studies", "study": who.study, "who": who, "latest": found,
         "decisions": exclusion_history.decisions([who])[who.number],
     }  # fmt: skip
     if found.data:

@@ -48,7 +48,7 @@ def _steps(studies: Sequence[ListedStudy]) -> list[StudyStep]:
     going = [
         stage
         for study in active
-        if study.state == StudyState.OPEN and study.people and study.reckoned is None
+        if study.state == StudyState.OPEN and study.people and study.latest is None
         for stage in [under_way(reached[study.pk])]
         if stage is not None
     ]

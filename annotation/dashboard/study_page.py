@@ -22,7 +22,7 @@ from annotation.dashboard.next_step import NextStep, Reached, next_step, passed_
 from annotation.dashboard.scores_block import scores_block
 from annotation.exports import job as export_job
 from annotation.figures import blocked_items, cache, human_baseline
-from annotation.figures.cache import Reckoned
+from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel, measures
 from annotation.figures.stage import FLAGS, LEASED, stage_rows, study_figures
 from annotation.measures import counts, stage_figures
@@ -51,7 +51,7 @@ from annotation.sql import fetch
 from annotation.studies import reopening
 from annotation.wording import pseudonym
 from benchmarks.jobs import jobs
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job
 from benchmarks.views.likeness import panels
 
@@ -62,7 +62,7 @@ PLACES = 1000  # of batches
 PEOPLE = 100  # rows of annotators
 SHOWN = 6  # flags
 RELEASES = 3
-FRESH = ("summary", "reckoned", "stage", "flags", "exports", "releases")  # always current, whatever the size
+FRESH = ("summary", "latest", "stage", "flags", "exports", "releases")  # always current, whatever the size
 BLOCKS = (
     *FRESH, "next_step", "tiles", "funnel", "tabs", "outcomes", "kappas", "series", "annotators", "agreement", "types",
     "disagreements", "batches", "scored", "audit",
@@ -120,9 +120,9 @@ def contents(stage: Stage, small: bool = True) -> dict:
     # The forecast, and items blocked because nobody comes, change with the clock while work continues.
     going = study.state == StudyState.OPEN and stage.state == StageState.OPEN
     if small:
-        found = Reckoned(overview(stage), timezone.now(), current=True)
+        found = LatestFigures(overview(stage), timezone.now(), current=True)
     else:
-        found = cache.look(stage, KIND, small=False, good=cache.CLOCK if going else None)
+        found = cache.latest(stage, KIND, small=False, good=cache.CLOCK if going else None)
     shown = {
         "stage": stage,
         "study": study,
@@ -130,7 +130,7 @@ def contents(stage: Stage, small: bool = True) -> dict:
         "rule_words": in_words.rules_in_words(protocol.file) if protocol.file else "",
         "instructions": stage.instructions.latest("version"),
         "large": not small,
-        "reckoned": found,
+        "latest": found,
         "tabs": [_tab(one, stage) for one in stages],
         **_looked_at(stage),
         **_estimated(stage),
@@ -278,7 +278,7 @@ def _blocks(shown: dict) -> list[tuple[str, str]]:
     """The page's live parts that this stage has, each with its template."""
     there = BLOCKS if "figures" in shown else FRESH
     templates = {name: f"dashboard/_{name}.html" for name in there if name not in MAYBE or shown.get(name)}
-    templates["reckoned"] = "components/_as_of.html"
+    templates["latest"] = "components/_as_of.html"
     return [*templates.items(), *([("paper", shown["paper_template"])] if "paper" in shown else [])]
 
 
@@ -290,7 +290,7 @@ def fingerprint(stage: Stage) -> str:
     return hashed((stage.position, row))
 
 
-def _seen_large(stage: Stage, found: Reckoned) -> str:
+def _seen_large(stage: Stage, found: LatestFigures) -> str:
     """`<figures>_<current state>`; the first is 0 while there are no figures."""
     flags = fetch(FLAGS, stage=stage.pk)
     job = (found.job.pk, str(found.job.state), found.job.done, found.job.total) if found.job else None
@@ -363,7 +363,7 @@ def _stage_links(stage: Stage) -> list[tuple[str, str]]:
     managing = [("study-checks", "Checks and practice"), ("study-try", "Try it")] if manages else []
     named = manages and stage.strategy == Strategy.NAMED
     audited = stage.strategy == Strategy.AUDIT
-    models = [("study-wrong", "People and models", [study], query)] if asked_in(stage.protocol) else []
+    models = [("study-model-errors", "People and models", [study], query)] if asked_in(stage.protocol) else []
     return _linked(
         ("study-instructions", "Instructions", [study], query),
         *((name, words, [study, position], "") for name, words in managing),
@@ -405,8 +405,8 @@ GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
 """
 
 
-@cache.reckons(KIND)
-def overview(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
+@cache.computes(KIND)
+def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
     annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
     stage_figures.headline.

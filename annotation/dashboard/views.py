@@ -155,7 +155,7 @@ def study_agreement(request: StaffRequest, pk: int) -> HttpResponse:
 def study_agreement_csv(request: StaffRequest, pk: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
     asked = agreement_page.Query.from_address(stage, request.GET)
-    found = agreement.look(stage, asked.view, by=audit.named(request.user))
+    found = agreement.latest(stage, asked.view, by=audit.named(request.user))
     if found.data is None:
         raise Http404("These figures are still being computed. Try again when the page shows them.")
     text = agreement_page.table_csv(stage, asked, found.data)
@@ -176,12 +176,12 @@ def study_baseline(request: StaffRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @staff_only
-def study_stuck(request: StaffRequest, pk: int) -> HttpResponse:
+def study_blocked(request: StaffRequest, pk: int) -> HttpResponse:
     """`?stage=2&reason=gone&page=3`; without a reason, items of every reason."""
     stage = permissions.stage_for(request.user, pk, request.GET.get("stage", ""))
-    found, reason = blocked_items.look(stage), request.GET.get("reason", "")
+    found, reason = blocked_items.latest(stage), request.GET.get("reason", "")
     context = {
-        "section": "studies", "study": stage.study, "stage": stage, "reckoned": found,
+        "section": "studies", "study": stage.study, "stage": stage, "latest": found,
         "tabs": [(one, f"stage={one.position}") for one in stage.study.stages.order_by("position")],
         "named": stage.strategy == Strategy.NAMED,
     }  # fmt: skip

@@ -112,7 +112,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     )  # fmt: skip
     notes = {
         "no_source": item_table.write_source(study.benchmark, records or (), folder),
-        "warnings": list(warning.look(study.benchmark, whole=True).warnings),
+        "warnings": list(warning.blindness_of(study.benchmark, whole=True).warnings),
     }
     columns = {column.name: column.part for column in data}
     sha256 = export_files.digest(folder / "data.parquet")["sha256"]

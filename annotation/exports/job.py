@@ -36,9 +36,9 @@ def exports_of(study: Study) -> QuerySet[Job]:
 def run_export(job: Job, progress: jobs.Progress) -> None:
     study = Study.objects.get(pk=job.params["study"])
 
-    def write(folder: Path, aside: jobs.ProgressAside) -> dict:
-        aside.begin("writing items")
-        return export_split(study=study, out=folder, by="worker", step=aside.tell)
+    def write(folder: Path, separate: jobs.SeparateProgress) -> dict:
+        separate.begin("writing items")
+        return export_split(study=study, out=folder, by="worker", step=separate.tell)
 
     folder = slugify(study.name) or f"study-{study.pk}"
     with stored_archive(job, progress, f"exports/{job.pk}", folder, write) as made:
@@ -62,7 +62,7 @@ class StoredArchive:
 
 @contextmanager
 def stored_archive(
-    job: Job, progress: jobs.Progress, below: str, folder: str, write: Callable[[Path, jobs.ProgressAside], dict]
+    job: Job, progress: jobs.Progress, below: str, folder: str, write: Callable[[Path, jobs.SeparateProgress], dict]
 ) -> Iterator[StoredArchive]:
     """Have `write` make the folder and return its manifest, and store the folder as `<below>/<folder>.zip`.
 
@@ -70,9 +70,9 @@ def stored_archive(
     replaces what an earlier run left in storage.
     """
     with work_folder.workplace(job) as place:
-        with jobs.aside(progress) as aside:
-            manifest = write(place / folder, aside)
-            aside.write()
+        with jobs.separate_progress(progress) as separate:
+            manifest = write(place / folder, separate)
+            separate.write()
         packed = zip_folder(place / folder, place / "packed.zip")
         progress.write()
         name = f"{below}/{folder}.zip"

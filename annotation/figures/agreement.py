@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from annotation.figures import cache
-from annotation.figures.cache import Reckoned
+from annotation.figures.cache import LatestFigures
 from annotation.figures.judgments import judgments_of
 from annotation.measures.agreement import RatingTable
 from annotation.measures.breakdowns import Part, agreement_by
@@ -20,7 +20,7 @@ from annotation.measures.types import Array
 from annotation.models import Kind, Slot, Stage
 from annotation.pipeline.outcomes import rule_of
 from annotation.wording import pseudonym
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "agreement"
 PROMPT = 2000  # up to this many judgments, the request computes them itself
@@ -28,8 +28,8 @@ _WEEK, _TO_MONDAY = 7 * 24 * HOUR, 3 * 24 * HOUR  # the first day of 1970 was a 
 WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
 
-@cache.reckons(KIND)
-def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = False) -> dict:
+@cache.computes(KIND)
+def stage_agreement(stage: Stage, view: str, tell: Tell = no_progress, brief: bool = False) -> dict:
     """Agreement of the counted judgments on live tasks, with labels as `view` projects them (KeyError if unknown).
 
     Annotators appear by pseudonym. `brief` leaves out annotators and weeks, which take longest in a large stage.
@@ -51,11 +51,11 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = silent, brief: bool = 
     return {"view": view, **found, "matrix": {**square, "pairs": [_named(row) for row in square["pairs"]]}}
 
 
-def look(stage: Stage, view: str, by: str = "app") -> Reckoned:
+def latest(stage: Stage, view: str, by: str = "app") -> LatestFigures:
     """The latest figures; a stage with many judgments is left to the worker."""
     most = min(PROMPT, cache.SMALL)
     judged = Slot.objects.filter(stage=stage).exclude(judgment=None).values("pk")[: most + 1]
-    return cache.look(stage, KIND, view, by=by, small=len(judged) <= most)
+    return cache.latest(stage, KIND, view, by=by, small=len(judged) <= most)
 
 
 def _named(row: dict) -> dict:

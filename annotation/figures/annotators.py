@@ -17,13 +17,13 @@ from annotation.models import Seat, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols.base import main_view
 from annotation.protocols.registry import protocol_named
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "annotators"
 
 
-@cache.reckons(KIND)
-def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
+@cache.computes(KIND)
+def annotators(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`stages`, each with a row for everybody who has been there; `whole`, a row for everybody; `speed`
     (measures.warning_signs.speed_deviations); `few`, by stage's position, what stands out where annotators are few
     (measures.few_annotators) under each of the `views`, and which is looked at `first`. Only pages show `few`; exports
@@ -43,7 +43,7 @@ def annotators(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
 def of_stages(
     study: Study,
     stages: Sequence[Stage],
-    tell: Tell = silent,
+    tell: Tell = no_progress,
     see: Callable[[Stage, Judgments], None] = lambda stage, rows: None,
 ) -> dict:
     """The same for some of the study's stages, without `few`; `see` is called with each stage's judgments."""
@@ -59,10 +59,10 @@ def of_stages(
     return {"stages": found, "whole": whole, "speed": speed}
 
 
-def look(study: Study, by: str = "app") -> cache.Reckoned:
+def latest(study: Study, by: str = "app") -> cache.LatestFigures:
     first = study.stages.get(position=1)
     first.study = study
-    return cache.look(first, KIND, by=by)
+    return cache.latest(first, KIND, by=by)
 
 
 def _of_stage(stage: Stage, rows: Judgments, people: Mapping[int, bool], pay: float) -> dict:

@@ -20,7 +20,7 @@ from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.sql import fetch
 from annotation.studies import reopening
 from benchmarks import audit
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "stuck"  # of figures
 REOPEN = "reopen"  # the reason of what `reopening.reopen` gives out
@@ -185,8 +185,8 @@ FROM jsonb_to_recordset(%(given)s) given({", ".join(f'"{name}" {of}' for name, o
 OF_ROW = ("task", "item", "type", "subtype", "judged", "wanted", "keepers")
 
 
-@cache.reckons(KIND)
-def blocked_items(stage: Stage, key: str = "", tell: Tell = silent) -> dict:
+@cache.computes(KIND)
+def blocked_items(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
     """`counts` per reason, and `rows` of each, the first `MOST` in order of assignment. JSON-able."""
     counts: dict[str, int] = {}
     rows: dict[str, list[dict]] = {}
@@ -229,11 +229,11 @@ def blocked_tasks(data: Mapping, reason: str = "") -> list[dict]:
     ]
 
 
-def look(stage: Stage, by: str = "app") -> cache.Reckoned:
+def latest(stage: Stage, by: str = "app") -> cache.LatestFigures:
     """Of a small study as it is now."""
     if cache.is_small(stage.study):
-        return cache.Reckoned(blocked_items(stage), timezone.now(), current=True)
-    return cache.look(stage, KIND, by=by, small=False, good=cache.CLOCK)
+        return cache.LatestFigures(blocked_items(stage), timezone.now(), current=True)
+    return cache.latest(stage, KIND, by=by, small=False, good=cache.CLOCK)
 
 
 def _values(stage: Stage, stages: Sequence[Stage] | None = None) -> Mapping[str, object]:

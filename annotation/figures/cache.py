@@ -1,8 +1,8 @@
 """Figures that take long are computed once per state of what they describe, and for large studies by the worker.
 
 A kind of figures is a function `compute(stage, key, tell) -> dict` (JSON-able; `tell(done, total)` reports progress),
-registered with `@reckons("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
-`look` returns the latest figures; if they are out of date, a small study's are computed at once and a large one's are
+registered with `@computes("agreement")` in its own module, which `tasks.py` imports so that the worker knows it too.
+`latest` returns the latest figures; if they are out of date, a small study's are computed at once and a large one's are
 queued. The page shows the latest ones, their time and the progress of newer ones (templates/components/_as_of.html).
 The section "Freshness" defines when figures are current.
 """
@@ -17,15 +17,15 @@ from typing import TypeVar
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Reckoning, Stage, Study
+from annotation.models import CachedFigures, Stage, Study
 from annotation.sql import fetch
 from benchmarks import locks
 from benchmarks.exports import source_layout
 from benchmarks.jobs import jobs
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job, JobState
 
-KIND = "reckon"
+KIND = "figures"
 SMALL = 2_000  # up to this many wanted judgments, and items, the request computes figures itself
 EVERY = 10  # seconds at least from the start of one computation to that of the next …
 SHARE = 8  # … and this many times its processor time: a page that is open, and asks every 4 s, takes a tenth of a core
@@ -144,7 +144,7 @@ def lasts(study: Study, state: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reckoned:
+class LatestFigures:
     """`data` is None before the first time. If it is not `current`: the newest `job` for it, running or failed, or None
     while the next one waits until `due`.
     """
@@ -164,7 +164,7 @@ class Reckoned:
         return jobs.pace(self.job) if self.job and self.under_way else None
 
 
-def reckons(kind: str) -> Callable[[Compute], Compute]:
+def computes(kind: str) -> Callable[[Compute], Compute]:
     def keep(compute: Compute) -> Compute:
         KINDS[kind] = compute
         return compute
@@ -181,19 +181,19 @@ def large(studies: Collection[int]) -> set[int]:
     return {study for (study,) in fetch(LARGE, studies=list(studies), small=SMALL)}
 
 
-def look(
+def latest(
     stage: Stage, kind: str, key: str = "", by: str = "app", small: bool | None = None, good: float | None = None
-) -> Reckoned:
+) -> LatestFigures:
     """The latest figures, computing or queueing newer ones if needed. `small`: the study's size, if known; `good`: for
     how many seconds at most they are valid.
     """
-    last = Reckoning.objects.filter(stage=stage, kind=kind, key=key).first()
+    last = CachedFigures.objects.filter(stage=stage, kind=kind, key=key).first()
     age = (timezone.now() - last.made_at).total_seconds() if last else 0
     if last is not None and (good is None or 0 <= age < good) and lasts(stage.study, last.state):
-        return Reckoned(last.data, last.made_at, True)
+        return LatestFigures(last.data, last.made_at, True)
     if is_small(stage.study) if small is None else small:
-        made = reckon(stage, kind, key)
-        return Reckoned(made.data, made.made_at, True)
+        made = compute_now(stage, kind, key)
+        return LatestFigures(made.data, made.made_at, True)
     params = {"stage": stage.pk, "kind": kind, "key": key}
     job = _newest_job(params)
     due = _due(last, job)
@@ -203,10 +203,10 @@ def look(
         elif job and not _failed(job):
             job = None
     data, made_at = (last.data, last.made_at) if last else (None, None)
-    return Reckoned(data, made_at, False, _revived(job), due)
+    return LatestFigures(data, made_at, False, _revived(job), due)
 
 
-def _due(last: Reckoning | None, job: Job | None) -> datetime | None:
+def _due(last: CachedFigures | None, job: Job | None) -> datetime | None:
     """When it may be computed again: not so soon that an open page keeps a worker busy. None: at once, also after what
     the clock, set back since, calls the future.
     """
@@ -222,16 +222,16 @@ def _failed(job: Job) -> bool:
     return job.state in (JobState.FAILED, JobState.CANCELLED)
 
 
-def reckon(stage: Stage, kind: str, key: str = "", tell: Tell = silent) -> Reckoning:
+def compute_now(stage: Stage, kind: str, key: str = "", tell: Tell = no_progress) -> CachedFigures:
     """Compute and store it now. The state is read first, so a judgment in the meantime makes the result outdated."""
     return _keep(stage, kind, key, state_of(), partial(KINDS[kind], stage, key, tell))
 
 
-def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[], dict]) -> Reckoning:
+def _keep(stage: Stage, kind: str, key: str, found: State, compute: Callable[[], dict]) -> CachedFigures:
     begun = time.thread_time()
     data = compute()
     fields = {"state": found.state, "made_at": found.at, "data": data, "seconds": time.thread_time() - begun}
-    return Reckoning.objects.update_or_create(stage=stage, kind=kind, key=key, defaults=fields)[0]
+    return CachedFigures.objects.update_or_create(stage=stage, kind=kind, key=key, defaults=fields)[0]
 
 
 # Jobs
@@ -244,7 +244,7 @@ def _newest_job(params: dict) -> Job | None:
 def _queue(stage: Stage, params: dict, by: str) -> Job:
     """Simultaneous requests share one job. Finished jobs have nothing left to tell."""
     with transaction.atomic():
-        locks.wait_for(f"reckon {params}")
+        locks.wait_for(f"figures {params}")
         there = _newest_job(params)
         if there and there.state in UNDER_WAY:
             return there
@@ -261,14 +261,14 @@ def _revived(job: Job | None) -> Job | None:
     return job
 
 
-def run_reckon(job: Job, progress: jobs.Progress) -> None:
+def compute_figures(job: Job, progress: jobs.Progress) -> None:
     """Everything is computed from one snapshot, without making others wait."""
     stage = Stage.objects.select_related("study__benchmark").get(pk=job.params["stage"])
     kind, key, begun = job.params["kind"], job.params["key"], time.monotonic()
     found = state_of(PATIENCE)
-    with jobs.aside(progress) as aside:
-        aside.begin("counting")
-        _keep(stage, kind, key, found, partial(_of_one_moment, stage, kind, key, aside.tell))
+    with jobs.separate_progress(progress) as separate:
+        separate.begin("counting")
+        _keep(stage, kind, key, found, partial(_of_one_moment, stage, kind, key, separate.tell))
     jobs.finish_job(job=job, by="worker", report={"seconds": round(time.monotonic() - begun, 1)})
 
 

@@ -94,14 +94,14 @@ def results_of(studies: Sequence[Any]) -> dict[int, dict[int, StageResults] | No
     """By study (as `with_stages` returned it), the results of its stages by position. One query for all; of a large
     study those that the worker counted last, None if there are none yet.
     """
-    small = [study.pk for study in studies if study.reckoned is None]
+    small = [study.pk for study in studies if study.latest is None]
     rows = [list(row) for row in fetch(RESULTS, studies=small)]
     for study in studies:
         _only_needed(rows, study.pk, study.needs)
     found: dict[int, dict[int, StageResults] | None] = {study: _results(rows, study) for study in small}
     for study in studies:
-        if study.reckoned is not None:
-            data = study.reckoned.data or {}
+        if study.latest is not None:
+            data = study.latest.data or {}
             found[study.pk] = _results(data["results"], study.pk) if "results" in data else None
     return found
 
@@ -144,7 +144,7 @@ def with_people(found: QuerySet[Study]) -> QuerySet[Study]:
 def with_stages(found: Iterable[Study]) -> list[Study]:
     """Each study with `rows` of its stages, `wanted` and `judged` judgments, and what the last selecting stage kept
     (`kept`, None if none selects). Two more queries, however many studies, and some for each audit, which `needs` has
-    by position. A large study has the worker's latest counts (`reckoned`), None if there are none yet.
+    by position. A large study has the worker's latest counts (`latest`), None if there are none yet.
     """
     studies, rows = list(found), defaultdict(list)
     large = cache.large([study.pk for study in studies])
@@ -154,14 +154,14 @@ def with_stages(found: Iterable[Study]) -> list[Study]:
         counts = None
         needs = _needs(study.pk, rows[study.pk])
         if study.pk in large:
-            counts = cache.look(study.stages.select_related("study").get(position=1), COUNTS, small=False)
+            counts = cache.latest(study.stages.select_related("study").get(position=1), COUNTS, small=False)
             rows[study.pk] = _counted(study, counts.data or {})
         mine = [
             replace(row, wanted=needs[row.position].judgments) if row.position in needs else row
             for row in rows[study.pk]
         ]
         vars(study).update(
-            reckoned=counts,
+            latest=counts,
             needs=needs,
             rows=mine,
             wanted=_total([row.wanted for row in mine]),
@@ -184,7 +184,7 @@ def _counted(study: Study, data: Mapping) -> list[StageRow]:
     return [StageRow(*stage, *counts.get(stage[0], ())) for stage in stages]
 
 
-@cache.reckons(COUNTS)
+@cache.computes(COUNTS)
 def counts_of(stage: Stage, key: str, tell: Tell) -> dict:
     """Of each stage of its study: position, tasks, settled, kept, wanted, judged. `results` has the rows of RESULTS."""
     study = stage.study_id

@@ -27,7 +27,7 @@ from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.sql import columns, fetch, instances
 from annotation.wording import clean_reason, pseudonym
 from benchmarks import audit
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 HISTORY = 20  # screens that an annotator can walk back
 CLOSED = StudyState.CLOSED  # the same word for a stage
@@ -91,7 +91,7 @@ class Receipt:
     added: bool = False
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def submit(*, annotator: Annotator, **submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
@@ -104,7 +104,7 @@ def submit(*, annotator: Annotator, **submission) -> Receipt:
     return _submit(annotator, **submission)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def submit_and_hold(
     *, annotator: Annotator, stage: Stage, wanted: int = assignment_leases.HELD, **submission
@@ -241,7 +241,7 @@ def _has_newer(lease: Lease) -> bool:
     return again.exclude(state=LeaseState.LAPSED).exists()
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def undo(*, annotator: Annotator, key: UUID) -> Lease:
     """Take back the last answer that still stands, within the stage's window; its screen is held again.

@@ -3,7 +3,7 @@
 Start with `study` and `judging`. Other rooms import the models from here.
 """
 
-from annotation.models.cached_figures import Reckoning
+from annotation.models.cached_figures import CachedFigures
 from annotation.models.choices import (
     MOST_JUDGMENTS,
     STUDY_MOVES,

@@ -6,13 +6,13 @@ from django.db.models.functions import Now
 from annotation.models.study import Stage
 
 
-class Reckoning(models.Model):
+class CachedFigures(models.Model):
     """The last computed figures of a stage: their kind, and the options used, if any (`key`).
 
-    `state` identifies the data described (reckoning.state_of): the figures are current while it is unchanged.
+    `state` identifies the data described (cache.state_of): the figures are current while it is unchanged.
     """
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="reckonings", db_index=False)
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="cached_figures", db_index=False)
     kind = models.CharField(max_length=20)
     key = models.CharField(max_length=120, blank=True)
     state = models.CharField(max_length=64)
@@ -21,4 +21,4 @@ class Reckoning(models.Model):
     made_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["stage", "kind", "key"], name="reckoning_once")]
+        constraints = [models.UniqueConstraint(fields=["stage", "kind", "key"], name="cached_figures_once")]

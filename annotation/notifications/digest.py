@@ -39,7 +39,7 @@ def _of_stage(stage: Stage) -> str:
     name = f"{stage.study.name}, stage {stage.position} ({stage.name})"
     lines = [f"- {flags:,} flag{'' if flags == 1 else 's'} to review"] if flags else []
     lines += [f"- {_items(count)}: {blocked_items.REASONS[reason][0]}" for reason, count in blocked.items()]
-    page = "study-stuck" if blocked else "study-detail"
+    page = "study-blocked" if blocked else "study-detail"
     return "\n".join([name, *lines, link(f"{reverse(page, args=[stage.study_id])}?stage={stage.position}")])
 
 

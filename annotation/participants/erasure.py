@@ -16,7 +16,7 @@ from annotation.models import Annotator, Study
 from annotation.models.study import secret_token
 from annotation.participants.lifecycle import ARRIVED, GIVEN
 from benchmarks import audit
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 PERSONAL = ("name", "prolific_pid", "prolific_study", "prolific_session")
 KNOWN = ~Q(**dict.fromkeys(PERSONAL, ""))
@@ -29,7 +29,7 @@ WHERE subject = %s AND verb IN (%s, %s)
 """
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def erase(*, annotator: Annotator, by: str) -> bool:
     """Erase the name, the Prolific ids and the link, also in events. Returns whether there was anything to erase.

@@ -20,7 +20,7 @@ from annotation.pipeline import outcomes
 from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 SAY_WHY = "Give a short reason. It is stored with the decision."
 ARRIVED = "came by another link"  # the verb of the event that keeps the earlier submission
@@ -48,7 +48,7 @@ def agree(*, annotator: Annotator, by: str) -> bool:
     return True
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def leave(*, annotator: Annotator, by: str) -> bool:
     """The annotator leaves: what they held goes to others, their judgments count. False if they had already left."""
@@ -61,7 +61,7 @@ def leave(*, annotator: Annotator, by: str) -> bool:
     return True
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def come_back(*, annotator: Annotator, by: str) -> bool:
     """Seat the annotator again, at the rest of their old batch if it is still free. False if they had not left."""
@@ -143,7 +143,7 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
 # Excluding, reinstating, keeping
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> int:
     """Exclude an annotator: their judgments stop counting, the slots become free for others, and affected outcomes are
@@ -168,7 +168,7 @@ def exclude(*, annotator: Annotator, reason: str, by: str, excluded_by=None) -> 
     return len(slots)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def reinstate(*, annotator: Annotator, reason: str, by: str) -> int:
     """Let judgments count again wherever the slot is still free; returns how many do."""

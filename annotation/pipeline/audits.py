@@ -20,7 +20,7 @@ from annotation.pipeline import promotion
 from annotation.pipeline.audit_order import is_stratified
 from benchmarks import audit
 from benchmarks.jobs import jobs
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 
 def target_of(stage: Stage) -> Target:
@@ -136,7 +136,7 @@ def check_all() -> None:
         check_target(stage)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def stop_if_over(stage: Stage) -> bool:
     """Close the stage if its target is met or all items are judged. Answers to screens that annotators still hold count

@@ -20,15 +20,15 @@ from django.utils import timezone
 
 from annotation import outbox
 from annotation.measures.aggregation import Aggregate, dawid_skene
-from annotation.models import Kind, Outcome, Reckoning, Slot, Stage, StageState, Study, Task
+from annotation.models import CachedFigures, Kind, Outcome, Slot, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
 from benchmarks import audit, locks
 from benchmarks.jobs import jobs
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job, JobState
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 KIND = "estimate"
 BATCH = 200  # tasks decided per transaction
@@ -39,7 +39,7 @@ CountedAnswers = dict[
 ]  # task → (judgment, annotator's number, answer), in the order given
 
 
-def estimate(stage: Stage, by: str, tell: Tell = silent) -> dict:
+def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
     """Fit, and write each task's outcome. Returns a summary, which is kept as the stage's estimate."""
     with _in_turn(stage):
         began, found = time.monotonic(), counted_answers(stage)
@@ -82,7 +82,7 @@ def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
     return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
     """Write these tasks' outcomes, skipping tasks whose answers have changed since the fit."""
@@ -141,7 +141,7 @@ def _summary(fitted: Aggregate, found: CountedAnswers) -> dict:
 
 def _keep(stage: Stage, summary: dict, seconds: float) -> None:
     fields = {"state": "", "made_at": timezone.now(), "data": summary, "seconds": seconds}
-    Reckoning.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
+    CachedFigures.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
 
 
 # Timing
@@ -158,8 +158,8 @@ def bring_up_to_date(study: Study, by: str) -> None:
             _promote(stage)
 
 
-def last_estimate(stage: Stage) -> Reckoning | None:
-    return Reckoning.objects.filter(stage=stage, kind=KIND).first()
+def last_estimate(stage: Stage) -> CachedFigures | None:
+    return CachedFigures.objects.filter(stage=stage, kind=KIND).first()
 
 
 def confusion_of(stage: Stage, number: int) -> dict[str, dict[str, float]]:
@@ -209,7 +209,7 @@ def run_estimate(job: Job, progress: jobs.Progress) -> None:
     _finish(job, stage, summary)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
     went = _promote(stage) if job.params["closing"] else 0
@@ -217,7 +217,7 @@ def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
     jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def _promote(stage: Stage) -> int:
     """Promote items to stages that wait for this one to close, unless it was reopened; returns the number of items."""

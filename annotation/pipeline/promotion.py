@@ -21,7 +21,7 @@ from annotation.sql import columns, fetch, instances
 from benchmarks import audit, locks, queries
 from benchmarks.models import Benchmark, Item
 from benchmarks.records import ItemRecord
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 BATCH = 500  # items read at a time
 
@@ -172,7 +172,7 @@ def lock_stage(stage: Stage) -> Stage:
     )
 
 
-@anew
+@retry_deadlocks
 def _take_in(stage: Stage, by: str) -> int:
     if not _new(stage) and not _newer(stage):
         return 0

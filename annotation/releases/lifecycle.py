@@ -165,15 +165,15 @@ def run_release(job: Job, progress: jobs.Progress) -> None:
     release = Release.objects.select_related("study").get(job=job)
     plan = Plan.from_json(release.plan)
 
-    def write(folder: Path, aside: jobs.ProgressAside) -> dict:
-        aside.begin("reading items")
+    def write(folder: Path, separate: jobs.SeparateProgress) -> dict:
+        separate.begin("reading items")
         snapshot = folder.with_name("export")
-        step, stages = aside.tell, plan.stages
+        step, stages = separate.tell, plan.stages
         export_split(study=release.study, out=snapshot, by="worker", stages=stages, step=step, embed_images=False)
-        aside.begin("writing formats")
+        separate.begin("writing formats")
         folder.mkdir()
         manifest = build.build(snapshot, plan, folder, _earlier_splits(release, plan), step, original_bytes)
-        aside.begin("packing")
+        separate.begin("packing")
         return manifest
 
     below = f"releases/{release.pk}/{job.pk}"

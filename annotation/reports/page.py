@@ -13,7 +13,7 @@ from annotation.charts.study import Subject
 from annotation.dashboard import human_baseline_page, study_page
 from annotation.dashboard.agreement_page import measured
 from annotation.dashboard.scores_block import scores_block
-from annotation.figures.cache import Reckoned
+from annotation.figures.cache import LatestFigures
 from annotation.measures.agreement_measures import COUNTS, mean_of_pairs_on
 from annotation.measures.counts import EPOCH
 from annotation.measures.warning_signs import KINDS
@@ -37,8 +37,8 @@ SPREADS = {
 }
 
 
-def contents(study: Study, found: Reckoned) -> dict:
-    shown = {"study": study, "reckoned": found}
+def contents(study: Study, found: LatestFigures) -> dict:
+    shown = {"study": study, "latest": found}
     if found.data is None:
         return shown
     return {**shown, **tables(study_report.dated(found), pictures_by_stage(study.pk))}

@@ -25,18 +25,18 @@ from annotation.exports import readme
 from annotation.exports.protocol_files import describe_file
 from annotation.figures import annotators, cache, human_baseline
 from annotation.figures.agreement import PROMPT, stage_agreement
-from annotation.figures.cache import Reckoned
+from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
-from annotation.models import AttemptKind, Instructions, Judgment, Kind, Reckoning, Slot, Stage, Study
+from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
 from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from benchmarks.exports import source_layout
-from benchmarks.jobs.jobs import Tell, silent
+from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.metrics.base import wilson
 
 KIND = "report"
@@ -50,12 +50,12 @@ FUNNELS = ("imported", "kept", "dropped", "open", "kept_share", "dropped_share",
 CUT = ("comprehension", "instructions")  # of a stage's settings: right answers, and what is given elsewhere
 
 
-def look(study: Study, by: str = "app", small: bool | None = None) -> Reckoned:
+def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFigures:
     """The latest report; a study with many judgments is left to the worker. `small`: the study's size, if known."""
     first = study.stages.earliest("position")
     first.study = study
     small = _is_small(study) if small is None else small
-    return cache.look(first, KIND, KEY, by=by, small=small)
+    return cache.latest(first, KIND, KEY, by=by, small=small)
 
 
 def _is_small(study: Study) -> bool:
@@ -64,7 +64,7 @@ def _is_small(study: Study) -> bool:
     return len(judged) <= most and cache.is_small(study)
 
 
-def dated(found: Reckoned | Reckoning) -> dict:
+def dated(found: LatestFigures | CachedFigures) -> dict:
     """The report, which must exist, with its time and the fingerprint of everything else in it."""
     assert found.data and found.made_at
     report = json.loads(found.data["report"])
@@ -77,13 +77,13 @@ def fingerprint(found: Mapping) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@cache.reckons(KIND)
+@cache.computes(KIND)
 def _kept(stage: Stage, key: str, tell: Tell) -> dict:
     """The report as text, because PostgreSQL's jsonb would reorder its names."""
     return {"report": json.dumps(report(stage.study, tell), ensure_ascii=False)}
 
 
-def report(study: Study, tell: Tell = silent) -> dict:
+def report(study: Study, tell: Tell = no_progress) -> dict:
     """Everything except `dated`'s time, from one snapshot, which the worker has already opened."""
     with nullcontext() if connection.in_atomic_block else source_layout.snapshot():
         return _report(study, tell)

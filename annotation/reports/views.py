@@ -19,7 +19,7 @@ NOT_YET = "A worker is computing this report for the first time. Try again in ha
 @staff_only
 def study_report(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
-    found = report.look(study, by=audit.named(request.user))
+    found = report.latest(study, by=audit.named(request.user))
     return render(request, "reports/report.html", {"section": "studies", **page.contents(study, found)})
 
 
@@ -28,7 +28,7 @@ def study_report(request: StaffRequest, pk: int) -> HttpResponse:
 def study_report_json(request: StaffRequest, pk: int) -> JsonResponse:
     """The latest report, with its time in `as_of`; 202 with a sentence while there is none."""
     study = permissions.study_for(request.user, pk)
-    found = report.look(study, by=audit.named(request.user))
+    found = report.latest(study, by=audit.named(request.user))
     if found.data is None:
         return JsonResponse({"detail": NOT_YET}, status=ACCEPTED, headers={"Retry-After": str(AGAIN)})
     name = f"report-{slugify(study.name) or study.pk}.json"

@@ -7,7 +7,7 @@ from annotation.models import Stage, StageState, Strategy
 from annotation.pipeline import audits, promotion
 from annotation.wording import exact
 from benchmarks import audit
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 
 class CannotAim(ValueError):
@@ -18,7 +18,7 @@ def in_percent(stage: Stage) -> float:
     return round(100 * (stage.target_bound or stage.target_half_width or 0), 6)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def set_target(*, stage: Stage, share: float, by: str, seen: str = "") -> Stage:
     """Set the half-width, or the bound if the audit has one, and close or reopen the stage accordingly. `seen` is the

@@ -13,7 +13,7 @@ from benchmarks import audit
 from benchmarks.housekeeping.deferred_files import DeferredFiles, deferred_files
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.models import Job, JobState
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 OF_STAGE = "stage_id IN (SELECT id FROM annotation_stage WHERE study_id = %(study)s)"
 OF_TASK = f"task_id IN (SELECT id FROM annotation_task WHERE {OF_STAGE})"
@@ -35,7 +35,7 @@ ROWS = (
     f"DELETE FROM annotation_slot WHERE {OF_STAGE}",
     f"DELETE FROM annotation_outcome WHERE {OF_TASK}",
     f"DELETE FROM annotation_task WHERE {OF_STAGE}",
-    f"DELETE FROM annotation_reckoning WHERE {OF_STAGE}",
+    f"DELETE FROM annotation_cachedfigures WHERE {OF_STAGE}",
     f"DELETE FROM annotation_attempt WHERE seat_id IN (SELECT id FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE})",
     f"DELETE FROM annotation_seat WHERE {OF_PEOPLE} OR {OF_STAGE}",
     "DELETE FROM annotation_annotator WHERE study_id = %(study)s",
@@ -74,7 +74,7 @@ def delete_study(*, study: Study, by: str, releases: bool = False) -> dict:
         return _rows(study=study, by=by, releases=releases, after=after)
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def _rows(*, study: Study, by: str, after: DeferredFiles, releases: bool = False) -> dict:
     with connection.cursor() as cursor:

@@ -31,7 +31,7 @@ from annotation.studies import audit_scores, members
 from annotation.studies.instructions import default_instructions, default_translations
 from benchmarks import audit, queries
 from benchmarks.models import Benchmark
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 SHOWN_REASONS = 20
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -236,7 +236,7 @@ class Moved:
     promoted: Mapping[Stage, int]
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def move_stage(*, stage: Stage, to: str, by: str) -> Moved:
     """Close a stage: nothing more of it is given out, and what waits for its closing is promoted. Or open it again.

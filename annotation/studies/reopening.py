@@ -17,7 +17,7 @@ from annotation.sql import fetch
 from annotation.studies.lifecycle import CLOSED, CannotMove
 from benchmarks import audit
 from benchmarks.models import Event
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 REOPENED = "reopened"  # the verb of the event that lists the tasks
 
@@ -59,7 +59,7 @@ def came_open(stage: Stage) -> QuerySet[Task]:
     return Task.objects.filter(pk__in=[pk for (pk,) in found])
 
 
-@anew
+@retry_deadlocks
 @transaction.atomic
 def reopen(*, stage: Stage, by: str) -> int:
     """Give out the missing judgments of these tasks; returns how many items they are of. Raises CannotMove where the

@@ -16,7 +16,7 @@ import httpcore
 from django.conf import settings
 
 from workers.deadlines import Network
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 SECONDS = 15  # for one delivery, from connecting to the end of the answer
 MOST_BYTES = 64 * 1024  # of an answer, which nobody reads
@@ -63,7 +63,7 @@ def addresses_of(host: str, port: int, *, encrypted: bool) -> list[str]:
         found = NAMES.ask(partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError):
         raise Unreachable(f"The name {host} was not found.") from None
-    except Silent:
+    except Unresponsive:
         raise Unreachable(f"Looking up the name {host} takes too long. Try again later.") from None
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
     for address in addresses:

@@ -38,7 +38,7 @@ from benchmarks.accounts import roles
 from benchmarks.accounts.factors import PROVIDER as ID
 from benchmarks.accounts.login_page import login_page
 from workers import outside_json
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 SIGNED_BY = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
@@ -80,7 +80,7 @@ def _ask(fetch: Callable[[], Any]) -> Any:
     """What `fetch` gets from the provider. Raises RequestException, also if that takes long."""
     try:
         return PROVIDER.ask(fetch)
-    except Silent as error:
+    except Unresponsive as error:
         raise RequestException(str(error)) from error
 
 

@@ -29,7 +29,7 @@ from benchmarks.api.errors import CannotAnswer, RefusalData
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.models import Job
-from benchmarks.transactions import anew
+from benchmarks.transactions import retry_deadlocks
 
 KEY = re.compile(r"[!-~]{1,100}")
 KEY_HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
@@ -108,7 +108,7 @@ class Command(Endpoint):
             raise CannotAnswer(400, "IDEMPOTENCY_KEY_MISSING", NO_KEY)
         return self._act_once(key, _fingerprint(request))
 
-    @anew
+    @retry_deadlocks
     @transaction.atomic
     def _act_once(self, key: str, fingerprint: str) -> Response:
         user = self.request.user

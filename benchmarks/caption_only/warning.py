@@ -28,7 +28,7 @@ class Blindness:
         return [run for run in self.runs if run.pk in {split.share.run for split in self.found}]
 
 
-def look(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
+def blindness_of(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
     """One query if there are no blind runs. `whole`: also compute what a page would leave to the worker."""
     runs = [run for run in runs_of(benchmark) if run.blind]
     figures = {run.pk: run_figures.compute(run) for run in runs} if whole else {}

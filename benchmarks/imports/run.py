@@ -249,13 +249,13 @@ class Run:
         Creating a study also locks the benchmark's row: the study either has the new items, or is known to the
         listeners.
         """
-        with jobs.aside(self.progress) as aside, transaction.atomic():
+        with jobs.separate_progress(self.progress) as separate, transaction.atomic():
             staging.serial()
-            aside.begin("storing", sum(map(imports_store.rows_of, self.records)) + len(self.gathered.new))
+            separate.begin("storing", sum(map(imports_store.rows_of, self.records)) + len(self.gathered.new))
             write = self.write_candidates if self.order.options.new_candidates else self.write_items
-            benchmark, stored, facts = write(aside.step)
-            self.staged.place(stored, aside.step)
-            aside.write()
+            benchmark, stored, facts = write(separate.step)
+            self.staged.place(stored, separate.step)
+            separate.write()
             report = self.report(len(stored)) | {"benchmark": benchmark.pk, **facts, **self.order.report}
             if self.skipped:
                 self.record(SKIPPED, benchmark, **report["missing_images"])

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 Tell = Callable[[int, int], None]  # called with the phase, the amount done and the total
 
 
-def silent(done: int, total: int) -> None:
+def no_progress(done: int, total: int) -> None:
     """A `Tell` that shows nothing."""
 
 
@@ -181,7 +181,7 @@ class Progress:
             self.tell(self.phase, self.done, self.total)
 
 
-class ProgressAside:
+class SeparateProgress:
     """Writes progress on a connection of its own: the job's own one is in a transaction, or holds a snapshot."""
 
     def __init__(self, thread: ThreadPoolExecutor, progress: Progress):
@@ -206,11 +206,11 @@ class ProgressAside:
 
 
 @contextmanager
-def aside(progress: Progress) -> Iterator[ProgressAside]:
+def separate_progress(progress: Progress) -> Iterator[SeparateProgress]:
     """The other connection is open until the end of the block."""
     with ThreadPoolExecutor(1) as thread:
         try:
-            yield ProgressAside(thread, progress)
+            yield SeparateProgress(thread, progress)
         finally:
             thread.submit(connections.close_all).result()
 

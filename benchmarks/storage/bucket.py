@@ -29,7 +29,7 @@ from django.utils.http import content_disposition_header
 from storages.backends.s3 import S3Storage
 
 from benchmarks.storage.files import Stored, Unavailable
-from workers.neighbours import Neighbour, Silent, is_serving
+from workers.neighbours import Neighbour, Unresponsive, is_serving
 
 THREADS = 16  # requests at once where many small files move
 BATCH = 1000
@@ -61,7 +61,7 @@ def _promptly(neighbour: Neighbour, size: Callable[..., int] = lambda *given: 0)
                 return method(self, *given)
             try:
                 return neighbour.ask(lambda: method(self, *given), neighbour.seconds + size(*given) / PACE)
-            except Silent as error:
+            except Unresponsive as error:
                 raise Unavailable(f"{self.where} does not answer in time. Try again later.") from error
 
         return promptly

@@ -11,12 +11,12 @@ register = template.Library()
 
 @register.inclusion_tag("caption_only/_card.html")
 def blind_card(benchmark: Benchmark) -> dict:
-    return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+    return {"blind": warning.blindness_of(benchmark), "benchmark": benchmark, "advice": ADVICE}
 
 
 @register.inclusion_tag("caption_only/_warning.html")
 def blind_warning(benchmark: Benchmark) -> dict:
-    return {"blind": warning.look(benchmark), "benchmark": benchmark, "advice": ADVICE}
+    return {"blind": warning.blindness_of(benchmark), "benchmark": benchmark, "advice": ADVICE}
 
 
 @register.filter

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 NAMES = Neighbour("The name server", seconds=1, at_once=8)
 _known: dict[str, list[str]] = {}  # host → its addresses the last time
@@ -34,6 +34,6 @@ def addresses_of(host: str) -> list[str]:
     try:
         found = NAMES.ask(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
         _known[host] = list(dict.fromkeys(str(address[0]) for *_, address in found))
-    except (Silent, OSError) as error:
+    except (Unresponsive, OSError) as error:
         log.warning("The name of the database's server, %s, is not resolved: %s", host, error)
     return _known.get(host, [])

@@ -15,7 +15,7 @@ from tests.annotation.test_rights import ROUTES, address, clients, expected, ses
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("savepoint")]
 WRITES = ("INSERT", "UPDATE", "DELETE", "WITH")
-CACHE = "annotation_reckoning"
+CACHE = "annotation_cachedfigures"
 # What each link of an annotator writes when it is opened.
 OPENED = {
     "judge": "the next screens are leased, or the completion code is noted as given",

@@ -123,8 +123,8 @@ study-new               +++-+L  +++-+L
 study-detail            +++-0L  xxxxxx
 study-live              +++-0L  xxxxxx
 study-disagreements     +++-0L  xxxxxx
-study-stuck             +++-0L  xxxxxx
-study-wrong             +++-0L  xxxxxx
+study-blocked             +++-0L  xxxxxx
+study-model-errors             +++-0L  xxxxxx
 study-baseline          +++-0L  xxxxxx
 study-agreement         +++-0L  xxxxxx
 study-agreement-csv     +++-0L  xxxxxx
@@ -429,7 +429,7 @@ def test_an_import_is_its_makers(world, clients):
     assert listed == {"viewer": True, "owner": False}
 
 
-@pytest.mark.parametrize("kind", ["reckon", "estimate"])
+@pytest.mark.parametrize("kind", ["figures", "estimate"])
 def test_figures_that_a_worker_computes_are_the_members(world, clients, kind):
     params = {"stage": world.study.stages.get().pk, "kind": "page", "key": ""}
     job = jobs.queue_job(kind=kind, title="Figures", params=params, by="app")

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError, connections, transaction
 
 from annotation.models import Task
-from benchmarks.transactions import TRIES, anew
+from benchmarks.transactions import TRIES, retry_deadlocks
 from tests.builders import studies
 
 
@@ -16,7 +16,7 @@ def test_of_two_that_wait_for_each_other_both_come_to_an_end():
     tasks = sorted(Task.objects.filter(stage=studies.stage(items=2)).values_list("pk", flat=True))
     both, times = threading.Barrier(2), []
 
-    @anew
+    @retry_deadlocks
     @transaction.atomic
     def write(order):
         times.append(order)
@@ -40,7 +40,7 @@ def test_of_two_that_wait_for_each_other_both_come_to_an_end():
 def test_any_other_failure_is_raised_at_once():
     times = []
 
-    @anew
+    @retry_deadlocks
     def fail():
         times.append(1)
         raise OperationalError("the server is gone")

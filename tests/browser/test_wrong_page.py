@@ -46,7 +46,7 @@ def visit(site, sign_in):
 
     def go(page, study: Study, query: str = ""):
         sign_in(page, user)
-        page.goto(f"{site}/studies/{study.pk}/wrong/?stage=1{query}")
+        page.goto(f"{site}/studies/{study.pk}/model-errors/?stage=1{query}")
         return page
 
     return go

@@ -140,7 +140,7 @@ def darker(picture: bytes) -> bytes:
     return png(Image.open(io.BytesIO(picture)).point(lambda value: value * 0.7))
 
 
-class Silent:
+class Unresponsive:
     """A Watch that keeps what it is told."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ def task(model: str, folder: Path, preset: str, count: int = 16, style: bool = F
 
 def trained(task: Task) -> tuple[Trainer, Trained]:
     trainer = loading.load_trainer(task)
-    return trainer, trainer.run(Silent())
+    return trainer, trainer.run(Unresponsive())
 
 
 def scene_benchmark(folder: Path, count: int, name: str = "Scenes") -> Benchmark:

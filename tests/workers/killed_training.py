@@ -21,7 +21,7 @@ encoder_trainer.EVERY = 2
 base, folder, steps = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 
 
-class Watch(trainings.Silent):
+class Watch(trainings.Unresponsive):
     def step(self, curve) -> None:
         super().step(curve)
         if self.steps == steps:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from workers import neighbours
-from workers.neighbours import Neighbour, Silent
+from workers.neighbours import Neighbour, Unresponsive
 
 LIMIT = 0.2
 
@@ -42,7 +42,7 @@ def neighbour(monkeypatch) -> Neighbour:
 
 def seconds_until_silent(neighbour: Neighbour, act) -> float:
     begun = time.monotonic()
-    with pytest.raises(Silent):
+    with pytest.raises(Unresponsive):
         neighbour.ask(act)
     return time.monotonic() - begun
 
@@ -57,7 +57,7 @@ def test_only_the_first_waits_and_all_are_answered_once_it_is_back(neighbour, ha
     assert hangs.asked == 3
     hangs.goes_on.set()
     time.sleep(0.15)
-    with suppress(Silent):
+    with suppress(Unresponsive):
         neighbour.ask(hangs)
     time.sleep(0.05)
     assert [neighbour.ask(hangs) for _ in range(3)] == ["yes"] * 3
@@ -86,7 +86,7 @@ def test_old_connections_keep_no_place_once_it_is_back(neighbour, hangs):
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: seconds_until_silent(neighbour, hangs), range(2)))
     time.sleep(0.15)
-    with pytest.raises(Silent):
+    with pytest.raises(Unresponsive):
         neighbour.ask(lambda: "yes")
     time.sleep(0.05)
     assert [neighbour.ask(lambda: "yes") for _ in range(3)] == ["yes"] * 3

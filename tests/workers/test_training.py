@@ -67,7 +67,7 @@ def test_each_preset_learns_sixty_four_scenes_by_heart(base, tmp_path, preset):
     trainer = loading.load_trainer(task)
     if preset != "detector":  # whose neurons do not exist before
         assert trainer.validate() <= {"clip_coco": 0.1, "hard_positive": 0.5}.get(preset, 0.65)
-    found = trainer.run(trainings.Silent())
+    found = trainer.run(trainings.Unresponsive())
     assert found.accuracy >= 0.95
     assert all(accuracy >= 0.95 for accuracy in found.facts.get("accuracies", {}).values())
 
@@ -108,7 +108,7 @@ class Killed(BaseException):
     """Ends a training where it is, as kill -9 does: nothing catches it."""
 
 
-class DiesAfter(trainings.Silent):
+class DiesAfter(trainings.Unresponsive):
     def __init__(self, steps: int):
         super().__init__()
         self.left = steps
@@ -122,7 +122,7 @@ class DiesAfter(trainings.Silent):
 
 def weights(task: Task, folder: Path) -> bytes:
     trainer = loading.load_trainer(task)
-    trainer.run(trainings.Silent())
+    trainer.run(trainings.Unresponsive())
     folder.mkdir()
     trainer.export(folder)
     return b"".join(path.read_bytes() for path in sorted(folder.glob("*.safetensors")))
@@ -196,7 +196,7 @@ def test_memory_that_runs_out_halves_the_parts_and_leaves_the_batch(base, tmp_pa
 
     monkeypatch.setattr(encoder_trainer.Towers, "encode", small)
     trainer = loading.load_trainer(trainings.task(base, tmp_path / "two", "negclip", **QUICK))
-    watch = trainings.Silent()
+    watch = trainings.Unresponsive()
     assert trainer.run(watch).curve.losses == [
         [step, pytest.approx(loss, abs=1e-4)] for step, loss in found.curve.losses
     ]
@@ -227,7 +227,7 @@ def test_a_full_disk_is_a_sentence_and_the_last_checkpoint_stays(base, tmp_path,
         trainings.trained(task)
     assert "continues from there" in refused.value.advice
     assert sorted(path.name for path in next(tmp_path.iterdir()).iterdir() if path.suffix == ".pt") == ["checkpoint.pt"]
-    watch = trainings.Silent()
+    watch = trainings.Unresponsive()
     loading.load_trainer(task).run(watch)
     assert watch.steps == 2  # the step of the second epoch, and its end
 
@@ -238,7 +238,7 @@ def test_a_damaged_checkpoint_is_a_sentence_and_runs_no_code(base, tmp_path):
     trainer.checkpoints.folder.mkdir(parents=True)
     torch.save({"model": Harmful()}, trainer.checkpoints.folder / "checkpoint.pt")
     with pytest.raises(CannotScore, match="CHECKPOINT_DAMAGED"):
-        trainer.run(trainings.Silent())
+        trainer.run(trainings.Unresponsive())
     assert not os.environ.get("HARMED")
 
 
@@ -256,7 +256,7 @@ def test_a_loss_that_is_no_number_is_a_sentence(base, tmp_path, monkeypatch):
 def test_two_jobs_do_not_write_the_same_checkpoints(base, tmp_path):
     trainer, other = (loading.load_trainer(trainings.task(base, tmp_path, "negclip", **QUICK)) for _ in range(2))
     with trainer.checkpoints.locked(), pytest.raises(CannotScore, match="ALREADY_TRAINING"):
-        other.run(trainings.Silent())
+        other.run(trainings.Unresponsive())
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,11 @@ class Command(BaseCommand):
     def handle(self, *, ratings, gold, method, repeated, ties, **options):
         rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)
         right = read_or_refuse(lambda log: read_gold(gold, log), self.stdout) if gold else {}
-        found = told(METHODS[method](rows, ties), right, method)
+        found = results_of(METHODS[method](rows, ties), right, method)
         write_result(found, written, options["json"], self.stdout)
 
 
-def told(found: Aggregate, gold: dict[str, str], method: str) -> dict:
+def results_of(found: Aggregate, gold: dict[str, str], method: str) -> dict:
     """JSON-able. The accuracies are null without gold."""
     how_right = aggregation.accuracy(found, gold)
     return {

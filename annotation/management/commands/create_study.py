@@ -187,13 +187,13 @@ def lines(study: Study, expected: Sequence[ExpectedEffort], home: str) -> list[s
     invite = lambda token: f"{home}{reverse('join', args=[token])}"  # noqa: E731
     found = [f"Study {study.pk}: {study.name}"]
     for stage, one in zip(study.stages.all(), expected, strict=True):
-        found += [f"{stage.position} {stage.name}: {said(one, study.currency)}", f"  {invite(stage.invite)}"]
+        found += [f"{stage.position} {stage.name}: {expectation(one, study.currency)}", f"  {invite(stage.invite)}"]
     if len(expected) > 1:
-        found.append(f"In all: {said(total_effort(expected), study.currency)}")
+        found.append(f"In all: {expectation(total_effort(expected), study.currency)}")
     return [*found, f"Invite annotators: {invite(study.invite)}"]
 
 
-def said(expected: ExpectedEffort, currency: str) -> str:
+def expectation(expected: ExpectedEffort, currency: str) -> str:
     words = effort_in_words(expected)
     return (
         f"{words['judgments']} judgments wanted, {words['hours']} h, {words['cost']} {currency}, "

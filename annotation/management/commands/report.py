@@ -29,7 +29,7 @@ class Command(BaseCommand):
         if not (given["json"] or given["html"]):
             raise CommandError("Choose what to write: --json FILE, --html FILE or both.")
         chosen = named(Study.objects.select_related("benchmark"), study)
-        found = report.dated(report.look(chosen, by="command", small=True))  # up to date, whatever the study's size
+        found = report.dated(report.latest(chosen, by="command", small=True))  # up to date, whatever the study's size
         if given["json"]:
             given["json"].write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         if given["html"]:

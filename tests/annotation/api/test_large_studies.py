@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.tasks import run_reckon
+from annotation.tasks import compute_figures
 from benchmarks.models import Job
 from tests.annotation.api.reading import rows, told
 from tests.builders import crowds
@@ -20,7 +20,7 @@ def test_a_large_study_is_told_as_the_worker_counted_it(client, manager, monkeyp
     assert told(client, "api-study-detail", study.pk)["funnel"] is None
     assert rows(client, "api-annotator-list", study.pk)[0]["counted"] is None
     for job in Job.objects.filter(state="queued"):
-        run_reckon(job.pk)
+        compute_figures(job.pk)
     assert told(client, "api-study-figures", study.pk)["progress"]["judgments_counted"] > 0
     assert told(client, "api-study-agreement", study.pk)["measures"]["whole"]["n_items"] == 6
     assert told(client, "api-study-detail", study.pk)["funnel"]["imported"] == 6

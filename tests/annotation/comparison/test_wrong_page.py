@@ -22,7 +22,7 @@ def study(shared, savepoint) -> Study:
 
 
 def address(study: Study, query: str = "") -> str:
-    return f"{reverse('study-wrong', args=[study.pk])}?{query}"
+    return f"{reverse('study-model-errors', args=[study.pk])}?{query}"
 
 
 def read(client, study: Study, query: str = "") -> str:

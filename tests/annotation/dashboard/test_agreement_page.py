@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.dashboard import agreement_page
 from annotation.figures import agreement
 from annotation.measures.agreement_measures import BY_KEY, measures_on
-from annotation.models import Reckoning, Stage
+from annotation.models import CachedFigures, Stage
 from annotation.protocols.base import NOMINAL
 from annotation.templatetags.figures import decimals
 from benchmarks.models import Item
@@ -111,9 +111,9 @@ def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(c
 def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager, monkeypatch):
     stage = crowds.stage(items=6)
     text(client, stage)
-    made = Reckoning.objects.get(kind="agreement")
+    made = CachedFigures.objects.get(kind="agreement")
     text(client, stage, by="week")
-    assert Reckoning.objects.get(kind="agreement").made_at == made.made_at
+    assert CachedFigures.objects.get(kind="agreement").made_at == made.made_at
     monkeypatch.setattr(agreement, "PROMPT", 3)
     page = text(client, stage, view="any or none")
     assert "The figures are being computed" in page

@@ -10,7 +10,7 @@ from django.utils.html import strip_tags
 
 from annotation.dashboard import annotator_page
 from annotation.figures import annotators
-from annotation.models import Annotator, Reckoning, Role, Stage
+from annotation.models import Annotator, CachedFigures, Role, Stage
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.pipeline.outcomes import rule_of
 from annotation.studies import members
@@ -58,7 +58,7 @@ def test_everybody_stands_there_with_the_signs_and_who_is_to_be_looked_at_first(
 
 @pytest.mark.parametrize("where", [{}, {"stage": 1}])
 def test_every_column_sorts_both_ways(stage, where):
-    lines = annotator_page.lines(stage.study, annotators.look(stage.study).data, where.get("stage"))
+    lines = annotator_page.lines(stage.study, annotators.latest(stage.study).data, where.get("stage"))
     for column, key in annotator_page.ORDERS.items():
         for sort, down in ((column, False), (f"-{column}", True)):
             found = [key(line) for line in annotator_page.ordered(lines, sort)]
@@ -67,7 +67,7 @@ def test_every_column_sorts_both_ways(stage, where):
 
 @pytest.mark.parametrize(("where", "sort"), [({}, "who"), ({"stage": 1}, "-judged")])
 def test_the_table_is_in_the_order_asked_for(client, manager, stage, where, sort):
-    lines = annotator_page.lines(stage.study, annotators.look(stage.study).data, where.get("stage"))
+    lines = annotator_page.lines(stage.study, annotators.latest(stage.study).data, where.get("stage"))
     body = client.get(table(stage.study, sort=sort, **where)).text.partition("<tbody>")[2]
     names = [line.who.pseudonym for line in annotator_page.ordered(lines, sort)]
     assert sorted(names, key=body.index) == names
@@ -88,7 +88,7 @@ def test_outliers_among_few_are_listed_first_as_too_few_to_test(client, manager)
     """Eighteen judgments each: no test is made, two of five are always wrong, one takes 0.9 seconds."""
     who = ("honest", "mistaken", "hasty", "mistaken", "honest")
     stage, _ = cohorts.study(who, judgments=18, overlap=5)
-    data = annotators.look(stage.study).data
+    data = annotators.latest(stage.study).data
     assert not any(row["signs"] for row in data["whole"])
     shown = client.get(table(stage.study)).text
     assert "5 joined, 3 to review" in shown and shown.count("too few to test</span>") == 3
@@ -116,7 +116,7 @@ def test_a_study_nobody_has_come_to(client, manager):
 
 
 def test_the_figures_are_those_of_the_rows(client, manager, stage):
-    found = annotators.look(stage.study).data
+    found = annotators.latest(stage.study).data
     [row] = [row for row in found["stages"][0]["rows"] if row["number"] == 4]
     assert row["side"]["counts"][0] == row["judged"] == row["runs"]["longest"]
     assert row["paid"] == pytest.approx(row["active_minutes"] / 5)  # 12 an hour
@@ -126,9 +126,9 @@ def test_the_figures_are_those_of_the_rows(client, manager, stage):
 
 def test_they_are_computed_once_for_each_state(client, manager, stage):
     client.get(table(stage.study))
-    made = Reckoning.objects.get(kind="annotators").made_at
+    made = CachedFigures.objects.get(kind="annotators").made_at
     client.get(table(stage.study))
-    assert Reckoning.objects.get(kind="annotators").made_at == made
+    assert CachedFigures.objects.get(kind="annotators").made_at == made
 
 
 def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(client, manager, stage):
@@ -146,7 +146,7 @@ def test_nothing_is_sent_where_nothing_changed_and_a_closed_study_is_not_asked(c
 
 
 def test_the_screens_behind_each_sign(client, manager, stage):
-    row = annotators.look(stage.study).data["stages"][0]["rows"][3]
+    row = annotators.latest(stage.study).data["stages"][0]["rows"][3]
     wrong = row["checks"]["n"] - row["checks"]["right"]
     same = row["majority"][row["agreement"].get("on", "answer")]
     expected = dict.fromkeys(("all", "side", "runs", "nothing"), row["judged"])
@@ -159,7 +159,7 @@ def test_the_screens_behind_each_sign(client, manager, stage):
 def test_tile_filter_test_and_sign_count_the_same_screens(client, manager, people):
     """One of them answers at random. Whatever compares an annotator with the others counts the same screens."""
     stage, _ = cohorts.study(("random", *["honest"] * (people - 1)), judgments=30, overlap=people)
-    data = annotators.look(stage.study).data
+    data = annotators.latest(stage.study).data
     assert bool(annotator_page.outliers(data, 1, 1) or data["stages"][0]["rows"][0]["signs"]) is (people > 2)
     for number in range(1, people + 1):
         page = client.get(one(stage.study, number, stage=1, show="agreement"))
@@ -186,9 +186,9 @@ def test_the_sign_of_the_fastest_among_few_links_to_the_screens_that_were_fast(c
 
 
 def test_the_evidence_of_somebody_who_was_excluded_stays(client, manager, stage):
-    before = annotators.look(stage.study).data["whole"][3]
+    before = annotators.latest(stage.study).data["whole"][3]
     participant_lifecycle.exclude(annotator=stage.study.annotators.get(number=4), reason="Always left", by="test")
-    after = annotators.look(stage.study).data["whole"][3]
+    after = annotators.latest(stage.study).data["whole"][3]
     assert after["judged"] == before["judged"] > 0
     assert {"side", "runs"} <= {sign["kind"] for sign in after["signs"]}
     shown = client.get(one(stage.study, 4)).text

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def look(client, stage, **asked) -> str:
-    return client.get(reverse("study-stuck", args=[stage.study_id]), {"stage": 1, **asked}).text
+    return client.get(reverse("study-blocked", args=[stage.study_id]), {"stage": 1, **asked}).text
 
 
 def test_the_study_page_counts_and_links(client, manager):

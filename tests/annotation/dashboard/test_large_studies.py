@@ -15,7 +15,7 @@ from annotation.dashboard import study_page
 from annotation.figures import cache
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
-from annotation.models import Reckoning, Study
+from annotation.models import CachedFigures, Study
 from benchmarks.jobs import jobs
 from benchmarks.models import Job
 from tests.builders import crowds, studies
@@ -35,12 +35,12 @@ def study():
 
 def work() -> None:
     for job in Job.objects.filter(state="queued"):
-        tasks.run_reckon(job.pk)
+        tasks.compute_figures(job.pk)
 
 
 def rested() -> None:
     """The last figures are old enough for newer ones."""
-    Reckoning.objects.update(made_at=F("made_at") - timedelta(minutes=5))
+    CachedFigures.objects.update(made_at=F("made_at") - timedelta(minutes=5))
 
 
 def look(client, study: Study) -> str:
@@ -130,14 +130,14 @@ def test_a_closed_study_is_asked_for_until_its_figures_are_there(client, manager
 
 
 def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
-    def shown(found: cache.Reckoned) -> str:
+    def shown(found: cache.LatestFigures) -> str:
         request = rf.get("/somewhere/?type=swap")
-        return render_to_string("components/_as_of.html", {"reckoned": found, "part": "kappas", "request": request})
+        return render_to_string("components/_as_of.html", {"latest": found, "part": "kappas", "request": request})
 
-    queued = Job.objects.create(kind="reckon", title="x")
-    asking = shown(cache.Reckoned(None, None, False, queued))
+    queued = Job.objects.create(kind="figures", title="x")
+    asking = shown(cache.LatestFigures(None, None, False, queued))
     assert 'hx-get="/somewhere/?type=swap"' in asking and 'hx-select="#kappas" hx-target="#kappas"' in asking
-    there = shown(cache.Reckoned({}, timezone.now(), True))
+    there = shown(cache.LatestFigures({}, timezone.now(), True))
     assert "Figures as of" in there and "hx-get" not in there
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation import tasks
 from annotation.figures import cache
-from annotation.models import Reckoning, Stage
+from annotation.models import CachedFigures, Stage
 from benchmarks import audit, locks
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell
@@ -37,8 +37,8 @@ def everything_is_large(monkeypatch):
     monkeypatch.setattr(cache, "SMALL", 0)
 
 
-def look(stage: Stage, **options) -> cache.Reckoned:
-    return cache.look(stage, KIND, **options)
+def latest(stage: Stage, **options) -> cache.LatestFigures:
+    return cache.latest(stage, KIND, **options)
 
 
 def judge(stage: Stage) -> None:
@@ -126,11 +126,11 @@ def test_a_judgment_that_is_not_committed_yet_is_not_missed(unfinished):
     stage = studies.stage(items=3)
     person = studies.annotator(stage.study)
     commit = unfinished(lambda: studies.judgment(person, stage))
-    assert look(stage).data["judgments"] == 0
+    assert latest(stage).data["judgments"] == 0
     commit()
-    found = look(stage)
+    found = latest(stage)
     assert found.data["judgments"] == 1 and found.current
-    assert Reckoning.objects.get().state != "" and lasts(stage, Reckoning.objects.get().state)
+    assert CachedFigures.objects.get().state != "" and lasts(stage, CachedFigures.objects.get().state)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -153,18 +153,18 @@ def test_those_who_write_are_waited_for(unfinished, aside):
 @pytest.mark.django_db
 def test_a_small_study_is_computed_while_one_waits_and_once():
     stage = studies.stage(items=3)
-    first, again = look(stage), look(stage)
+    first, again = latest(stage), latest(stage)
     assert first.current and again.current and first.made_at == again.made_at
     judge(stage)
-    assert look(stage).data == {"judgments": 1, "key": ""}
+    assert latest(stage).data == {"judgments": 1, "key": ""}
     assert Job.objects.count() == 0
 
 
 @pytest.mark.django_db
 def test_each_choice_is_kept_by_itself():
     stage = studies.stage()
-    assert (look(stage, key="a").data["key"], look(stage, key="b").data["key"]) == ("a", "b")
-    assert Reckoning.objects.count() == 2
+    assert (latest(stage, key="a").data["key"], latest(stage, key="b").data["key"]) == ("a", "b")
+    assert CachedFigures.objects.count() == 2
 
 
 @pytest.mark.django_db
@@ -180,10 +180,10 @@ def test_judgments_asked_for_and_items_make_a_study_large(size, monkeypatch):
 def test_a_large_study_is_computed_by_the_worker(everything_is_large, monkeypatch):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
     stage = studies.stage(items=3)
-    before = look(stage)
+    before = latest(stage)
     assert (before.data, before.current, before.under_way) == (None, False, True)
-    tasks.run_reckon(before.job.pk)
-    after = look(stage)
+    tasks.compute_figures(before.job.pk)
+    after = latest(stage)
     assert after.current and after.data["judgments"] == 0
     assert Job.objects.get().state == "done" and (Job.objects.get().done, Job.objects.get().total) == (1, 2)
 
@@ -192,27 +192,27 @@ def test_a_large_study_is_computed_by_the_worker(everything_is_large, monkeypatc
 def test_computing_does_not_make_its_own_result_old(everything_is_large):
     """A job writes events of its own."""
     stage = studies.stage(items=3)
-    tasks.run_reckon(look(stage).job.pk)
+    tasks.compute_figures(latest(stage).job.pk)
     assert Event.objects.filter(subject__startswith="job:").count() == 3
-    assert look(stage).current and Job.objects.count() == 1
+    assert latest(stage).current and Job.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_large_study_rests_between_two_computations(everything_is_large):
     """What was computed last is shown meanwhile."""
     stage = studies.stage(items=3)
-    tasks.run_reckon(look(stage).job.pk)
+    tasks.compute_figures(latest(stage).job.pk)
     judge(stage)
-    resting = look(stage)
+    resting = latest(stage)
     assert (resting.data["judgments"], resting.current, resting.job) == (0, False, None)
     assert resting.due - resting.made_at == timedelta(seconds=10)
-    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=31)
-    assert look(stage).under_way is False  # eight times the processor time that it took
-    Reckoning.objects.update(made_at=timezone.now() + timedelta(hours=2))  # by a clock that was ahead
-    assert look(stage).due is None
+    CachedFigures.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=31)
+    assert latest(stage).under_way is False  # eight times the processor time that it took
+    CachedFigures.objects.update(made_at=timezone.now() + timedelta(hours=2))  # by a clock that was ahead
+    assert latest(stage).due is None
     Job.objects.filter(state="queued").delete()
-    Reckoning.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=29)
-    assert look(stage).under_way and Job.objects.count() == 1
+    CachedFigures.objects.update(made_at=timezone.now() - timedelta(seconds=240), seconds=29)
+    assert latest(stage).under_way and Job.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -220,7 +220,7 @@ def test_two_who_look_at_once_queue_one_job(everything_is_large):
     stage = studies.stage(items=3)
 
     def at_once(_):
-        found = look(stage)
+        found = latest(stage)
         connections.close_all()
         return found.job.pk
 
@@ -234,19 +234,19 @@ def test_what_a_dead_worker_left_is_sent_again(everything_is_large, monkeypatch)
     sent = []
     monkeypatch.setattr(jobs, "dispatch", lambda job: sent.append(job.pk))
     stage = studies.stage(items=3)
-    job = look(stage).job
+    job = latest(stage).job
     jobs.start_job(job=job, by="worker")  # and no process holds its lock
-    assert look(stage).job.state == "queued" and sent == [job.pk, job.pk]
+    assert latest(stage).job.state == "queued" and sent == [job.pk, job.pk]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_living_worker_is_left_alone(everything_is_large, aside):
     stage = studies.stage(items=3)
-    job = look(stage).job
+    job = latest(stage).job
     holding = locks.alone(audit.named(job))
     aside.submit(holding.__enter__).result()
     jobs.start_job(job=job, by="worker")
-    assert look(stage).job.state == "running"
+    assert latest(stage).job.state == "running"
     aside.submit(holding.__exit__, None, None, None).result()
 
 
@@ -254,8 +254,8 @@ def test_a_living_worker_is_left_alone(everything_is_large, aside):
 def test_a_failure_is_told_and_tried_again_later(everything_is_large, monkeypatch):
     stage = studies.stage(items=3)
     monkeypatch.setitem(cache.KINDS, KIND, lambda *given: 1 / 0)
-    tasks.run_reckon(look(stage).job.pk)
-    found = look(stage)
+    tasks.compute_figures(latest(stage).job.pk)
+    found = latest(stage)
     assert (found.job.state, found.under_way) == ("failed", False) and found.due > timezone.now()
     Job.objects.update(finished_at=timezone.now() - timedelta(seconds=cache.RETRY))
-    assert look(stage).under_way
+    assert latest(stage).under_way

@@ -143,7 +143,7 @@ def test_a_job_is_told_to_who_asked_and_may_still_see_it(ana):
     member = members.add(study=study, user=ana, role=Role.VIEWER, by="test")
     wants(ana, "job")
     ended(ana, "export", study=study.pk)
-    ended(ana, "reckon", study=study.pk)
+    ended(ana, "figures", study=study.pk)
     ended(User.objects.create_user("kim", is_staff=True), "import")
     assert sent() == ["[Winnow] Done: export of cups"]
     member.delete()
@@ -258,7 +258,7 @@ def test_a_day_has_one_message_with_what_waits(ana, study, clock, monkeypatch):
     assert sent() == ["[Winnow] Flags and blocked items"]
     body = mail.outbox[0].body
     assert "- 1 flag to review\n- 2 blocked items: no annotator who may judge it\n" in body
-    assert f"/studies/{study.pk}/stuck/?stage=1" in body and "Grace" not in body and "Odd" not in body
+    assert f"/studies/{study.pk}/blocked/?stage=1" in body and "Grace" not in body and "Odd" not in body
     clock(at(23))
     assert sent() == []
     clock(at(digest.HOUR, day=3))

@@ -83,7 +83,7 @@ def sha256sum_makes_the_content_hash_which_stands_for_the_settings(release: Rele
 
 def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager_tasks, monkeypatch):
     warned = SimpleNamespace(warnings=["A blind model answers it."])
-    monkeypatch.setattr(exports_export.warning, "look", lambda benchmark, whole: warned)
+    monkeypatch.setattr(exports_export.warning, "blindness_of", lambda benchmark, whole: warned)
     out = study.annotators.first()
     participant_lifecycle.exclude(annotator=out, reason="Answered at random", by="test")
     with release_lifecycle.open_release(freeze(study, forms=["source"])) as files:

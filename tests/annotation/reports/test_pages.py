@@ -157,7 +157,7 @@ def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch
     asked = client.get(reverse("study-report-json", args=[study.pk]))
     assert asked.status_code == 202 and "Try again" in asked.json()["detail"]
     assert "The figures are being computed" in page(client, study)
-    tasks.run_reckon(Job.objects.get(state="queued").pk)
+    tasks.compute_figures(Job.objects.get(state="queued").pk)
     assert answer(client, study)["totals"]["annotators"] == 3 and "Download JSON" in page(client, study)
 
 

@@ -31,7 +31,7 @@ def reader(benchmark, right, **fields):
 
 def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
     reader(benchmark, lambda place: place % 2 or place % 4)  # add always, swap half of the time
-    found = {one.name: one.share for one in warning.look(benchmark).found}
+    found = {one.name: one.share for one in warning.blindness_of(benchmark).found}
     assert (found["add"].share, found["add"].n, found["add"].warns) == (1, 20, True)
     assert (found["swap"].share, found["swap"].warns) == (0.5, False)
     assert found["all"].n == 40 and found["add obj"].warns
@@ -39,17 +39,17 @@ def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
 
 def test_within_its_interval_nothing_is_warned_of(benchmark):
     reader(benchmark, lambda place: place % 5 < 3)  # 60 % of 40: from 44.6 %
-    assert warning.look(benchmark).found and not warning.look(benchmark).warnings
+    assert warning.blindness_of(benchmark).found and not warning.blindness_of(benchmark).warnings
 
 
 def test_whoever_sees_images_is_not_meant(benchmark):
     reader(benchmark, lambda place: True, blind=False)
-    assert warning.look(benchmark).runs == []
+    assert warning.blindness_of(benchmark).runs == []
 
 
 def test_a_warning_has_its_figures_and_the_other_parts(benchmark):
     reader(benchmark, lambda place: True)
-    (told,) = warning.look(benchmark).warnings
+    (told,) = warning.blindness_of(benchmark).warnings
     for said in ("Reader, which sees no image", "100.0 %", "95 % from 91.2 to 100.0 %", "n = 40", "chance is 50.0 %"):
         assert said in told
     assert "So it does in add obj (accuracy), swap att (accuracy), add (accuracy)" in told

@@ -21,7 +21,7 @@ def told(benchmark, **fields):
 def test_a_model_that_was_asked_without_images_is_another_one(benchmark):
     runs = [told(benchmark, title="LLaVA", blind=blind) for blind in (True, False)]
     assert run_answers.runs_of(benchmark) == runs
-    assert warning.look(benchmark).runs == runs[:1]
+    assert warning.blindness_of(benchmark).runs == runs[:1]
 
 
 def test_one_models_weights_count_once_whatever_computed_with_them(benchmark):
