@@ -1,6 +1,6 @@
 """Pytest plugin of `bench.size --walks`: notes files of the product in which a function ran while given functions did.
 
-`WALK_WITHIN` names these functions as `path.py:name`, separated by spaces; the files are written to `WALK_SEEN`.
+`WALK_WITHIN` names these functions as `FILE:NAME`, separated by spaces; the files are written to `WALK_SEEN`.
 It imports nothing of the project, so that it also runs in another version's folder.
 """
 

@@ -22,10 +22,12 @@ ENDINGS = {
     "cfg", "css", "csv", "gz", "html", "js", "json", "jsonl", "lock", "md", "parquet", "po", "py", "svg", "tar", "toml",
     "tsv", "txt", "yaml", "yml", "zip",
 }  # fmt: skip
-# First words that are also what code calls an object, or begin an event of webhooks: `study.may`, `release.made`.
+# First words that are also what code calls an object, a table of a release, or begin an event of webhooks: `study.may`,
+# `decisions.state`, `release.made`.
 OBJECTS = {
-    "benchmark", "captions", "export", "image", "images", "kept", "log", "page", "predictions", "release", "report",
-    "server", "servers", "site", "source", "stage", "study", "table", "task", "webhook", "winnow",
+    "benchmark", "captions", "decisions", "export", "image", "images", "kept", "log", "page", "predictions", "release",
+    "report", "rules", "server", "servers", "site", "source", "stage", "stages", "study", "table", "task", "webhook",
+    "winnow",
 }  # fmt: skip
 # Examples, and files of releases
 OTHERS = {"my_model.py", "sample.py", "annotation/waits.py", "scoring/plan.py", "lmms_eval/utils.py"}

@@ -41,7 +41,7 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def spread(rule: Rule, given: Mapping[int, Answer]) -> Spread:
-    """The disagreement among counted judgments. Answers are equal if their `protocols.answers.agreement_key` is;
+    """The disagreement among counted judgments. Answers are equal if their `protocols.answer_words.agreement_key` is;
     options that are votes for one thing (`Protocol.alike`) are different answers of one kind. Answers to protocol files
     differ by their scale: neighbours less than the ends.
     """

@@ -1,8 +1,8 @@
 """What a job is asked to do, described once: a frozen dataclass whose fields are those of a Django form.
 
-A field's default, limits, label and help stand there. The form of the page (`OrderForm`), the options of the command
-(`management/orders.py`) and the body of the API's request (`api/orders.py`) are made from it, and `checked` holds its
-limits for each of them. In a help text, `backticks` enclose what a user types.
+A field's default, limits, label and help stand there. The form of the page (`OrderForm`) and the options of the
+command (`management/orders.py`) are made from it, and `checked` holds its limits for both. In a help text, `backticks`
+enclose what a user types.
 """
 
 import dataclasses

@@ -76,7 +76,7 @@ class ScoreOrder:
 
 
 def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=None, foreground=False) -> Job:
-    """Create a job of the kind `order.measure`. Raises Refused for invalid orders; the worker reports further
+    """Create a job of the kind that the order measures. Raises Refused for invalid orders; the worker reports further
     problems."""
     with refused():
         named = parse_model(order.model, order.pretrained, settings.MODELS)

@@ -42,7 +42,7 @@ def files(manifest: Mapping) -> list[str]:
     evaluation = manifest.get(KEY)
     if not evaluation:
         return []
-    modules = [f"{PACKAGE}/{name}" for name in evaluation.get("modules", ())]
+    modules = [f"{PACKAGE}/{name}" for name in evaluation["modules"]]
     return [SCRIPT, *modules, f"{FOLDER}/utils.py", *(f"{FOLDER}/{split}.yaml" for split in manifest["splits"])]
 
 
