@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.protocols import answers, rankings, schema, values
-from annotation.protocols.base import CANNOT_JUDGE, Answer
+from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -182,11 +182,3 @@ def _options(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.
 def _unknown(given: Sequence[str], known: Sequence[str]) -> str:
     wrong = [one for one in given if one not in known]
     return f"There is no answer “{wrong[0][:60]}”. Write one of {', '.join(known)}." if wrong else ""
-
-
-def as_answers(rows: Sequence[Rated]) -> dict[str, list[Answer]]:
-    """Item → its answers in the file's order."""
-    found: dict[str, list[Answer]] = {}
-    for row in rows:
-        found.setdefault(row.item, []).append(Answer(row.label))
-    return found
