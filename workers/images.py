@@ -229,6 +229,11 @@ def fitted_size(size: tuple[int, int], side: int) -> tuple[int, int]:
     return width, height
 
 
+def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
+    """Whether neither role nor size tells any of these images from the others: (role, width, height) of each."""
+    return len(set(images)) < 2
+
+
 def frame_size(sizes: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Width and height of a frame for images of these sizes: the smallest in which no served image has to shrink.
 

@@ -22,9 +22,8 @@ from annotation.figures.stage import study_figures
 from annotation.models import Stage, Study
 from annotation.pipeline import dawid_skene, promotion
 from annotation.protocols.decision_rule import DROPPED, KEPT
-from benchmarks import audit
+from benchmarks import audit, transactions
 from benchmarks.caption_only import warning
-from benchmarks.exports import source_layout
 from benchmarks.records import ItemRecord
 from benchmarks.runs import material
 
@@ -59,7 +58,7 @@ def export_split(
             _check_target(out)
             promotion.take_in(study, by=by)
             dawid_skene.bring_up_to_date(study, by)
-            with source_layout.snapshot():
+            with transactions.snapshot():
                 study = Study.objects.select_related("benchmark").get(pk=study.pk)
                 manifest = _write(study, stages_of(study, stages), folder, step, embed_images)
     except atomic_folder.Busy as busy:

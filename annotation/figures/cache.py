@@ -19,8 +19,7 @@ from django.utils import timezone
 
 from annotation.models import CachedFigures, Stage, Study
 from annotation.sql import fetch
-from benchmarks import locks
-from benchmarks.exports import source_layout
+from benchmarks import locks, transactions
 from benchmarks.jobs import jobs
 from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.models import Job, JobState
@@ -273,5 +272,5 @@ def compute_figures(job: Job, progress: jobs.Progress) -> None:
 
 
 def _of_one_moment(stage: Stage, kind: str, key: str, tell: Tell) -> dict:
-    with source_layout.snapshot():
+    with transactions.snapshot():
         return KINDS[kind](stage, key, tell)

@@ -35,7 +35,7 @@ from annotation.pipeline.outcomes import rule_of
 from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
-from benchmarks.exports import source_layout
+from benchmarks import transactions
 from benchmarks.jobs.jobs import Tell, no_progress
 from benchmarks.metrics.base import wilson
 
@@ -85,7 +85,7 @@ def _kept(stage: Stage, key: str, tell: Tell) -> dict:
 
 def report(study: Study, tell: Tell = no_progress) -> dict:
     """Everything except `dated`'s time, from one snapshot, which the worker has already opened."""
-    with nullcontext() if connection.in_atomic_block else source_layout.snapshot():
+    with nullcontext() if connection.in_atomic_block else transactions.snapshot():
         return _report(study, tell)
 
 

@@ -15,9 +15,8 @@ from annotation.models import Lease, Task
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
-from benchmarks.imports.frames import are_alike
 from workers import limits
-from workers.images import fitted_size, frame_size, small_size
+from workers.images import are_alike, fitted_size, frame_size, small_size
 
 
 def _parts(which: str) -> str:

@@ -1,31 +1,20 @@
 """Write a benchmark in its source's layout: the inverse of its import. Stores nothing in the database."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from django.db import connection, transaction
 
 from benchmarks import queries
 from benchmarks.formats.base import Format
 from benchmarks.formats.registry import FORMATS
 from benchmarks.models import Benchmark, Job, JobState
 from benchmarks.records import ItemRecord
+from benchmarks.transactions import snapshot
 
 CHUNK = 1000  # items held in memory with all their rows
 
 
 class CannotWrite(Exception):
     """The benchmark has no source layout; the message says why."""
-
-
-@contextmanager
-def snapshot() -> Iterator[None]:
-    """A read-only transaction that sees the database as it was at the first read."""
-    with transaction.atomic(durable=True):
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 def format_of(benchmark: Benchmark) -> Format:

@@ -23,7 +23,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
-from benchmarks.exports import source_layout
+from benchmarks import transactions
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.deferred_files import finish_dead
 from benchmarks.imports import staging
@@ -57,7 +57,7 @@ def backup(*, out: Path, link: bool = False) -> dict:
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "tables").mkdir(parents=True)
     try:
-        with staging.images_stay(), source_layout.snapshot():
+        with staging.images_stay(), transactions.snapshot():
             manifest = _write(folder, link)
         manifest["seconds"] = round(time.monotonic() - started, 1)
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")

@@ -8,7 +8,7 @@ made then. They can be made again from what is served, so backups leave them out
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 
@@ -26,11 +26,6 @@ from workers import images
 
 BATCH = 200  # items
 log = logging.getLogger(__name__)
-
-
-def are_alike(images: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether neither role nor size tells any of these images from the others: (role, width, height) of each."""
-    return len(set(images)) < 2
 
 
 def make_missing_everywhere() -> None:
@@ -66,7 +61,7 @@ def _items_without(benchmark: Benchmark) -> Iterator[list[ItemImage]]:
 def _paths(uses: list[ItemImage]) -> list[str]:
     """Of the variants that an item's images should have."""
     paths = [use.image.small_path for use in uses if images.small_size((use.image.width, use.image.height))]
-    if not are_alike((use.role, use.image.width, use.image.height) for use in uses):
+    if not images.are_alike((use.role, use.image.width, use.image.height) for use in uses):
         paths += [use.framed_path for use in uses]
         if images.small_size(_frame(uses)):
             paths += [use.small_path for use in uses]
@@ -94,7 +89,7 @@ def _make(uses: list[ItemImage]) -> None:
     for use, content in zip(uses, served, strict=True):
         if images.small_size((use.image.width, use.image.height)) and not kept.exists(use.image.small_path):
             kept.write(use.image.small_path, images.smaller(content))
-    if are_alike((use.role, use.image.width, use.image.height) for use in uses):
+    if images.are_alike((use.role, use.image.width, use.image.height) for use in uses):
         return
     size = _frame(uses)
     framed = images.framed(served, size)

@@ -12,14 +12,15 @@ from pathlib import Path
 from django.db import connection
 from PIL import Image as Drawing
 
-from benchmarks.imports import frames, store
 from benchmarks.imports import run as run_import
+from benchmarks.imports import store
 from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
 from tests.builders import object_storage
 from tests.builders.kills import killed as kill
+from workers import images
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLES = (Benchmark, Item, Caption, ItemImage, Image)
@@ -116,7 +117,7 @@ def named_files() -> list[str]:
     found = [path for image in Image.objects.all() for path in places(image)]
     for item in Item.objects.prefetch_related("item_images__image"):
         uses = item.item_images.all()
-        if not frames.are_alike((use.role, use.image.width, use.image.height) for use in uses):
+        if not images.are_alike((use.role, use.image.width, use.image.height) for use in uses):
             found += [use.framed_path for use in uses]
     return sorted(found)
 

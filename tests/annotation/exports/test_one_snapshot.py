@@ -14,7 +14,7 @@ from django.db import connections
 from annotation.exports.export import export_split
 from annotation.models import Annotator, Judgment, Stage
 from annotation.releases.verification.differences import differences
-from benchmarks.exports import source_layout
+from benchmarks import transactions
 from tests.builders import crowds, pipelines, studies
 from tests.independent.recomputed import figures, recompute
 
@@ -85,7 +85,7 @@ def test_it_is_of_one_moment(stage, tmp_path, people):
 
 @pytest.mark.parametrize("people", [FULL])
 def test_the_control_is_torn_without_the_snapshot(stage, tmp_path, monkeypatch, people):
-    monkeypatch.setattr(source_layout, "snapshot", nullcontext)
+    monkeypatch.setattr(transactions, "snapshot", nullcontext)
     with judged(stage, people):
         export_split(study=stage.study, out=tmp_path / "export", by="test")
     assert wrong(tmp_path / "export")
