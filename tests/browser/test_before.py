@@ -46,7 +46,9 @@ def test_by_keyboard_alone_and_nothing_runs_over_the_edge(page, site, stage, axe
         page.wait_for_selector("#told")
         assert page.locator("#told strong").inner_text() == ("Right." if right else "Wrong.")
         assert right or flaws(page, axe_violations, "#told") == []
-        assert page.locator(".card-place img").first.bounding_box()["width"] > 100
+        picture = page.locator(".card-place img").first
+        picture.wait_for()  # laid out again after another window
+        assert picture.bounding_box()["width"] > 100
         page.keyboard.press("Enter")
         page.wait_for_function("() => !document.getElementById('told')")
         page.wait_for_load_state()  # with its pictures: before, no answer is taken
