@@ -373,19 +373,20 @@ def _reasons(a: _Item, b: _Item, context: _Context) -> list[dict]:
     """Of an item whose fate or content differs, from what each stage decided."""
     if ABSENT in (a.state, b.state):
         came = a.state == ABSENT
-        return [{"code": "imported" if came else "no_longer_imported", "sure": context.complete[0 if came else 1]}]
+        return [{"code": "imported", "came": came, "sure": context.complete[0 if came else 1]}]
     found = []
     for reason in _stage_results(a, b, context):
         if reason not in found:  # a stage may ask several questions
             found.append(reason)
     if b.state == DROPPED and b.line["reason"] in LEFT_OUT and a.fate != b.fate:
-        stage = b.line["stage"]
-        place = next((i for i, one in enumerate(found) if one.get("stage") == stage), len(found))
-        found.insert(place, {"code": "left_out", "stage": stage, "reason": b.line["reason"]})
+        left = {"code": "stage", "stage": b.line["stage"], "came": False, "left_out": b.line["reason"]}
+        place = next((i for i, one in enumerate(found) if one.get("stage") == left["stage"]), len(found))
+        found[place : place + 1] = [left]
     if not found and a.state != b.state:
+        ways = (("added", True), ("removed", False))
         found = [
-            {"code": f"stage_{way}", "stage": stage}
-            for way in ("added", "removed")
+            {"code": "stage", "stage": stage, "came": came}
+            for way, came in ways
             for stage in context.stages.get(way, ())
         ]
     return found
@@ -414,11 +415,7 @@ def _place(a: _Item, b: _Item, asked: Asked) -> tuple[int, str]:
 
 def _asked_in_one(stage: str, after: Mapping | None, earlier: bool, context: _Context) -> Iterator[dict]:
     """The stage asks about the item in one release alone; `earlier`: what an earlier stage decided differs."""
-    if stage in context.stages.get("added" if after else "removed", ()):
-        yield {"code": "stage_added" if after else "stage_removed", "stage": stage}
-        return
-    code = "left" if not after else "followed" if earlier else "entered"
-    yield {"code": code, "stage": stage, "now": after["state"] if after else None}
+    yield {"code": "stage", "stage": stage, "came": after is not None, "now": after["state"] if after else None}
     yield from [] if earlier else context.stage_reasons(stage)
 
 
@@ -436,19 +433,14 @@ def _other_result(asked: Asked, a: _Item, b: _Item, context: _Context) -> Iterat
 def _cause(asked: Asked, a: _Item, b: _Item, context: _Context) -> dict:
     """The nearest cause of one stage's other result that both releases name."""
     before, after = a.decisions[asked], b.decisions[asked]
-    match [one.get("decided_by") == ADJUDICATOR for one in (before, after)]:
-        case [False, True]:
-            return {"code": "adjudicated"}
-        case [True, True]:
-            return {"code": "adjudicated_anew"}
-        case [True, False]:
-            return {"code": "adjudication_lifted"}
+    if ADJUDICATOR in (before.get("decided_by"), after.get("decided_by")):
+        return {"code": "adjudication", "was": before.get("decided_by")}
     if after["round"] > before["round"]:
-        return {"code": "asked_anew", "round": after["round"]}
-    for code, way, judges in (("excluded", "added", a.judges), ("exclusion_lifted", "removed", b.judges)):
+        return {"code": "asked_again", "round": after["round"]}
+    for way, judges in (("added", a.judges), ("removed", b.judges)):
         excluded = context.excluded(way)
         if who := sorted(excluded.keys() & set(judges.get(asked, ()))):
-            return {"code": code, "annotators": {one: excluded[one] for one in who}}
+            return {"code": "exclusion", "excluded": way == "added", "annotators": {one: excluded[one] for one in who}}
     return _by_votes(before, after)
 
 
@@ -460,9 +452,8 @@ def _by_votes(before: Mapping, after: Mapping) -> dict:
     if was == now:
         return UNKNOWN
     more = now.total() - was.total()
-    code = "more_judgments" if more > 0 else "fewer_judgments" if more < 0 else "other_judgments"
     votes = [dict(sorted(one.items())) for one in (was, now)]
-    return {"code": "was_open" if was_open and more > 0 else code, "more": more, "votes": votes}
+    return {"code": "was_open" if was_open and more > 0 else "judgments", "more": more, "votes": votes}
 
 
 # What differs in an item that is in the data of both, and why
@@ -518,19 +509,19 @@ def _reasons_of_changes(a: _Item, b: _Item, changes: Collection[str], context: _
 
 
 def _beside_the_stages(a: Mapping, b: Mapping, changes: Collection[str], context: _Context) -> Iterator[dict]:
-    if _captions(a, as_imported=True) != _captions(b, as_imported=True) or OF_IMPORT & set(changes):
-        yield {"code": "imported_anew"}
-    if "images" in changes:
-        newest = [max((image.get("round") or 1 for image in line["images"]), default=1) for line in (a, b)]
-        yield {"code": "newer_candidates", "round": newest[1]} if newest[1] > newest[0] else {"code": "imported_anew"}
+    newest = [max((image.get("round") or 1 for image in line["images"]), default=1) for line in (a, b)]
+    if "images" in changes and newest[1] > newest[0]:
+        yield {"code": "imported_again", "round": newest[1]}
+    elif {"images", *OF_IMPORT} & set(changes) or _captions(a, as_imported=True) != _captions(b, as_imported=True):
+        yield {"code": "imported_again"}
     if "split" in changes:
         yield _split_reason(b["id"], context)
 
 
 def _split_reason(key: str, context: _Context) -> dict:
-    if key in context.shared:
-        return {"code": "split_shared"}
     planned = context.setup.get("release", {})
+    if key in context.shared:
+        return {"code": "split", "shared": True}
     if cut := {name: planned[name] for name in ("splits", "seed") if name in planned}:
-        return {"code": "splits", "splits": cut}
-    return {"code": "split_moved"} if context.others_moved else UNKNOWN
+        return {"code": "settings", "settings": cut}
+    return {"code": "split", "shared": False} if context.others_moved else UNKNOWN

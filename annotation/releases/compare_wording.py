@@ -2,36 +2,22 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from annotation.releases.compare import NAMING
+from annotation.releases.compare import ADJUDICATOR, NAMING
 
 SHOWN = 20  # items of a group
 LENGTH = 200  # characters of a value
 SHORT = {  # of a reason, where items are counted
-    "adjudicated": "adjudicated since",
-    "adjudicated_anew": "adjudicated again",
-    "adjudication_lifted": "the adjudication was lifted",
-    "asked_anew": "asked again in a later round",
-    "entered": "entered a stage since",
+    "adjudication": "an adjudicator decided, or no longer does",
+    "asked_again": "asked again in a later round",
     "estimate": "the Dawid–Skene estimate changed",
-    "excluded": "an annotator was excluded since",
-    "exclusion_lifted": "an annotator is no longer excluded",
-    "fewer_judgments": "fewer judgments count",
-    "followed": "entered a later stage",
-    "imported": "imported since",
-    "imported_anew": "the material was imported again",
+    "exclusion": "an annotator was excluded, or no longer is",
+    "imported": "imported in one release only",
+    "imported_again": "the material was imported again",
     "instructions": "the instructions changed",
-    "left": "left a stage",
-    "left_out": "a stage leaves it out",
-    "more_judgments": "more judgments",
-    "newer_candidates": "newer candidates were imported",
-    "no_longer_imported": "no longer imported",
-    "other_judgments": "judgments were changed",
-    "settings": "the stage's settings changed",
-    "split_moved": "drawn into another split because other items were added or dropped",
-    "split_shared": "moved to the split of items that share its image",
-    "splits": "the splits were cut differently",
-    "stage_added": "a stage was added",
-    "stage_removed": "a stage was removed",
+    "judgments": "other judgments count",
+    "settings": "settings changed",
+    "split": "moved with other items into another split",
+    "stage": "a stage asks about it in one release only",
     "unknown": "the files give no reason",
     "was_open": "was open",
 }
@@ -132,7 +118,7 @@ def item_in_words(one: Mapping) -> str:
     kind = ", ".join(filter(None, (one["type"], one["subtype"])))
     fates = f"{_fate(one['from'])} → {_fate(one['to'])}; " if not one["changes"] else ""
     changed = "".join(f"{words}; " for words in _changes(one["changes"]))
-    why = "; ".join(map(_reason, one["reasons"]))
+    why = "; ".join(IN_WORDS[reason["code"]](reason) for reason in one["reasons"])
     return f"{one['id']}{f' ({kind})' if kind else ''}: {fates}{changed}why: {why}."
 
 
@@ -157,25 +143,6 @@ def _quoted(value: object) -> object:
     return f"“{value}”" if isinstance(value, str) else value
 
 
-def _reason(one: Mapping) -> str:
-    """A reason in words."""
-    code, stage = one["code"], one.get("stage")
-    if code in ABOUT_STAGES:
-        return ABOUT_STAGES[code].format(stage=stage)
-    if code in FACTS:
-        return FACTS[code](one)
-    return f"{SHORT[code]} in {stage}{_decided(one)}" if stage else SHORT[code]
-
-
-ABOUT_STAGES = {
-    "entered": "entered {stage} since",
-    "followed": "then entered {stage}",
-    "left": "is no longer asked about in {stage}",
-    "stage_added": "{stage} was added",
-    "stage_removed": "{stage} was removed",
-}
-
-
 def _decided(one: Mapping) -> str:
     by = (one.get("by") or "").replace("_", " ")
     return f" ({one['now']}{f', {by}' if by else ''})" if one.get("now") else ""
@@ -191,34 +158,62 @@ def _votes(one: Mapping) -> str:
 def _judgments(one: Mapping) -> str:
     more = one.get("more", 0)
     count = f"{abs(more)} {'more' if more > 0 else 'fewer'} judgment{'s' if abs(more) != 1 else ''}"
-    words = {"was_open": f"was open; {count}" if more else "was open", "other_judgments": SHORT["other_judgments"]}
-    return f"{words.get(one['code'], count)} in {one['stage']}{_votes(one)}{_decided(one)}"
+    words = ["was open"] if one["code"] == "was_open" else []
+    words += [count] if more else [] if words else ["judgments were changed"]
+    return f"{'; '.join(words)} in {one['stage']}{_votes(one)}{_decided(one)}"
+
+
+def _adjudication(one: Mapping) -> str:
+    again = "again" if one["was"] == ADJUDICATOR else "since"
+    words = f"adjudicated {again}" if one["by"] == ADJUDICATOR else "the adjudication was lifted"
+    return f"{words} in {one['stage']}{_decided(one)}"
 
 
 def _people(one: Mapping) -> str:
     who = ", ".join(f"{name} ({why or 'no reason given'})" for name, why in one["annotators"].items())
-    way = "excluded since" if one["code"] == "excluded" else "no longer excluded"
+    way = "excluded since" if one["excluded"] else "no longer excluded"
     are = "is" if len(one["annotators"]) == 1 else "are"
     return f"{who} judged it in {one['stage']} and {are} {way}{_decided(one)}"
 
 
 def _imported(one: Mapping) -> str:
     """`sure`: the release that lacks it names every item that it imported."""
-    return SHORT[one["code"]] if one["sure"] else f"{SHORT[one['code']]}, or not asked about in that release"
+    words = "imported since" if one["came"] else "no longer imported"
+    return words if one["sure"] else f"{words}, or not asked about in that release"
+
+
+def _stage(one: Mapping) -> str:
+    if "left_out" in one:
+        return f"{one['stage']} leaves it out: {LEFT_OUT[one['left_out']]}"
+    return f"{'entered' if one['came'] else 'is no longer asked about in'} {one['stage']}{_decided(one)}"
 
 
 def _settings(one: Mapping) -> str:
-    return f"settings of {one['stage']} changed: " + ", ".join(f"{k} {_both(v)}" for k, v in one["settings"].items())
+    """Of a stage, or of the release's plan."""
+    of = f"settings of {one['stage']} changed" if "stage" in one else "the splits were cut differently"
+    return f"{of}: " + ", ".join(f"{name} {_both(values)}" for name, values in one["settings"].items())
 
 
-FACTS: dict[str, Callable[[Mapping], str]] = {
-    **dict.fromkeys(("was_open", "more_judgments", "fewer_judgments", "other_judgments"), _judgments),
-    **dict.fromkeys(("excluded", "exclusion_lifted"), _people),
-    **dict.fromkeys(("imported", "no_longer_imported"), _imported),
-    "settings": _settings,
+def _split(one: Mapping) -> str:
+    if one["shared"]:
+        return "moved to the split of items that share its image"
+    return "drawn into another split because other items were added or dropped"
+
+
+IN_WORDS: dict[str, Callable[[Mapping], str]] = {
+    "adjudication": _adjudication,
+    "asked_again": lambda one: f"asked again in {one['stage']}, round {one['round']}{_decided(one)}",
+    "estimate": lambda one: f"{SHORT['estimate']} in {one['stage']}{_decided(one)}",
+    "exclusion": _people,
+    "imported": _imported,
+    "imported_again": lambda one: (
+        f"candidates of round {one['round']} were imported" if "round" in one else SHORT["imported_again"]
+    ),
     "instructions": lambda one: f"instructions of {one['stage']} changed (version {_both(one['instructions'])})",
-    "left_out": lambda one: f"{one['stage']} leaves it out: {LEFT_OUT[one['reason']]}",
-    "asked_anew": lambda one: f"asked again in {one['stage']}, round {one['round']}{_decided(one)}",
-    "newer_candidates": lambda one: f"candidates of round {one['round']} were imported",
-    "splits": lambda one: f"{SHORT['splits']}: " + ", ".join(f"{k} {_both(v)}" for k, v in one["splits"].items()),
+    "judgments": _judgments,
+    "settings": _settings,
+    "split": _split,
+    "stage": _stage,
+    "unknown": lambda one: SHORT["unknown"] + (f" in {one['stage']}{_decided(one)}" if "stage" in one else ""),
+    "was_open": _judgments,
 }

@@ -108,30 +108,36 @@ def test_what_was_open_and_is_decided_now(release):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "code"),
+    ("before", "after", "code", "words"),
     [
-        (decision(state="dropped", by="tie_rule"), decision(by="adjudicator"), "adjudicated"),
-        (decision(state="dropped", by="adjudicator"), decision(by="adjudicator"), "adjudicated_anew"),
-        (decision(state="dropped", by="adjudicator"), decision(), "adjudication_lifted"),
-        (decision(state="dropped"), decision(round=2), "asked_anew"),
-        (decision(state="dropped"), decision(votes={"none": 1, "candidate-1": 2}), "more_judgments"),
-        (decision(state="dropped", votes={"none": 3}), decision(), "fewer_judgments"),
-        (decision(state="dropped"), decision(votes={"candidate-1": 1}), "other_judgments"),
-        (decision(state="dropped", posterior=0.5, votes={}), decision(posterior=0.9, votes={}), "estimate"),
-        (decision(state="dropped", votes={}), decision(votes={}), "unknown"),
+        (decision(state="dropped", by="tie_rule"), decision(by="adjudicator"), "adjudication", "adjudicated since in"),
+        (decision(state="dropped", by="adjudicator"), decision(by="adjudicator"), "adjudication", "adjudicated again"),
+        (decision(state="dropped", by="adjudicator"), decision(), "adjudication", "the adjudication was lifted in"),
+        (decision(state="dropped"), decision(round=2), "asked_again", "asked again in choose, round 2"),
+        (decision(state="dropped"), decision(votes={"none": 1, "candidate-1": 2}), "judgments", "2 more judgments in"),
+        (decision(state="dropped", votes={"none": 3}), decision(), "judgments", "2 fewer judgments in choose: none 3"),
+        (decision(state="dropped"), decision(votes={"candidate-1": 1}), "judgments", "judgments were changed in"),
+        (
+            decision(state="dropped", posterior=0.5, votes={}),
+            decision(posterior=0.9, votes={}),
+            "estimate",
+            "the Dawid–Skene estimate changed in choose (kept, majority)",
+        ),
+        (decision(state="dropped", votes={}), decision(votes={}), "unknown", "the files give no reason in choose"),
     ],
 )
-def test_why_a_stage_says_something_else(release, before, after, code):
+def test_why_a_stage_says_something_else(release, before, after, code, words):
     found = compare(release([], [gone("1", before)]), release([line("1", after)]))
     assert codes(found, "added") == {"1": [code]}
     assert found["reasons"] == {"added": [{"code": code, "items": 1}]}
+    assert f"why: {words}" in list(sentences(found))[-1]
     back = compare(release([line("1", after)]), release([], [gone("1", before)]))
     assert [one["id"] for one in back["items"]["dropped"]] == ["1"]
 
 
 def test_what_was_adjudicated_while_open_says_so(release):
     found = compare(release([], [], [task("1")]), release([line("1", decision(by="adjudicator"))]))
-    assert codes(found, "added") == {"1": ["adjudicated"]}
+    assert codes(found, "added") == {"1": ["adjudication"]}
 
 
 def test_an_excluded_annotator_is_the_reason_where_they_judged(release):
@@ -141,7 +147,7 @@ def test_an_excluded_annotator_is_the_reason_where_they_judged(release):
     dropped = [gone(key, decision(state="dropped", votes=votes[1])) for key in "123"]
     excluded = [{"annotator": "A-01", "reason": "Clicked at random"}]
     found = compare(before, release([], dropped, exclusions=excluded))
-    assert codes(found, "dropped") == {"1": ["excluded"], "2": ["fewer_judgments"], "3": ["fewer_judgments"]}
+    assert codes(found, "dropped") == {"1": ["exclusion"], "2": ["judgments"], "3": ["judgments"]}
     assert found["items"]["dropped"][0]["reasons"][0]["annotators"] == {"A-01": "Clicked at random"}
     said = list(sentences(found))
     assert "Annotator A-01 is excluded since: Clicked at random." in said
@@ -152,7 +158,8 @@ def test_an_exclusion_that_was_lifted(release):
     one = [{"annotator": "A-01", "reason": "By mistake"}]
     after = release([line("1", decision(votes={"none": 2}))], judgments=[judgment("1", "A-01")])
     found = compare(release([], [], [task("1")], exclusions=one), after)
-    assert codes(found, "added") == {"1": ["exclusion_lifted"]}
+    assert codes(found, "added") == {"1": ["exclusion"]}
+    assert "A-01 (By mistake) judged it in choose and is no longer excluded" in list(sentences(found))[-1]
 
 
 def test_settings_are_the_reason_where_the_votes_are_the_same(release):
@@ -169,7 +176,7 @@ def test_new_instructions_stand_beside_the_judgments_that_changed(release):
     newer = CHOOSE | {"instructions": [*CHOOSE["instructions"], {"version": 2, "text": "Pick the best."}]}
     after = release([line("1", decision(votes={"candidate-1": 3}))], stages=[newer])
     found = compare(release([], [gone("1")]), after)
-    assert codes(found, "added") == {"1": ["more_judgments", "instructions"]}
+    assert codes(found, "added") == {"1": ["judgments", "instructions"]}
     assert "Stage choose: the instructions changed (version 1 → 2)." in list(sentences(found))
 
 
@@ -177,45 +184,50 @@ def test_the_first_stage_that_differs_is_the_main_reason(release):
     fits = [decision("fits", question=name, outcome="positive-0") for name in ("one", "two")]
     before = release([], [gone("1", decision(state="dropped"))])
     found = compare(before, release([line("1", decision(by="adjudicator"), *fits)]))
-    assert codes(found, "added") == {"1": ["adjudicated", "followed"]}
+    assert codes(found, "added") == {"1": ["adjudication", "stage"]}
 
 
 def test_a_stage_whose_result_is_the_same_is_no_reason(release):
     fits = decision("fits", state="dropped", reason="ambiguous_both")
     before = release([line("1", decision(), decision("fits", votes={"positive-0": 1}))])
     found = compare(before, release([], [gone("1", decision(votes={"candidate-1": 2}), fits, stage="fits")]))
-    assert codes(found, "dropped") == {"1": ["other_judgments"]}
+    assert codes(found, "dropped") == {"1": ["judgments"]}
     assert found["items"]["dropped"][0]["reasons"][0]["stage"] == "fits"
 
 
 def test_imported_since_and_no_longer_imported(release):
     found = compare(release([line("1")]), release([line("2")]))
-    assert codes(found, "added") == {"2": ["imported"]} and codes(found, "dropped") == {"1": ["no_longer_imported"]}
+    assert codes(found, "added") == {"2": ["imported"]} and codes(found, "dropped") == {"1": ["imported"]}
     assert all(one["reasons"][0]["sure"] for group in found["items"].values() for one in group)
     unsure = compare(release([line("1")], imported=5), release([line("1"), line("2")]))
-    assert unsure["items"]["added"][0]["reasons"] == [{"code": "imported", "sure": False}]
+    assert unsure["items"]["added"][0]["reasons"] == [{"code": "imported", "came": True, "sure": False}]
+    said = list(sentences(found))[-3:]
+    assert "why: imported since." in said[0] and "why: no longer imported." in said[2]
 
 
 @pytest.mark.parametrize("reason", ["check_item", "not_sampled", "not_suitable"])
 def test_what_a_stage_leaves_out_now(release, reason):
     before = release([line("1", decision(), decision("fits"))])
     found = compare(before, release([], [gone("1", decision(), reason=reason, stage="fits")]))
-    assert codes(found, "dropped") == {"1": ["left_out", "left"]}
-    assert found["items"]["dropped"][0]["reasons"][0]["reason"] == reason
+    assert codes(found, "dropped") == {"1": ["stage"]}
+    assert found["items"]["dropped"][0]["reasons"][0]["left_out"] == reason
+    assert "why: fits leaves it out: it " in list(sentences(found))[-1]
 
 
 def test_a_stage_that_was_not_there(release):
     fits = decision("fits", state="dropped", reason="ambiguous_both")
     stages = [CHOOSE, CHOOSE | {"name": "fits", "position": 2}]
     found = compare(release([line("1")]), release([], [gone("1", decision(), fits, stage="fits")], stages=stages))
-    assert codes(found, "dropped") == {"1": ["stage_added"]}
+    assert codes(found, "dropped") == {"1": ["stage"]}
+    assert "why: entered fits (dropped)." in list(sentences(found))[-1]
     back = compare(release([], [gone("1", decision(), fits)], stages=stages), release([line("1")]))
-    assert codes(back, "added") == {"1": ["stage_removed"]}
+    assert codes(back, "added") == {"1": ["stage"]}
+    assert "why: is no longer asked about in fits." in list(sentences(back))[-1]
 
 
 def test_what_came_into_a_stage_by_itself(release):
     found = compare(release([line("1")], [], [task("2", live=False)]), release([line("1"), line("2")]))
-    assert codes(found, "added") == {"2": ["entered"]}
+    assert codes(found, "added") == {"2": ["stage"]}
 
 
 def test_what_is_dropped_for_another_reason_is_outside(release):
@@ -244,20 +256,20 @@ def test_a_changed_caption_has_both_texts_and_the_stage_that_wrote_it(release):
     assert one["changes"] == {"captions": {"positive": ["A cat 1.", "Two cats."]}}
     assert [reason["code"] for reason in one["reasons"]] == ["unknown"]  # the votes are the same
     after["decisions"][0]["decided_by"] = "adjudicator"
-    assert changed(release, before, after)["reasons"][0]["code"] == "adjudicated"
+    assert changed(release, before, after)["reasons"][0]["code"] == "adjudication"
 
 
 def test_another_negative_image(release):
     after = line("1", decision(outcome="candidate-2", votes={"candidate-2": 2}), negative_image="candidate-2")
     one = changed(release, line("1"), after)
     assert one["changes"] == {"negative_image": ["candidate-1", "candidate-2"]}
-    assert [reason["code"] for reason in one["reasons"]] == ["more_judgments"]
+    assert [reason["code"] for reason in one["reasons"]] == ["judgments"]
 
 
-def test_material_that_was_imported_anew(release):
+def test_material_that_was_imported_again(release):
     for part in ({"type": "swap"}, {"meta": {"source": "b"}}, {"captions": [{"role": "positive", "text": "A hat."}]}):
         one = changed(release, line("1"), line("1", **part))
-        assert [reason["code"] for reason in one["reasons"]] == ["imported_anew"] and set(one["changes"]) == set(part)
+        assert [reason["code"] for reason in one["reasons"]] == ["imported_again"] and set(one["changes"]) == set(part)
 
 
 def test_other_attributes(release):
@@ -269,7 +281,7 @@ def test_other_attributes(release):
         "attributes": {"negative": [None, {"source": "b"}]},
         "images": {"candidate-1": {"attributes": [None, {"model": "m"}]}},
     }
-    assert one["reasons"] == [{"code": "imported_anew"}]
+    assert one["reasons"] == [{"code": "imported_again"}]
 
 
 def test_other_images(release):
@@ -277,19 +289,19 @@ def test_other_images(release):
     after["images"][0] = before["images"][0] | {"sha256": "22"}
     one = changed(release, before, after)
     assert one["changes"] == {"images": {"candidate-1": {"sha256": ["11", "22"]}}}
-    assert one["reasons"] == [{"code": "imported_anew"}]
+    assert one["reasons"] == [{"code": "imported_again"}]
     newer["images"] = [*before["images"], before["images"][0] | {"key": "candidate-2", "round": 2, "chosen": False}]
-    assert changed(release, before, newer)["reasons"] == [{"code": "newer_candidates", "round": 2}]
+    assert changed(release, before, newer)["reasons"] == [{"code": "imported_again", "round": 2}]
 
 
 def test_another_split_and_why(release):
     before, after = line("1"), line("1", split="train")
     cut = {"splits": {"train": 80, "test": 20}}
-    assert changed(release, before, after, plan=cut)["reasons"][0]["code"] == "splits"
-    assert changed(release, before, after, moved={"1": "test"})["reasons"] == [{"code": "split_shared"}]
+    assert changed(release, before, after, plan=cut)["reasons"][0]["code"] == "settings"
+    assert changed(release, before, after, moved={"1": "test"})["reasons"] == [{"code": "split", "shared": True}]
     assert changed(release, before, after)["reasons"] == [{"code": "unknown"}]
     found = compare(release([before]), release([after, line("2")]))
-    assert codes(found, "changed") == {"1": ["split_moved"]}
+    assert codes(found, "changed") == {"1": ["split"]}
 
 
 def test_other_votes_with_the_same_content_are_no_change(release):

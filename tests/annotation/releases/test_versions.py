@@ -39,12 +39,12 @@ def test_what_happened_between_two_versions_is_told(capsys):
     found = json.loads(capsys.readouterr().out)
     told = {one["id"]: one for group in found["items"].values() for one in group}
     (added,) = found["items"]["added"]
-    assert (added["id"], added["reasons"][0]["code"]) == (adjudicated.item.key, "adjudicated")
-    excluded = {key for key, one in told.items() if one["reasons"][0]["code"] == "excluded"}
+    assert (added["id"], added["reasons"][0]["code"]) == (adjudicated.item.key, "adjudication")
+    excluded = {key for key, one in told.items() if one["reasons"][0]["code"] == "exclusion"}
     assert excluded and excluded <= judged and found["items"]["dropped"]
     assert [one["annotator"] for one in found["setup"]["exclusions"]["added"]] == ["A-01"]
     codes = {row["code"] for rows in found["reasons"].values() for row in rows}
-    assert codes <= {"excluded", "adjudicated"}, codes
+    assert codes <= {"exclusion", "adjudication"}, codes
 
 
 def test_the_same_state_twice_differs_in_nothing_but_the_version_and_goes_to_the_hub(small, capsys, monkeypatch):
