@@ -33,10 +33,7 @@ KEYWORDS = DEFAULT_KEYWORDS | {
 }
 OPTIONS = {"parse_template_string": True}  # `${gettext("…")}` in scripts
 SOURCES = {  # domain → how its files are read, and which they are
-    "django": (
-        ("javascript", ["templates/base.html", "templates/judging/*.html"]),
-        ("python", ["annotation/**/*.py"]),
-    ),
+    "django": (("javascript", ["templates/base.html", "templates/judging/*.html"]), ("python", ["annotation/**/*.py"])),
     "djangojs": (("javascript", ["static/js/judging/*.js"]),),
 }
 

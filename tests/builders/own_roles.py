@@ -28,11 +28,7 @@ LINES = (
     },
     {
         "id": "options",
-        "texts": {
-            "question": "Which has two cups?",
-            "first_answer": "The left one.",
-            "second_answer": "Neither.",
-        },
+        "texts": {"question": "Which has two cups?", "first_answer": "The left one.", "second_answer": "Neither."},
         "images": {"first": "f.jpg", "second": {"file": "s.jpg", "crop": [0, 0, 8, 8], "changed": True}},
     },
 )

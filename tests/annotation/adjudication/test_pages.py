@@ -274,9 +274,7 @@ def test_a_case_costs_the_same_whatever_was_said(client, manager):
     costs = []
     for items, answers in ((1, ("none", "candidate-1")), (4, ("none", "candidate-1", "cannot_judge"))):
         stage = tied(items, answers)
-        with CaptureQueriesContext(
-            connection,
-        ) as spent:
+        with CaptureQueriesContext(connection) as spent:
             client.get(url(stage))
         costs.append(len(spent))
     assert costs[0] == costs[1] <= 20

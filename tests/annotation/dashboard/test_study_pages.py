@@ -43,13 +43,7 @@ def address(name: str, study: Study | None = None) -> str:
 def test_the_page_shows_the_figures(client, manager, study):
     page = client.get(address("study-detail", study)).content.decode()
     figures = study_figures(study.stages.get())
-    for shown in (
-        study.name,
-        f"{figures['outcomes']['kept']} kept",
-        "A-04",
-        ">α on any or none<",
-        study.invite,
-    ):
+    for shown in (study.name, f"{figures['outcomes']['kept']} kept", "A-04", ">α on any or none<", study.invite):
         assert str(shown) in page
 
 

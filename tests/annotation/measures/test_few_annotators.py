@@ -65,18 +65,11 @@ def test_where_two_judge_an_item_the_pairs_are_compared_and_an_outlier_does_not_
     people, careless = (1, 2, 3, 4, 5), {4: FALSE, 5: "cannot tell"}
     pairs = [(one, two) for one in people for two in people if one < two] * 8
     answers = [{one: careless.get(one, TRUE), two: careless.get(two, TRUE)} for one, two in pairs]
-    assert found(answers) == (
-        [
-            ("agreement", 4, ""),
-            ("agreement", 5, ""),
-        ],
-        [],
-    )
+    assert found(answers) == ([("agreement", 4, ""), ("agreement", 5, "")], [])
 
 
 @pytest.mark.parametrize(
-    ("apart", "items", "listed"),
-    [(9, 20, [{"first": 1, "second": 2, "same": 11, "n": 20}]), (8, 20, []), (9, 9, [])],
+    ("apart", "items", "listed"), [(9, 20, [{"first": 1, "second": 2, "same": 11, "n": 20}]), (8, 20, []), (9, 9, [])]
 )
 def test_of_two_who_disagree_neither_is_listed_but_the_pair(apart, items, listed):
     assert found(wrong_on(apart, (1, 2), {2}, items)) == ([], listed)

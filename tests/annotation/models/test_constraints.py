@@ -165,8 +165,7 @@ class TestReleases:
             studies.release(studies.study(), **{lacks: ""})
 
     @pytest.mark.parametrize(
-        "change",
-        [{"content": "x"}, {"plan": {}}, {"version": "2.0"}, {"frozen_at": None}, {"summary": {"x": 1}}],
+        "change", [{"content": "x"}, {"plan": {}}, {"version": "2.0"}, {"frozen_at": None}, {"summary": {"x": 1}}]
     )
     def test_a_frozen_one_is_never_altered(self, change):
         release = studies.release(studies.study())

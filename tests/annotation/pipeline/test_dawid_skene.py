@@ -232,10 +232,7 @@ def test_until_it_is_estimated_a_task_waits():
 
 @pytest.mark.parametrize(
     "given, sentence",
-    [
-        ({"overlap": 1}, "judged twice"),
-        ({"overlap": 2, "tie_rule": "adjudicate"}, "almost never tied"),
-    ],
+    [({"overlap": 1}, "judged twice"), ({"overlap": 2, "tie_rule": "adjudicate"}, "almost never tied")],
 )
 def test_what_does_not_go_with_it_is_refused(given, sentence):
     with pytest.raises(study_lifecycle.CannotCreate, match=sentence):

@@ -97,9 +97,7 @@ def test_one_more_judgment_is_asked_for_where_answers_on_a_scale_are_far_apart(n
 
 
 def writes(stage, answer: str) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as spent:
+    with CaptureQueriesContext(connection) as spent:
         studies.judgment(studies.annotator(stage.study), stage, answer)
     return sum("UPDATE annotation_task" in query["sql"] for query in spent)
 

@@ -92,10 +92,7 @@ def labels(study) -> list[list[str]]:
 
 
 def test_the_world_is_as_it_says(study):
-    assert labels(study) == [
-        ["no_image_fits", "kept", "kept", "kept"],
-        ["", "ambiguous_both", "kept", "open"],
-    ]
+    assert labels(study) == [["no_image_fits", "kept", "kept", "kept"], ["", "ambiguous_both", "kept", "open"]]
     ids = list(study.benchmark.items.order_by("position").values_list("pk", flat=True))
     assert promotion.fallen_out(study) == set(ids[:2])
 

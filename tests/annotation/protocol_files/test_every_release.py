@@ -38,8 +38,7 @@ def judged(lease: Lease, stage: Stage, dice: Random) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=() if one in SHORT else pytest.mark.nightly) for one in TEXTS],
+    "name", [pytest.param(one, marks=() if one in SHORT else pytest.mark.nightly) for one in TEXTS]
 )
 def test_its_release_is_verified_and_decided_again(tmp_path, name):
     asked = str(publish(text=TEXTS[name], by="test"))

@@ -18,13 +18,7 @@ def reason(outcome):
 def rule(answers: str, tie_rule: str = "drop", overlap: int | None = None) -> Decision:
     """`rule("01n")`: candidate-0, candidate-1 and none were given, in this order."""
     given = [SHORT[letter] for letter in answers]
-    return decide(
-        given,
-        overlap=overlap or len(given),
-        tie_rule=tie_rule,
-        alike=OPTIONS,
-        reason=reason,
-    )
+    return decide(given, overlap=overlap or len(given), tie_rule=tie_rule, alike=OPTIONS, reason=reason)
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,7 @@ FORM = PROTOCOL.form
 ROLES = ("positive", "second_positive", "negative")
 OPTIONS = tuple(f"caption-{role}-0" for role in ROLES)
 TEXTS = dict.fromkeys(OPTIONS, "A dog.")
-RIGHT = {
-    "positive=second_positive>negative",
-    "positive>second_positive>negative",
-    "second_positive>positive>negative",
-}
+RIGHT = {"positive=second_positive>negative", "positive>second_positive>negative", "second_positive>positive>negative"}
 WRONG = {
     "positive=second_positive=negative",
     "positive=negative>second_positive",

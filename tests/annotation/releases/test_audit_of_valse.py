@@ -38,8 +38,7 @@ def benchmark_of(votes: dict[str, dict]) -> Benchmark:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "half_width"),
-    [(["existence"], 0.15), pytest.param(None, 0.03, marks=pytest.mark.nightly)],
+    ("pieces", "half_width"), [(["existence"], 0.15), pytest.param(None, 0.03, marks=pytest.mark.nightly)]
 )
 def test_it_stops_where_the_replay_stops_and_its_release_verifies(real, settings, tmp_path, pieces, half_width):
     Path(settings.MEDIA_ROOT).mkdir()

@@ -66,8 +66,7 @@ def test_the_next_one_begins_with_the_last_but_for_what_is_public(client, study)
 
 
 @pytest.mark.parametrize(
-    "there, expected",
-    [([], "1.0"), (["1.0"], "1.1"), (["1.9", "1.10"], "1.11"), (["2.0.9", "1.5"], "2.0.10")],
+    "there, expected", [([], "1.0"), (["1.0"], "1.1"), (["1.9", "1.10"], "1.11"), (["2.0.9", "1.5"], "2.0.10")]
 )
 def test_next_version(there, expected):
     assert releases_forms.next_version(there) == expected

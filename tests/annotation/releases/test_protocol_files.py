@@ -191,9 +191,7 @@ CHANGES = [
         "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
         "answer": (of_judgment(answer="both", place=None), "judgments.parquet", "by the protocol file"),
     },
-    {
-        "missing": (missing, PATH, "it is missing; the stage 'first' asks it"),
-    },
+    {"missing": (missing, PATH, "it is missing; the stage 'first' asks it")},
     {
         "names": (of_task(names={}), "tasks.jsonl", "names is"),
         "rules": (of_task(rules=[]), "tasks.jsonl", "rules is"),

@@ -90,8 +90,7 @@ def released(pairs: dict, name: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("name", "count", "other", "more"),
-    [("relations", 16868, 3, {}), ("attributes", 10575, 0, {"red": 1, "wet": 2})],
+    ("name", "count", "other", "more"), [("relations", 16868, 3, {}), ("attributes", 10575, 0, {"red": 1, "wet": 2})]
 )
 def test_the_published_files_follow_the_simple_rule(pairs, name, count, other, more):
     """Every row, and the tables' frequencies but for three rows whose word is a part of another."""

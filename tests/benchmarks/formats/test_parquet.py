@@ -129,8 +129,7 @@ def test_an_item_may_have_no_image_and_a_note_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
-    [(b"caf\xe9", "ENCODING"), (b"A \xed\xa0\xbd cup.", "BAD_UNICODE"), (b"A\0cup.", "NUL_CHARACTER")],
+    ("text", "code"), [(b"caf\xe9", "ENCODING"), (b"A \xed\xa0\xbd cup.", "BAD_UNICODE"), (b"A\0cup.", "NUL_CHARACTER")]
 )
 def test_text_that_cannot_be_stored_is_named(tmp_path, text, code):
     """Arrow writes any bytes as a string."""

@@ -16,10 +16,7 @@ from tests.benchmarks.bad_inputs.texts import crepe_row
 
 RELATIONS = "vl_checklist_relations.json"
 ATTRIBUTES = "vl_checklist_attributes.json"
-SETS = {
-    ATTRIBUTES: (10_575, 186, 1),
-    RELATIONS: (16_868, 1_403, 15),
-}  # rows, same items, same captions
+SETS = {ATTRIBUTES: (10_575, 186, 1), RELATIONS: (16_868, 1_403, 15)}  # rows, same items, same captions
 PAIR = [vl_row(n) for n in range(3)], [vl_row(n, "cup atop book") for n in range(3)]
 
 
