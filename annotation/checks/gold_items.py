@@ -20,7 +20,7 @@ from benchmarks.transactions import retry_deadlocks
 
 SHOWN_REASONS = 20
 KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any
-WORDS = {Kind.CHECK: "a check", Kind.TRAINING: "practice"}
+WORDS = {Kind.CHECK: "a check", Kind.PRACTICE: "practice"}
 
 
 class CannotSet(ValueError):
@@ -176,7 +176,7 @@ def _is_met(stage: Stage, tasks: Sequence[Task]) -> bool:
     """Whether an annotator has seen one of the tasks, as a screen or in practice."""
     if Lease.objects.filter(task__in=tasks).exists():
         return True
-    tries = Attempt.objects.filter(seat__stage=stage, kind=AttemptKind.TRAINING)
+    tries = Attempt.objects.filter(seat__stage=stage, kind=AttemptKind.PRACTICE)
     return any(tries.filter(answers__contains=[{"task": task.pk}]).exists() for task in tasks)
 
 

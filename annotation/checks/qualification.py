@@ -23,15 +23,15 @@ COMPREHENSION_TRIES = 2  # at least, as Prolific requires
 
 def wanted(stage: Stage) -> bool:
     """Whether anything remains to be passed between the instructions and the first screen."""
-    return bool(stage.comprehension) or training_tasks(stage).exists()
+    return bool(stage.comprehension) or practice_tasks(stage).exists()
 
 
-def training_tasks(stage: Stage):
-    return stage.tasks.filter(kind=Kind.TRAINING, live=True).order_by("pk")
+def practice_tasks(stage: Stage):
+    return stage.tasks.filter(kind=Kind.PRACTICE, live=True).order_by("pk")
 
 
 def tries_of(stage: Stage, kind: str) -> int:
-    return max(COMPREHENSION_TRIES, stage.training_tries) if kind == AttemptKind.COMPREHENSION else stage.training_tries
+    return max(COMPREHENSION_TRIES, stage.practice_tries) if kind == AttemptKind.COMPREHENSION else stage.practice_tries
 
 
 def digest(questions: Sequence[Mapping]) -> str:
@@ -70,7 +70,7 @@ class Step:
     def lease(self) -> Lease:
         """An unsaved lease from which the screen is drawn."""
         made = Lease(task=self.task, shown=self.entry["shown"])
-        made.token = f"training-{self.number}-{self.place}"
+        made.token = f"practice-{self.number}-{self.place}"
         made.previous = {"answer": read_answer.place_on_screen(made, self.entry["answer"])}
         return made
 
@@ -87,7 +87,7 @@ def step(*, annotator: Annotator, stage: Stage) -> Step | None:
         if not _is_over(made, tries):
             before, places = made[-1] if made else None, len(stage.comprehension)
             return Step(AttemptKind.COMPREHENSION, len(made) + 1, tries, before, places=places)
-    screen = _training_screen(seat, stage)
+    screen = _practice_screen(seat, stage)
     if screen is None:
         seat.ready_at = timezone.now()
         seat.save(update_fields=["ready_at"])
@@ -102,15 +102,15 @@ def _is_over(made: Sequence[Attempt], tries: int) -> bool:
     return any(attempt.passed for attempt in made) or sum(attempt.passed is False for attempt in made) >= tries
 
 
-def _training_screen(seat: Seat, stage: Stage) -> Step | None:
+def _practice_screen(seat: Seat, stage: Stage) -> Step | None:
     """The attempt's first screen that has no answer yet, or whose feedback has not been read."""
-    made, tries = list(seat.attempts.filter(kind=AttemptKind.TRAINING)), tries_of(stage, AttemptKind.TRAINING)
-    tasks = {task.pk: task for task in training_tasks(stage).select_related("item")}
+    made, tries = list(seat.attempts.filter(kind=AttemptKind.PRACTICE)), tries_of(stage, AttemptKind.PRACTICE)
+    tasks = {task.pk: task for task in practice_tasks(stage).select_related("item")}
     while tasks and not seat.screened_out_at and not _is_over(made, tries):
         attempt = next((attempt for attempt in made if attempt.passed is None), None)
         if attempt is None:
             number, answers = len(made) + 1, _draw(tasks.values())
-            attempt = Attempt.objects.create(seat=seat, kind=AttemptKind.TRAINING, number=number, answers=answers)
+            attempt = Attempt.objects.create(seat=seat, kind=AttemptKind.PRACTICE, number=number, answers=answers)
             made.append(attempt)
         if not any(entry["task"] in tasks for entry in attempt.answers):
             attempt.answers = _draw(tasks.values())  # all of them were removed in the meantime, and others set
@@ -120,11 +120,11 @@ def _training_screen(seat: Seat, stage: Stage) -> Step | None:
             if not entry["seen"]:
                 before = next((one for one in made if one.number == attempt.number - 1), None)
                 return Step(
-                    AttemptKind.TRAINING, attempt.number, tries, before, attempt, place, len(entries), entry,
+                    AttemptKind.PRACTICE, attempt.number, tries, before, attempt, place, len(entries), entry,
                     tasks[entry["task"]],
                 )  # fmt: skip
         right = sum(entry["right"] for entry in entries)
-        _finish(seat, stage, attempt, pass_rules.enough_right(right, len(entries), stage.training_pass))
+        _finish(seat, stage, attempt, pass_rules.enough_right(right, len(entries), stage.practice_pass))
     return None
 
 
@@ -245,4 +245,4 @@ def _result(made: Sequence[Attempt], tries: int) -> Result:
 
 def right_answers_needed(stage: Stage, items: int) -> int:
     """How many of `items` practice answers must be correct to pass."""
-    return pass_rules.required_right(items, stage.training_pass)
+    return pass_rules.required_right(items, stage.practice_pass)

@@ -17,7 +17,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks import audit
 from benchmarks.models import Benchmark, Item
 
-SETTINGS = ("check_rate", "training_pass", "training_tries", "on_failure", "comprehension")
+SETTINGS = ("check_rate", "practice_pass", "practice_tries", "on_failure", "comprehension")
 
 
 @transaction.atomic
@@ -53,7 +53,7 @@ def set_known(*, stage: Stage, kind: Kind, benchmark: Benchmark, text: str, draw
         known |= dict.fromkeys(_draw_items(stage, benchmark, draw_known, known), Known())
     if not known:
         raise CannotSet(["Name at least one item, or enter how many to pick at random."])
-    if kind == Kind.TRAINING:
+    if kind == Kind.PRACTICE:
         return gold_items.set_known(stage=stage, kind=kind, known=known, by=by)
     return attention_checks.set_checks(stage=stage, answers={item: one.answers for item, one in known.items()}, by=by)
 

@@ -26,8 +26,8 @@ class SettingsForm(SeenForm):
     check_rate = PercentField(
         50, label="Checks (% of an annotator's screens)", help_text="0 to 50. Around 10 is usual; 0 means no checks."
     )
-    training_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
-    training_tries = forms.IntegerField(
+    practice_pass = PercentField(label="Practice pass mark (%)", help_text="The share of correct answers.")
+    practice_tries = forms.IntegerField(
         min_value=1, max_value=20, label="Attempts", help_text="Comprehension questions allow at least two."
     )
     on_failure = forms.ChoiceField(label="After the last failed attempt, the annotator", choices=FAILURES.items())
@@ -74,14 +74,14 @@ def _forms(stage: Stage, do: str, sent: QueryDict) -> dict[str, forms.Form]:
     made: dict[str, tuple[type[forms.Form], dict[str, object]]] = {
         "settings": (SettingsForm, settings),
         Kind.CHECK.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
-        Kind.TRAINING.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
+        Kind.PRACTICE.value: (KnownForm, {"benchmark": stage.study.benchmark_id}),
         "questions": (QuestionsForm, {"text": parsing.write_questions(stage.comprehension)}),
     }
     found = {
         name: form(sent if name == do else None, initial=start, auto_id=f"{name}-%s")
         for name, (form, start) in made.items()
     }
-    for name in ("check_rate", "training_pass") if protocol_named(stage.protocol).form else ():
+    for name in ("check_rate", "practice_pass") if protocol_named(stage.protocol).form else ():
         del found["settings"].fields[name]
     return found
 
@@ -113,7 +113,7 @@ def _do(request: StaffRequest, stage: Stage, do: str, bound: Mapping[str, forms.
 
 
 def _page(request: StaffRequest, stage: Stage, bound: Mapping[str, forms.Form], status: int = 200) -> HttpResponse:
-    found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.TRAINING)
+    found, practice = attention_checks.table(stage), stage.tasks.filter(kind=Kind.PRACTICE)
     screens, example, protocol = stage.batch_size or 100, stage.tasks.first(), protocol_named(stage.protocol)
     context = {
         "section": "studies", "study": stage.study, "stage": stage, "forms": bound, "checks": found,

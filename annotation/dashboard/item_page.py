@@ -23,7 +23,7 @@ from annotation.protocols.registry import protocol_named
 from benchmarks import audit, queries
 from benchmarks.models import Event, Item
 
-KINDS = {Kind.CHECK: "attention check", Kind.TRAINING: "practice"}
+KINDS = {Kind.CHECK: "attention check", Kind.PRACTICE: "practice"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ FATES = ("accepted", "edited", "rejected", "could not be judged")  # of texts th
 OF_STAGE = (
     "name", "position", "protocol", "state", "strategy", "overlap", "cap", "rule", "tie_rule", "takes", "carries",
     "promotion", "sample", "stratify", "sample_each", "apart_from", "batch_size", "agreement_items",
-    "agreement_overlap", "quota", "check_rate", "training_pass", "training_tries", "comprehension", "on_failure",
+    "agreement_overlap", "quota", "check_rate", "practice_pass", "practice_tries", "comprehension", "on_failure",
     "lease_seconds", "undo_seconds", "auto_advance", "seed",
 )  # fmt: skip
 OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons")

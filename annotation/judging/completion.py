@@ -48,7 +48,7 @@ def ending(here: Desk, state: str) -> Ending:
 
 def _failed(here: Desk) -> str:
     last = here.seat.attempts.filter(passed=False).order_by("finished_at").last()
-    return "practice" if last and last.kind == AttemptKind.TRAINING else "questions"
+    return "practice" if last and last.kind == AttemptKind.PRACTICE else "questions"
 
 
 def _kind(state: str, answered: bool) -> str:

@@ -23,7 +23,7 @@ from annotation.screens.read_answer import screen_fields
 
 @dataclass(frozen=True)
 class NextStep:
-    """`state`: consent, rules, before (comprehension or training), screen, waiting, done, paused, closed, screened_out,
+    """`state`: consent, rules, before (comprehension or practice), screen, waiting, done, paused, closed, screened_out,
     left or excluded; `leases` (of a screen): what is held, oldest first.
     """
 

@@ -1,4 +1,4 @@
-"""What comes before the first screen, as annotators see it: comprehension questions, then training with feedback.
+"""What comes before the first screen, as annotators see it: comprehension questions, then practice with feedback.
 
 Plain forms; a reload shows the same, and sending twice does it once. Right answers leave the server after the answer.
 """
@@ -27,7 +27,7 @@ MISSING = gettext_lazy("Answer every question, then send your answers.")
 @require_http_methods(["GET", "HEAD", "POST"])
 @at_desk
 def before(request: HttpRequest, here: Desk) -> HttpResponse:
-    """The questions, or a training screen; whoever has nothing of either before them is sent to the judging page."""
+    """The questions, or a practice screen; whoever has nothing of either before them is sent to the judging page."""
     if next_step.stopped_by(here) != "before":
         return redirect("judge", here.annotator.token)
     if request.method == "POST":
@@ -62,7 +62,7 @@ def _page(here: Desk, step: Step, status: int = 200, **context) -> HttpResponse:
     if step.kind == AttemptKind.COMPREHENSION:
         context |= _questions(here, step, context.get("chosen"))
     else:
-        context |= _training(here, step)
+        context |= _practice(here, step)
     return page(f"before_{step.kind}", here, status, **context)
 
 
@@ -79,7 +79,7 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
     return context | instructions_shown(here, level=2)
 
 
-def _training(here: Desk, step: Step) -> dict:
+def _practice(here: Desk, step: Step) -> dict:
     """The right answer and the note only once there is an answer."""
     context: dict[str, object] = {"screen": build_screens([step.lease], here.stage)[0]}
     if step.before is not None:

@@ -38,7 +38,7 @@ KINDS = {  # all, in display order, with their label
     "fast": "fast",
     "far": "3 SD",
     "comprehension": "questions",
-    "training": "practice",
+    "practice": "practice",
 }
 
 Picks = Sequence[tuple[int, int]] | Array  # the place that was picked, from 1, and how many were shown (N × 2)
@@ -266,7 +266,7 @@ def checks_sign(n: int, right: int, guess_rate: float, failed: bool) -> list[Sig
 
 def qualification_signs(passed: Mapping[str, bool | None]) -> list[Sign]:
     """`passed` has the results of the comprehension questions and the practice."""
-    named = {"comprehension": "the questions about the rules", "training": "the practice"}
+    named = {"comprehension": "the questions about the rules", "practice": "the practice"}
     return [Sign(kind, f"did not pass {words}") for kind, words in named.items() if passed.get(kind) is False]
 
 

@@ -67,7 +67,7 @@ class Kind(TextChoices):
 
     JUDGE = "judge"
     CHECK = "check"  # a gold item: its answer is known, annotators cannot tell
-    TRAINING = "training"  # shown with feedback before the stage; it has no slots
+    PRACTICE = "practice"  # shown with feedback before the stage; it has no slots
 
 
 class LeaseState(TextChoices):
@@ -87,7 +87,7 @@ class OutcomeState(TextChoices):
 
 class AttemptKind(TextChoices):
     COMPREHENSION = "comprehension"
-    TRAINING = "training"
+    PRACTICE = "practice"
 
 
 class Role(TextChoices):

@@ -150,8 +150,8 @@ class Stage(models.Model):
     # Share of an annotator's screens that are checks
     check_rate = models.FloatField(default=0, validators=[MinValueValidator(0), MaxValueValidator(0.5)])
     # Share of correct answers
-    training_pass = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
-    training_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
+    practice_pass = models.FloatField(default=0.8, validators=[MinValueValidator(0), MaxValueValidator(1)])
+    practice_tries = models.PositiveSmallIntegerField(default=2, validators=[MinValueValidator(1)])
     comprehension = models.JSONField(default=list, blank=True)  # [{"question", "options": [...], "answer": index}]
     on_failure = models.CharField(max_length=10, choices=OnFailure, default=OnFailure.FLAG)
 

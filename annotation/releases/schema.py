@@ -27,7 +27,7 @@ OF_STAGES = _keys(
     "name:text position:integer protocol:text protocol_file:object? state:text strategy:text overlap:integer"
     " cap:integer? rule:text tie_rule:text takes:texts carries:text promotion:text sample:integer? stratify:boolean"
     " sample_each:boolean apart_from:texts batch_size:integer? agreement_items:integer? agreement_overlap:integer?"
-    " quota:integer? check_rate:number training_pass:number training_tries:integer comprehension:objects"
+    " quota:integer? check_rate:number practice_pass:number practice_tries:integer comprehension:objects"
     " on_failure:text lease_seconds:integer undo_seconds:integer auto_advance:boolean seed:integer source:text?"
     " after:text? measures:boolean fixed_answers:texts drops:object confirms:boolean confirm_cap:integer?"
     " guidelines:objects alike:boolean views:texts decision_rule:text instructions:objects not_suitable:objects"

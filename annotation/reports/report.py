@@ -265,7 +265,7 @@ def adjudications(figures: Mapping) -> dict:
 
 def _before(stage: Stage) -> dict:
     """The qualification before the first screen, its pass rule, and how many passed. No right answers."""
-    results, items = qualification.results(stage), qualification.training_tasks(stage).count()
+    results, items = qualification.results(stage), qualification.practice_tasks(stage).count()
     tried = {kind: [of[kind].passed for of in results.values() if kind in of] for kind in AttemptKind.values}
     questions = [{name: one[name] for name in ("question", "options")} for one in stage.comprehension]
     return {
@@ -273,11 +273,11 @@ def _before(stage: Stage) -> dict:
         "questions": questions,
         "questions_tries": qualification.tries_of(stage, AttemptKind.COMPREHENSION) if questions else None,
         "questions_results": _passed(tried[AttemptKind.COMPREHENSION]),
-        "training_items": items,
-        "training_pass": stage.training_pass,
-        "training_needed": pass_rules.required_right(items, stage.training_pass),
-        "training_tries": stage.training_tries,
-        "training_results": _passed(tried[AttemptKind.TRAINING]),
+        "practice_items": items,
+        "practice_pass": stage.practice_pass,
+        "practice_needed": pass_rules.required_right(items, stage.practice_pass),
+        "practice_tries": stage.practice_tries,
+        "practice_results": _passed(tried[AttemptKind.PRACTICE]),
     }
 
 

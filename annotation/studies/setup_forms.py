@@ -160,8 +160,8 @@ class StageForm(forms.Form):
     )
     undo_seconds = number("undo_seconds", "Undo window (seconds)")
     check_rate = PercentField(label="Checks (% of screens)", max_value=50)
-    training_pass = PercentField(label="Practice pass mark (%)")
-    training_tries = number("training_tries", "Practice attempts")
+    practice_pass = PercentField(label="Practice pass mark (%)")
+    practice_tries = number("practice_tries", "Practice attempts")
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = TextField(
@@ -175,7 +175,7 @@ class StageForm(forms.Form):
     BESIDE_THE_PLAN = ("seconds", "kept")
     ASSUMED = (*BESIDE_THE_PLAN, "wrong")
     OF_AUDIT = ("target_half_width", "target_bound", "any_look", "wrong_reasons", "scores_run", "wrong")
-    OF_PRACTICE = ("check_rate", "training_pass", "training_tries", "on_failure")
+    OF_PRACTICE = ("check_rate", "practice_pass", "practice_tries", "on_failure")
 
     def __init__(
         self, plan: StagePlan, before: Sequence[StagePlan], assumed: Assumptions, feeds: bool, data=None, typed=None,

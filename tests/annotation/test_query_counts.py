@@ -132,7 +132,7 @@ def judged(rows: int) -> Study:
     attention_checks.set_checks(stage=stage, answers=known, by="test")
     practice = builders_studies.benchmark(items=rows).items.all()
     known = {item: Known(("candidate-1",), "Look.") for item in practice}
-    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known=known, by="test")
+    gold_items.set_known(kind=Kind.PRACTICE, stage=stage, known=known, by="test")
     for number in range(rows + 1):
         work(builders_studies.annotator(study, prolific_pid=f"{number:024x}"), stage, f"candidate-{number}")
     boss = User.objects.create_superuser(f"boss {study.pk}")

@@ -43,7 +43,7 @@ def instructions(stage: Stage) -> Case:
 
 
 def settings(stage: Stage) -> Case:
-    sends = {"do": "settings", "training_pass": "80", "training_tries": "2", "on_failure": stage.on_failure}
+    sends = {"do": "settings", "practice_pass": "80", "practice_tries": "2", "on_failure": stage.on_failure}
     page = reverse("study-checks", args=[stage.study_id, 1])
     return Case(page, sends, "check_rate", "20", "30", lambda: f"{reread(stage).check_rate * 100:.0f}")
 

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def stage(site):
-    made = stage_with(training_items=2, comprehension=QUESTIONS, items=3)
-    source = made.tasks.filter(kind=Kind.TRAINING).first().item.benchmark
+    made = stage_with(practice_items=2, comprehension=QUESTIONS, items=3)
+    source = made.tasks.filter(kind=Kind.PRACTICE).first().item.benchmark
     for benchmark in (made.study.benchmark, source):
         pictures.paint(SimpleNamespace(benchmark=benchmark))
     return made

@@ -1,4 +1,4 @@
-"""The page of checks and training in a real browser."""
+"""The page of checks and practice in a real browser."""
 
 import pytest
 from playwright.sync_api import expect

@@ -21,7 +21,7 @@ def pupil():
     pictures.paint(studies.study(benchmark=source))
     study = studies.study()
     known = {item: Known(("candidate-1",)) for item in source.items.all()}
-    gold_items.set_known(kind=Kind.TRAINING, stage=study.stages.get(), known=known, by="test")
+    gold_items.set_known(kind=Kind.PRACTICE, stage=study.stages.get(), known=known, by="test")
     return studies.annotator(study)
 
 

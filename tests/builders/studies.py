@@ -127,7 +127,7 @@ def people(study: Study, count: int, ready: bool = True, **who) -> list[Annotato
 FIRST_STAGES = f"""
 SELECT {columns(Stage, "stage")}, (SELECT max(number) FROM annotation_annotator WHERE study_id = stage.study_id),
   (SELECT max(id) FROM annotation_instructions WHERE stage_id = stage.id), EXISTS (SELECT FROM annotation_webhook),
-  EXISTS (SELECT FROM annotation_task WHERE stage_id = stage.id AND kind = 'training'),
+  EXISTS (SELECT FROM annotation_task WHERE stage_id = stage.id AND kind = 'practice'),
   EXISTS (SELECT FROM annotation_task WHERE stage_id = stage.id AND kind = 'check'),
   EXISTS (SELECT FROM annotation_slot
           WHERE stage_id = stage.id AND live AND annotator_id IS NULL AND reserved_id IS NULL)

@@ -14,8 +14,8 @@ from annotation.releases.verification.differences import Either
 from tests.independent.people import FROM, LEAST, LEVEL, POINTS, run_of
 
 FAR, FAR_FROM = 3, 11  # standard deviations, annotators
-ORDER = ("agreement", "checks", "answers", "side", "runs", "fast", "far", "comprehension", "training")
-TRIES = {"comprehension": "the questions about the rules", "training": "the practice"}
+ORDER = ("agreement", "checks", "answers", "side", "runs", "fast", "far", "comprehension", "practice")
+TRIES = {"comprehension": "the questions about the rules", "practice": "the practice"}
 Sign = tuple[str, str]  # kind, words
 
 

@@ -85,7 +85,7 @@ class ReleasedStage:
     """A stage's settings, under the names that measures.funnel and measures.human_baseline ask for, and its rows.
 
     `judgments` are in the order of items, a task's in the order of giving; `contents` has the content of each as JSON.
-    `live_tasks` are those without checks and training, in the same order; `known_tasks` are lines of tasks.jsonl.
+    `live_tasks` are those without checks and practice, in the same order; `known_tasks` are lines of tasks.jsonl.
     """
 
     settings: Mapping
@@ -93,7 +93,7 @@ class ReleasedStage:
     judgments: Judgments = field(default_factory=lambda: Judgments.of(()))
     contents: Coded = field(default_factory=lambda: Coded.of(()))
     live_tasks: list[ReleasedTask] = field(default_factory=list)
-    known_tasks: list[dict] = field(default_factory=list)  # checks and training
+    known_tasks: list[dict] = field(default_factory=list)  # checks and practice
     checks: dict[tuple, tuple] = field(default_factory=dict)  # by screen, the last (task, annotator, answer, withdrawn)
 
     pk = name = property(lambda self: self.settings["name"])

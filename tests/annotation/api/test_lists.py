@@ -104,7 +104,7 @@ def test_tasks_are_filtered(client, manager, study):
             expected = [row for row in everything if row[name] == value]
             assert rows(client, "api-task-list", study.pk, **{name: asked}) == expected
             assert 0 < len(expected) < len(everything), name
-    assert rows(client, "api-task-list", study.pk, kind="training") == []
+    assert rows(client, "api-task-list", study.pk, kind="practice") == []
 
 
 def test_other_lists_are_filtered(client, manager, study):

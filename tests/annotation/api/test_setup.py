@@ -47,7 +47,7 @@ def test_it_is_the_study_that_the_page_would_make(client, manager, benchmark):
 def test_settings_are_in_the_units_of_the_api(client, manager, benchmark):
     settings = {
         "overlap": 5, "cap": 7, "tie_rule": "none", "strategy": "batches", "batch_size": 2, "quota": None,
-        "check_rate": 0.2, "training_pass": 1, "auto_advance": True, "instructions": "Look\nwell.",
+        "check_rate": 0.2, "practice_pass": 1, "auto_advance": True, "instructions": "Look\nwell.",
     }  # fmt: skip
     of_study = {"pay_per_hour": "11.50", "currency": "eur", "language": "eu", "consent": "I agree.", "paused": True}
     body = {"name": "R", "benchmark": benchmark.pk, "protocol": "bivlc-choose", "stages": {"bivlc-choose": settings}}

@@ -76,9 +76,9 @@ def test_what_cannot_be_set_is_said(staff):
 
 def test_practice_has_notes(staff):
     stage = studies.stage(items=2)
-    page = add(staff, stage, "item-0 none # Look at the plate.", do="training")
+    page = add(staff, stage, "item-0 none # Look at the plate.", do="practice")
     assert "Look at the plate." in page.content.decode()
-    assert stage.tasks.get(kind=Kind.TRAINING).note == "Look at the plate."
+    assert stage.tasks.get(kind=Kind.PRACTICE).note == "Look at the plate."
 
 
 def test_marked_ones_are_removed(staff):
@@ -90,12 +90,12 @@ def test_marked_ones_are_removed(staff):
 
 def test_settings_are_saved_and_held_within_their_bounds(staff):
     stage = studies.stage()
-    given = {"check_rate": "12.5", "training_pass": "70", "training_tries": "3", "on_failure": "screen_out"}
+    given = {"check_rate": "12.5", "practice_pass": "70", "practice_tries": "3", "on_failure": "screen_out"}
     send(staff, stage, "settings", **given)
     stage.refresh_from_db()
-    assert (stage.check_rate, stage.training_pass, stage.training_tries) == (0.125, 0.7, 3)
+    assert (stage.check_rate, stage.practice_pass, stage.practice_tries) == (0.125, 0.7, 3)
     assert send(staff, stage, "settings", **{**given, "check_rate": "51"}).status_code == 422
-    assert send(staff, stage, "settings", **{**given, "training_tries": ""}).status_code == 422
+    assert send(staff, stage, "settings", **{**given, "practice_tries": ""}).status_code == 422
 
 
 def test_questions_are_saved_and_shown_as_they_were_typed(staff):
@@ -120,7 +120,7 @@ def test_how_checks_and_annotators_did_is_shown(staff):
 
 
 def test_how_questions_and_practice_went_is_shown(staff):
-    stage = stage_with(training_items=2, comprehension=QUESTIONS)
+    stage = stage_with(practice_items=2, comprehension=QUESTIONS)
     annotator = studies.annotator(stage.study)
     questions(annotator, stage, 1, [1, 2])
     questions(annotator, stage, 2, [1, 0])

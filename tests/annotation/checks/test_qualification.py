@@ -20,13 +20,13 @@ QUESTIONS = [
 ]
 
 
-def stage_with(training_items=0, **settings):
-    """A stage whose training items come from another benchmark; each has the right answer candidate-1."""
+def stage_with(practice_items=0, **settings):
+    """A stage whose practice items come from another benchmark; each has the right answer candidate-1."""
     stage = studies.stage(**settings)
-    if training_items:
-        source = studies.benchmark(items=training_items)
+    if practice_items:
+        source = studies.benchmark(items=practice_items)
         known = {item: Known(("candidate-1",), f"Look at {item.key}.") for item in source.items.all()}
-        gold_items.set_known(kind=Kind.TRAINING, stage=stage, known=known, by="test")
+        gold_items.set_known(kind=Kind.PRACTICE, stage=stage, known=known, by="test")
     return stage
 
 
@@ -40,7 +40,7 @@ def questions(annotator, stage, number, answers):
 
 
 def practise(annotator, stage, right=True):
-    """One try at the training: every answer right, or every one wrong."""
+    """One try at the practice: every answer right, or every one wrong."""
     step = qualification.step(annotator=annotator, stage=stage)
     number = step.number
     while step is not None and step.number == number:
@@ -56,8 +56,8 @@ def test_with_nothing_to_pass_the_rules_alone_let_in():
     assert state_of(studies.annotator(stage.study)) == ""
 
 
-def test_questions_then_training_let_in():
-    stage = stage_with(training_items=3, comprehension=QUESTIONS)
+def test_questions_then_practice_let_in():
+    stage = stage_with(practice_items=3, comprehension=QUESTIONS)
     annotator = studies.annotator(stage.study)
     assert state_of(annotator) == "before"
     assert questions(annotator, stage, 1, [1, 0]).passed
@@ -67,7 +67,7 @@ def test_questions_then_training_let_in():
 
 
 def test_every_question_must_be_right_and_there_are_at_least_two_tries():
-    stage = stage_with(comprehension=QUESTIONS, training_tries=1, on_failure=OnFailure.SCREEN_OUT)
+    stage = stage_with(comprehension=QUESTIONS, practice_tries=1, on_failure=OnFailure.SCREEN_OUT)
     annotator = studies.annotator(stage.study)
     assert not questions(annotator, stage, 1, [1, 2]).passed
     assert state_of(annotator) == "before"
@@ -91,22 +91,22 @@ def test_answers_to_questions_that_have_changed_since_cost_no_try():
 
 
 @pytest.mark.parametrize(("failure", "state"), [(OnFailure.FLAG, ""), (OnFailure.SCREEN_OUT, "screened_out")])
-@pytest.mark.parametrize("kind", ["comprehension", "training"])
+@pytest.mark.parametrize("kind", ["comprehension", "practice"])
 def test_out_of_tries(failure, state, kind):
-    asked = {"comprehension": QUESTIONS} if kind == "comprehension" else {"training_items": 2}
+    asked = {"comprehension": QUESTIONS} if kind == "comprehension" else {"practice_items": 2}
     stage = stage_with(**asked, on_failure=failure)
     annotator = studies.annotator(stage.study)
     for number in (1, 2):
         assert state_of(annotator) == "before"
-        practise(annotator, stage, right=False) if kind == "training" else questions(annotator, stage, number, [0, 0])
+        practise(annotator, stage, right=False) if kind == "practice" else questions(annotator, stage, number, [0, 0])
     qualification.step(annotator=annotator, stage=stage)
     assert state_of(annotator) == state
     assert qualification.results(stage)[annotator.number][kind].passed is False
 
 
-def test_the_pass_mark_is_a_share_of_the_training():
+def test_the_pass_mark_is_a_share_of_the_practice_answers():
     for right, state in ((4, ""), (3, "before")):
-        stage = stage_with(training_items=5, training_pass=0.8)
+        stage = stage_with(practice_items=5, practice_pass=0.8)
         annotator = studies.annotator(stage.study)
         for place in range(1, 6):
             step = qualification.step(annotator=annotator, stage=stage)
@@ -118,7 +118,7 @@ def test_the_pass_mark_is_a_share_of_the_training():
 
 
 def test_the_first_answer_is_the_one_that_counts():
-    stage = stage_with(training_items=1)
+    stage = stage_with(practice_items=1)
     annotator = studies.annotator(stage.study)
     step = qualification.step(annotator=annotator, stage=stage)
     at = {"annotator": annotator, "stage": stage, "number": 1, "place": 1}
@@ -130,7 +130,7 @@ def test_the_first_answer_is_the_one_that_counts():
 
 
 def test_order_and_options_are_drawn_for_the_try_and_stay():
-    stage = stage_with(training_items=8)
+    stage = stage_with(practice_items=8)
     annotator = studies.annotator(stage.study)
     first, again = (qualification.step(annotator=annotator, stage=stage) for _ in range(2))
     assert first.entry == again.entry
@@ -156,29 +156,29 @@ def test_whoever_is_screened_out_keeps_no_place():
     assert not seats.has_work(annotator, stage)
 
 
-def test_training_that_the_manager_took_away_is_not_waited_for():
-    stage = stage_with(training_items=2)
+def test_practice_that_the_manager_took_away_is_not_waited_for():
+    stage = stage_with(practice_items=2)
     annotator = studies.annotator(stage.study)
     qualification.step(annotator=annotator, stage=stage)
-    tasks = list(stage.tasks.filter(kind=Kind.TRAINING).values_list("pk", flat=True))
+    tasks = list(stage.tasks.filter(kind=Kind.PRACTICE).values_list("pk", flat=True))
     assert gold_items.remove(stage=stage, tasks=tasks, by="test") == (0, 2)  # they were in a try: retired
     assert qualification.step(annotator=annotator, stage=stage) is None and state_of(annotator) == ""
 
 
-def test_an_item_cannot_be_both_check_and_training():
+def test_an_item_cannot_be_both_check_and_practice():
     stage = studies.stage(items=1)
     item = stage.study.benchmark.items.get()
-    gold_items.set_known(kind=Kind.TRAINING, stage=stage, known={item: Known(("none",))}, by="test")
+    gold_items.set_known(kind=Kind.PRACTICE, stage=stage, known={item: Known(("none",))}, by="test")
     with pytest.raises(CannotSet, match="already practice here"):
         attention_checks.set_checks(stage=stage, answers={item: ["none"]}, by="test")
 
 
 def test_results_say_how_each_try_went():
-    stage = stage_with(training_items=2, comprehension=QUESTIONS)
+    stage = stage_with(practice_items=2, comprehension=QUESTIONS)
     annotator = studies.annotator(stage.study)
     questions(annotator, stage, 1, [1, 1])
     questions(annotator, stage, 2, [1, 0])
     practise(annotator, stage, right=False)
     found = qualification.results(stage)[annotator.number]
     assert found["comprehension"] == qualification.Result((0.5, 1.0), True)
-    assert found["training"] == qualification.Result((0.0,), None)
+    assert found["practice"] == qualification.Result((0.0,), None)

@@ -56,7 +56,7 @@ def annotator(request, db):
     if protocol in every_protocol.CHECKED:
         *known, practice = others.items.all()
         attention_checks.set_checks(stage=stage, answers={item: [] for item in known}, by=CANARY)
-        gold_items.set_known(stage=stage, kind=Kind.TRAINING, known={practice: Known((), "Well.")}, by=CANARY)
+        gold_items.set_known(stage=stage, kind=Kind.PRACTICE, known={practice: Known((), "Well.")}, by=CANARY)
         Task.objects.filter(kind=Kind.CHECK).update(note=CANARY)
     for item in Item.objects.all():
         truth = item.truth | {"note": CANARY}
@@ -151,7 +151,7 @@ def leaks(found: dict[str, bytes]) -> list[str]:
 def test_the_canaries_are_really_planted_and_pictures_are_served_without(annotator):
     assert all(word.encode() in told(1).lower() for word in ("canary", "positive", "negative"))
     assert CANARY in Item.objects.first().key and Item.objects.filter(truth__note=CANARY).count() == 5
-    assert set(Task.objects.values_list("kind", flat=True)) == {Kind.JUDGE, Kind.CHECK, Kind.TRAINING}
+    assert set(Task.objects.values_list("kind", flat=True)) == {Kind.JUDGE, Kind.CHECK, Kind.PRACTICE}
     for image in Image.objects.all():
         for path in (image.served_path, image.thumbnail_path):
             picture = Drawing.open(default_storage.open(path))

@@ -103,7 +103,7 @@ def test_practice_shows_the_screens_of_the_work(client, protocol):
     """What is practice stands above it; nothing of it is in the screen, nor in the headers or in a cookie."""
     stage = visible_features.stage_with_sides(protocol, items=1, files=False)
     known = dict.fromkeys(visible_features.material(1, files=False).items.all(), Known((), "Well."))
-    gold_items.set_known(stage=stage, kind=Kind.TRAINING, known=known, by="test")
+    gold_items.set_known(stage=stage, kind=Kind.PRACTICE, known=known, by="test")
     home = f"/judge/{studies.annotator(stage.study).token}/"
     pages = []
     while not pages or b"Practice" in pages[-1].content:
@@ -115,7 +115,7 @@ def test_practice_shows_the_screens_of_the_work(client, protocol):
             client.post(f"{home}before/", fields | {"answer": choices[0]})
             client.post(f"{home}before/", fields | {"go_on": "1"})
     shown = [re.search(visible_features.FRAGMENT, page.text)[0] for page in pages]
-    assert len(pages) > 1 and len({re.sub(r"[0-9a-f-]{36}|training-\d-\d", "", masked(html)) for html in shown}) == 1
+    assert len(pages) > 1 and len({re.sub(r"[0-9a-f-]{36}|practice-\d-\d", "", masked(html)) for html in shown}) == 1
     assert len({tuple(sorted(page.headers)) for page in pages}) == 1 and not client.cookies
 
 

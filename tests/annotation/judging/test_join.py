@@ -385,7 +385,7 @@ def test_whoever_failed_in_practice_reads_of_practice(client):
     study = studies.study()
     ann, now = studies.annotator(study), timezone.now()
     seat = Seat.objects.get()
-    for kind, passed in (("comprehension", True), ("training", False)):
+    for kind, passed in (("comprehension", True), ("practice", False)):
         Attempt.objects.create(seat=seat, kind=kind, number=1, passed=passed, finished_at=now)
     Seat.objects.update(screened_out_at=now)
     assert "Your practice answers" in shown(client, ann)

@@ -65,7 +65,7 @@ def test_sent_twice_is_sent_once(client):
 
 
 def test_practice_tells_after_each_answer_and_lets_in(client):
-    stage = stage_with(training_items=2)
+    stage = stage_with(practice_items=2)
     annotator = studies.annotator(stage.study)
     for _ in range(2):
         html = page(client, annotator).content.decode()
@@ -78,7 +78,7 @@ def test_practice_tells_after_each_answer_and_lets_in(client):
 
 
 def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
-    stage = stage_with(training_items=1)
+    stage = stage_with(practice_items=1)
     annotator = studies.annotator(stage.study)
     html = page(client, annotator).content.decode()
     step = qualification.step(annotator=annotator, stage=stage)
@@ -90,7 +90,7 @@ def test_a_wrong_answer_is_told_with_the_right_one_and_stays_on_reload(client):
 
 def test_nothing_tells_the_right_answer_before_it_is_given(client):
     """Two screens that differ in nothing but which answer is right are the same bytes."""
-    stage = stage_with(training_items=1)
+    stage = stage_with(practice_items=1)
     annotator = studies.annotator(stage.study)
     task = qualification.step(annotator=annotator, stage=stage).task
     bodies = set()
@@ -112,7 +112,7 @@ def test_questions_do_not_tell_their_answers(client):
 
 
 def test_nothing_picked_is_the_same_screen_again(client):
-    stage = stage_with(training_items=1)
+    stage = stage_with(practice_items=1)
     annotator = studies.annotator(stage.study)
     html = page(client, annotator).content.decode()
     assert send(client, annotator, html).content.decode() == html
@@ -127,4 +127,4 @@ def test_whoever_has_passed_or_is_out_is_sent_on(client):
         send(client, annotator, html, **{"question-1": 0, "question-2": 0})
     address = reverse("judge-before", args=[annotator.token])
     assert client.get(address).url == reverse("judge", args=[annotator.token])
-    assert client.post(address, {"kind": "training"}).url == reverse("judge", args=[annotator.token])
+    assert client.post(address, {"kind": "practice"}).url == reverse("judge", args=[annotator.token])

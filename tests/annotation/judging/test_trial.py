@@ -95,7 +95,7 @@ def test_a_small_stage_has_fewer_screens_and_none_twice(items):
 
 
 def test_checks_and_practice_are_not_tried(stage):
-    stage.tasks.filter(item__position__lt=6).update(kind=Kind.TRAINING, gold=["none"])
+    stage.tasks.filter(item__position__lt=6).update(kind=Kind.PRACTICE, gold=["none"])
     assert {lease.task.kind for lease in trial_leases(stage, SEED, SCREENS)} == {Kind.JUDGE}
 
 

@@ -172,7 +172,7 @@ def test_speed_alone_is_not_about_answers():
 
 
 def test_every_kind_has_a_name_for_its_column():
-    assert {*warning_signs.TEST_KINDS, *warning_signs.SPEED_KINDS, "checks", "comprehension", "training"} == set(
+    assert {*warning_signs.TEST_KINDS, *warning_signs.SPEED_KINDS, "checks", "comprehension", "practice"} == set(
         warning_signs.KINDS
     )
 

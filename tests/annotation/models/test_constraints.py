@@ -61,7 +61,7 @@ def judgment(world, **fields):
 
 def attempt(world, **fields):
     seat = Seat.objects.filter(stage=world["stage"]).first()
-    return Attempt.objects.create(**{"seat": seat, "kind": "training", "number": 1, **fields})
+    return Attempt.objects.create(**{"seat": seat, "kind": "practice", "number": 1, **fields})
 
 
 def outcome(world, **fields):

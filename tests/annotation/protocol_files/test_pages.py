@@ -216,7 +216,7 @@ def test_a_new_study_of_a_version_has_the_files_settings(client, manager):
         "currency": "USD",
         **{f"image-caption-foil-{name}": value for name, value in {
             "strategy": "pool", "lease_seconds": 600, "undo_seconds": 600, "seconds": 12, "instructions": "Look.",
-            "check_rate": 0, "training_pass": 80, "training_tries": 2, "on_failure": "flag", "overlap": 1,
+            "check_rate": 0, "practice_pass": 80, "practice_tries": 2, "on_failure": "flag", "overlap": 1,
         }.items()},
     }  # fmt: skip
     answer = client.post("/studies/new/", sent)

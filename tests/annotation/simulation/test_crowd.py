@@ -174,7 +174,7 @@ def test_they_consent_and_pass_the_questions_and_the_practice(site):
     questions = [{"question": "How many?", "options": ["One", "Two"], "answer": 1}]
     made = studies.study(items=3, comprehension=questions, consent="You may stop at any time.")
     known = {Item.objects.get(position=0): Known(["none"])}
-    gold_items.set_known(kind=Kind.TRAINING, stage=made.stages.get(), known=known, by="test")
+    gold_items.set_known(kind=Kind.PRACTICE, stage=made.stages.get(), known=known, by="test")
     report = run(made, site, annotators=2)
     assert report.errors == [] and report.judgments == 2
     assert Attempt.objects.filter(passed=True).count() == 4
