@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Flag, Stage
-from annotation.pipeline import task_creation
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols import answer_words
 from annotation.protocols.base import Answer, Carried, Protocol, carried_captions
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT
@@ -77,7 +77,7 @@ def parts(item: Item, carried: Carried) -> dict[str, Part]:
 
 def drawn_order(task: int, options: Sequence[str]) -> list[str]:
     """A task's options in the order that an adjudicator sees, which reveals nothing about their roles."""
-    return sorted(options, key=lambda option: task_creation.random_rank("adjudicate", task, option))
+    return sorted(options, key=lambda option: random_rank("adjudicate", task, option))
 
 
 def label(part: Part, place: int) -> str:

@@ -16,9 +16,9 @@ from annotation.adjudication import answers_shown, decisions
 from annotation.adjudication.answers_shown import Part, parts_named
 from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study, Task
 from annotation.permissions import whole_number
-from annotation.pipeline import task_creation
 from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers, rule_about
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols import answer_words, base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
@@ -260,7 +260,7 @@ def _given(task: Task, rule: Rule, said: Sequence[base.Answer]) -> list[Answer]:
             token = _token(protocol, answer)
             counts[token] += 1
             first.setdefault(token, answer)
-    order = sorted(first, key=lambda token: task_creation.random_rank("adjudicate", task.pk, token))
+    order = sorted(first, key=lambda token: random_rank("adjudicate", task.pk, token))
     return [
         Answer(
             token, answer_words.answer_in_words(protocol, first[token]), counts[token], keys=str(place),

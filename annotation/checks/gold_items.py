@@ -12,6 +12,7 @@ from annotation.checks.parsing import Known
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Strategy, Task
 from annotation.pipeline import promotion, task_creation
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
 from benchmarks import audit, queries
@@ -130,7 +131,7 @@ def _make(stage: Stage, kind: Kind, item: Item, note: str, ask: TaskSpec, gold: 
     """The new task; an existing ordinary task is converted and loses its slots in the overlap."""
     if task is None:
         task = Task(stage=stage, item=item, question=ask.question, shows=list(ask.shows), options=list(ask.options))
-        task.rank = task_creation.random_rank(kind, stage.seed, item.pk, item.key, ask.question)
+        task.rank = random_rank(kind, stage.seed, item.pk, item.key, ask.question)
         task.carried = carried_to(stage, item)
         last = Task.objects.filter(stage=stage, item=item, question=ask.question).order_by("-round").first()
         task.round = last.round + 1 if last else 1

@@ -11,7 +11,7 @@ from annotation.checks.parsing import Known, Unreadable, keys_in, read_known
 from annotation.designs.plan import NO_CHECKS
 from annotation.models import AttemptKind, Kind, Stage, Task
 from annotation.pipeline.promotion import lock_stage
-from annotation.pipeline.task_creation import random_rank
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import no_right_answer
 from annotation.protocols.registry import protocol_named
 from benchmarks import audit

@@ -10,7 +10,7 @@ from django.db.models import F
 from annotation import outbox
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import audits, disagreement, promotion
-from annotation.pipeline.task_creation import random_rank
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
 from annotation.protocols.certainty import wants_more

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.models import Kind, Stage
-from annotation.pipeline import task_creation
+from annotation.pipeline.ranks import random_rank
 from benchmarks.models import Item
 
 
@@ -18,7 +18,7 @@ def draw_sample(taker: Stage, items: Iterable[int]) -> list[int]:
         return list(items)
     rows = Item.objects.filter(pk__in=list(items)).values_list("pk", "key", "type", "subtype")
     there = set(taker.tasks.filter(kind=Kind.JUDGE).values_list("item", flat=True))
-    drawn = sorted(rows, key=lambda row: (row[0] not in there, task_creation.random_rank("sample", taker.seed, row[1])))
+    drawn = sorted(rows, key=lambda row: (row[0] not in there, random_rank("sample", taker.seed, row[1])))
     types = sorted({row[2] for row in drawn}) if taker.sample_each else [None]
     groups = [[row for row in drawn if type in (None, row[2])] for type in types]
     chosen = {pk for group in groups for pk in _first(group, taker.sample, taker.stratify)}

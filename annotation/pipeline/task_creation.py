@@ -4,7 +4,6 @@ All randomness is a hash of the stage's seed and the item's key: the same study 
 with the same seed draw the same sample and batches.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,6 +14,7 @@ from annotation.models import Stage, StageState, Strategy, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import audit_order
 from annotation.pipeline.exposure import met
+from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import TaskSpec
 from annotation.sql import execute, fetch
 
@@ -52,12 +52,6 @@ class NewTask:
     ask: TaskSpec
     carried: dict[str, str] = field(default_factory=dict)
     round: int = 1
-
-
-def random_rank(*parts: object) -> int:
-    """62 bits determined by the parts alone."""
-    text = "/".join(map(str, parts))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2
 
 
 def create_tasks(stage: Stage, asked: Iterable[NewTask]) -> list[Task]:
