@@ -11,7 +11,7 @@ class AnnotationConfig(AppConfig):
         from annotation.models.protocol_files import text_of_version
         from annotation.pipeline import promotion
         from annotation.protocols import registry
-        from annotation.studies import groups
+        from annotation.studies import members
         from benchmarks import audit
         from benchmarks.accounts import roles
         from benchmarks.imports import listeners
@@ -19,7 +19,7 @@ class AnnotationConfig(AppConfig):
 
         registry.find_published_with(text_of_version)
         listeners.on_imported(promotion.take_in_benchmark)
-        roles.on_rights(groups.follow_groups)
+        roles.on_rights(members.follow_groups)
         audit.followed_by(outbox.follow)
         released.find_with(_splits_for_trainings)
 

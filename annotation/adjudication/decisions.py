@@ -1,4 +1,4 @@
-"""A person's decisions about a task: a final answer, one more judgment, or the rule's outcome again.
+"""A person's decisions about a task: a final answer, one more judgment, the rule's outcome again, or an end to a flag.
 
 A decision applies only to what the adjudicator saw. `seen` identifies that state as a short text which the page sends
 back; if someone has judged or adjudicated since, the decision is refused with a message.
@@ -11,8 +11,7 @@ from difflib import SequenceMatcher
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.judging import flags
-from annotation.models import Kind, Outcome, Slot, Stage, Task
+from annotation.models import Flag, Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import audits, outcomes, promotion
 from annotation.protocols.answer_words import fixed_labels
@@ -140,8 +139,8 @@ def decide(
             "decided_at": timezone.now(),
         },
     )  # fmt: skip
-    for flag in flags.open_flags(task) if settles else []:
-        flags.settle_flag(flag=flag, by=by, settled_by=adjudicator)
+    for flag in open_flags(task) if settles else []:
+        settle_flag(flag=flag, by=by, settled_by=adjudicator)
     audits.after_outcome(stage)
     promotion.follow_outcome(stage, task.item_id)
     if decision.state == DROPPED:
@@ -185,6 +184,22 @@ def withdraw(*, task: Task, by: str, seen: str) -> Task:
     outcomes.settle(task, stage)
     promotion.follow_outcome(stage, task.item_id)
     return task
+
+
+def open_flags(task: Task) -> list[Flag]:
+    """What annotators reported about the task and nobody has settled."""
+    return list(Flag.objects.filter(lease__task=task, settled_at=None).order_by("pk"))
+
+
+@transaction.atomic
+def settle_flag(*, flag: Flag, by: str, settled_by=None) -> Flag:
+    """Note that somebody has looked at it; the task and its judgments stay as they are. Twice is the same as once."""
+    flag = Flag.objects.select_for_update(no_key=True).get(pk=flag.pk)
+    if flag.settled_at is None:
+        flag.settled_at, flag.settled_by = timezone.now(), settled_by
+        flag.save(update_fields=["settled_at", "settled_by"])
+        audit.record(by=by, verb="settled", subject=flag)
+    return flag
 
 
 def _blindness(blind: bool) -> dict[str, bool]:

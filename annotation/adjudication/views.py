@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotation import permissions
 from annotation.adjudication import answers_shown, cases, decisions, disagreement_list
 from annotation.adjudication.disagreement_list import CASES, DIFFER, SORTS, Wanted
-from annotation.judging import flags
 from annotation.models import Stage, Task
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import DAWID_SKENE, KEPT
@@ -117,7 +116,7 @@ def _settle(request: StaffRequest, task: Task) -> str:
     flag = permissions.flag_for(request.user, number(request.POST.get("flag")))
     if flag.lease.task_id != task.pk:
         raise decisions.Unfit("That flag belongs to another item.")
-    flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
+    decisions.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
     return "The flag has been settled."
 
 

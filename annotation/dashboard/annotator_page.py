@@ -15,8 +15,7 @@ from annotation.charts.annotators import answer_bars, pick_strip, place_bars, sp
 from annotation.charts.study import Plot, Subject
 from annotation.measures import counts, few_annotators, warning_signs
 from annotation.models import Annotator, Study
-from annotation.participants import exclusion_history
-from annotation.participants.exclusion_history import Decision
+from annotation.participants.lifecycle import Decision, decisions
 from annotation.wording import pseudonym, readable_label
 
 SCREENS = 30  # of the evidence
@@ -100,7 +99,7 @@ ORDERS: dict[str, Callable[[Line], Any]] = {
 def lines(study: Study, data: Mapping, position: int | None) -> list[Line]:
     """The annotators of a stage, or of the whole study, by number. Later arrivals have no line yet."""
     people = list(study.annotators.select_related("stage").order_by("number"))
-    decided, by_number = exclusion_history.decisions(people), {one.number: one for one in people}
+    decided, by_number = decisions(people), {one.number: one for one in people}
     stage, apart = stage_of(data, position), defaultdict(list)
     for one in outliers(data, position):
         apart[one.number].append(one)

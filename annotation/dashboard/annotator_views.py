@@ -20,7 +20,8 @@ from annotation.figures import annotator_screens, annotators
 from annotation.figures.cache import LatestFigures
 from annotation.measures import warning_signs
 from annotation.models import Annotator, Study
-from annotation.participants import erasure, exclusion_history
+from annotation.participants import erasure
+from annotation.participants.lifecycle import decisions
 from annotation.participants.views import decide
 from annotation.pipeline import dawid_skene
 from annotation.protocols.registry import protocol_named
@@ -106,7 +107,7 @@ def _one(request: StaffRequest, who: Annotator) -> HttpResponse:
     found = annotators.latest(who.study)
     context: dict[str, object] = {
         "section": "studies", "study": who.study, "who": who, "latest": found,
-        "decisions": exclusion_history.decisions([who])[who.number],
+        "decisions": decisions([who])[who.number],
     }  # fmt: skip
     if found.data:
         asked = _position_in(request.GET.get("stage")) or annotator_page.main_stage(found.data, who.number)

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
+from annotation.adjudication.decisions import settle_flag
 from annotation.checks.fields import PercentField
 from annotation.dashboard import agreement_page, home_page, human_baseline_page, next_step, study_page
 from annotation.exports import job as export_job
 from annotation.exports.downloads import download_export
 from annotation.figures import agreement, blocked_items, cache
-from annotation.judging import flags
 from annotation.models import DecisionRule, Role, Stage, StageState, Strategy
 from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
@@ -215,5 +215,5 @@ def study_download(request: StaffRequest, pk: int, job: int) -> HttpResponseBase
 @staff_only
 def flag_settle(request: StaffRequest, pk: int) -> HttpResponse:
     flag = permissions.flag_for(request.user, pk)
-    flags.settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
+    settle_flag(flag=flag, by=audit.named(request.user), settled_by=request.user)
     return _to_stage(flag.lease.task.stage)

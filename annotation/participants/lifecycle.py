@@ -4,8 +4,12 @@ When annotators leave or are excluded, what they hold goes to others. Judgments 
 slots on which they counted, and only a person excludes (law 7).
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -232,6 +236,28 @@ def _put_back(annotator: Annotator, judgment: Judgment) -> bool:
         return False
     Lease.objects.filter(pk=judgment.lease_id).update(state=LeaseState.JUDGED)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verb: str  # kept, excluded or reinstated
+    reason: str
+    by: str  # a user's name, otherwise the process that did it
+    at: datetime
+
+
+def decisions(people: Iterable[Annotator]) -> dict[int, list[Decision]]:
+    """What managers decided about annotators and why, by number, newest first; from the events. Two queries in all."""
+    names = {audit.named(one): one.number for one in people}
+    events = list(Event.objects.filter(subject__in=names, verb__in=(KEPT, EXCLUDED, REINSTATED)).order_by("-pk"))
+    parts = [event.by.partition(":") for event in events]
+    wanted = {int(pk) for kind, _, pk in parts if kind == "user" and pk.isdecimal()}
+    users = {audit.named(user): user.get_username() for user in get_user_model().objects.filter(pk__in=wanted)}
+    found: dict[int, list[Decision]] = defaultdict(list)
+    for event in events:
+        by = users.get(event.by, event.by)
+        found[names[event.subject]].append(Decision(event.verb, event.data.get("reason", ""), by, event.at))
+    return found
 
 
 # Which link they came by

@@ -27,9 +27,10 @@ from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
 from annotation.protocols import schema
 from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
-from annotation.studies import audit_scores, members
+from annotation.studies import audit_scores, instructions_images, members
 from annotation.studies.instructions import default_instructions, default_translations
 from benchmarks import audit, queries
+from benchmarks.housekeeping.deferred_files import deferred_files
 from benchmarks.models import Benchmark
 from benchmarks.transactions import retry_deadlocks
 
@@ -88,6 +89,20 @@ def create_study(
         if stage.strategy == Strategy.AUDIT and stage.scores_run is not None:
             _keep_scores(stage, stage.scores_run)
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
+    return study
+
+
+def duplicate_study(*, source: Study, by: str, **given) -> Study:
+    """Create a study (`given` as for create_study) whose stages have the images of the `source`'s stages of the same
+    names. Raises CannotCreate.
+    """
+    with deferred_files() as after, transaction.atomic():
+        study = create_study(by=by, **given)
+        originals = {stage.name: stage for stage in source.stages.all()}
+        for stage in study.stages.all():
+            if original := originals.get(stage.name):
+                instructions_images.copy_images(source=original, to=stage, after=after)
+        audit.record(by=by, verb="duplicated", subject=study, source=source.pk, afterwards=after.id)
     return study
 
 

@@ -3,12 +3,18 @@
 A study with an owner always keeps at least one. Superusers see every study and need no membership.
 """
 
+import logging
+
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.models import Member, Role, Study
 from benchmarks import audit
+from benchmarks.accounts.roles import BY
+
+log = logging.getLogger(__name__)
 
 
 class CannotChange(ValueError):
@@ -56,6 +62,28 @@ def remove(*, member: Member, by: str) -> None:
     _leave_an_owner(member)
     member.delete()
     audit.record(by=by, verb="removed a member", subject=member.study, user=member.user_id, role=member.role)
+
+
+def follow_groups(user: User, studies: dict[str, list[str]]) -> None:
+    """Make the user a member of each of these studies with the highest of the roles given, or of none without one.
+
+    A study that does not exist, and a change that would leave a study without an owner, are logged and left out.
+    """
+    ranks = list(Role)
+    for study in Study.objects.filter(name__in=studies):
+        wanted = max((Role(role) for role in studies[study.name]), key=ranks.index, default=None)
+        member = Member.objects.select_related("study", "user").filter(study=study, user=user).first()
+        try:
+            if member and wanted:
+                change(member=member, role=wanted, by=BY)
+            elif member:
+                remove(member=member, by=BY)
+            elif wanted:
+                add(study=study, user=user, role=wanted, by=BY)
+        except CannotChange as reason:
+            log.warning("The groups of user %s were not applied to study %s: %s", user.pk, study.pk, reason)
+    if missing := set(studies) - set(Study.objects.filter(name__in=studies).values_list("name", flat=True)):
+        log.warning("WINNOW_OIDC_ROLES names studies that do not exist: %s", ", ".join(sorted(missing)))
 
 
 def members_of(study: Study) -> QuerySet[Member]:

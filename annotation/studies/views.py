@@ -17,7 +17,7 @@ from annotation.designs.presets import PRESETS, unsuited
 from annotation.models import Member, Role, Study, StudyTemplate
 from annotation.permissions import whole_number
 from annotation.protocols.registry import is_known
-from annotation.studies import deletion, duplication, lifecycle, members, starting_points
+from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
 from annotation.studies.setup_forms import Setup, first_items, offers
 from benchmarks import audit
@@ -75,7 +75,7 @@ def _create(request: StaffRequest, setup: Setup) -> Study:
     given = {"by": audit.named(request.user), "created_by": request.user, **setup.plan()}
     if setup.start.kind != "copy":
         return lifecycle.create_study(**given)
-    return duplication.duplicate_study(source=Study.objects.get(pk=setup.start.key), **given)
+    return lifecycle.duplicate_study(source=Study.objects.get(pk=setup.start.key), **given)
 
 
 def _starting_point(

@@ -10,7 +10,7 @@ from annotation.adjudication import cases
 from annotation.adjudication import decisions as adjudication_decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.designs.plan import StagePlan
-from annotation.judging import flags, submissions
+from annotation.judging import submissions
 from annotation.models import Flag, Outcome, Slot, Stage, Task
 from annotation.pipeline import promotion
 from annotation.pipeline.item_results import results
@@ -110,9 +110,9 @@ class TestDeciding:
         lease = tied.leases.first()
         submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
         decide(tied, "none")
-        assert flags.open_flags(tied)
+        assert adjudication_decisions.open_flags(tied)
         decide(tied, "candidate-0", settles=True)
-        assert not flags.open_flags(tied) and Event.objects.filter(verb="settled").exists()
+        assert not adjudication_decisions.open_flags(tied) and Event.objects.filter(verb="settled").exists()
 
     def test_in_a_closed_stage_too(self, tied):
         study_lifecycle.move_stage(stage=tied.stage, to="closed", by="test")
@@ -355,7 +355,7 @@ class TestQueue:
         assert tasks[0].pk not in dict(cases.queue(tasks[0].stage))
 
     def test_a_settled_flag_alone_does_not_bring_it_here(self, tasks):
-        flags.settle_flag(flag=Flag.objects.get(), by="test")
+        adjudication_decisions.settle_flag(flag=Flag.objects.get(), by="test")
         assert tasks[1].pk not in dict(cases.queue(tasks[0].stage))
 
     def test_which_option_is_a_kind_where_options_are_not_alike(self):
