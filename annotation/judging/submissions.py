@@ -6,9 +6,8 @@ altered; what it does to its slot and lease happens in the same transaction.
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from types import MappingProxyType
 from uuid import UUID
 
 from django.db import transaction
@@ -31,7 +30,6 @@ from benchmarks.transactions import retry_deadlocks
 
 HISTORY = 20  # screens that an annotator can walk back
 CLOSED = StudyState.CLOSED  # the same word for a stage
-NOTHING: SubmittedFields = MappingProxyType({})
 LONGEST_MS = 24 * 3600 * 1000  # a browser's clock is not trusted beyond a day
 
 
@@ -81,6 +79,39 @@ FOR NO KEY UPDATE OF slot, task
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """What a page sends: the lease's `token`; a `key` of its own, by which it is stored once however often it is sent;
+    the answer by its place on the screen; `more`, what the screen has of fields beside it; and the browser's times.
+
+    `seen` is the key of the answer that the page showed as stored.
+    """
+
+    token: UUID
+    key: UUID
+    shown_answer: str
+    reason: str = ""
+    more: SubmittedFields = field(default_factory=dict)
+    seen: UUID | None = None
+    active_ms: int = 0
+    elapsed_ms: int = 0
+
+    @property
+    def fields(self) -> SubmittedFields:
+        return {**self.more, "answer": self.shown_answer, "reason": self.reason}
+
+    @property
+    def digest(self) -> str:
+        """Tells two answers under one key apart."""
+        return _digest(self.token, self.shown_answer, self.reason, *sorted(self.more.items()))
+
+    @property
+    def times(self) -> dict[str, int]:
+        """The times within bounds, the active one within the elapsed one."""
+        elapsed = max(0, min(self.elapsed_ms, LONGEST_MS))
+        return {"active_ms": max(0, min(self.active_ms, elapsed)), "elapsed_ms": elapsed}
+
+
 @dataclass(frozen=True)
 class Receipt:
     """`added`: the annotator has one more screen done than before."""
@@ -93,49 +124,37 @@ class Receipt:
 
 @retry_deadlocks
 @transaction.atomic
-def submit(*, annotator: Annotator, **submission) -> Receipt:
+def submit(*, annotator: Annotator, submission: Submission) -> Receipt:
     """Write a judgment, or a new revision of one. An answer whose slot was given on is kept as surplus.
 
-    `submission`: `token` and `key` (UUIDs), `shown_answer`, `reason`, the browser's `active_ms` and `elapsed_ms`, and
-    `more`, what a screen has of fields beside the answer; `seen`, the key of the answer that the page showed as stored.
     Raises AnsweredElsewhere where another answer stands that the page did not show.
     """
     assignment_leases.lock(annotator)
-    return _submit(annotator, **submission)
+    return _submit(annotator, submission)
 
 
 @retry_deadlocks
 @transaction.atomic
 def submit_and_hold(
-    *, annotator: Annotator, stage: Stage, wanted: int = assignment_leases.HELD, **submission
+    *, annotator: Annotator, stage: Stage, submission: Submission, wanted: int = assignment_leases.HELD
 ) -> tuple[Receipt, list[Lease]]:
     """Submit and hold the next screens in one transaction: what the judging page does at every Enter."""
     assignment_leases.lock(annotator)
-    return _submit(annotator, **submission), assignment_leases.hold_locked(annotator, stage, wanted)
+    return _submit(annotator, submission), assignment_leases.hold_locked(annotator, stage, wanted)
 
 
-def _submit(
-    annotator: Annotator,
-    token: UUID,
-    key: UUID,
-    shown_answer: str,
-    reason: str = "",
-    more: SubmittedFields = NOTHING,
-    seen: UUID | None = None,
-    **times: int,
-) -> Receipt:
-    digest = _digest(token, shown_answer, reason, *sorted(more.items()))
-    lease, row = _find(annotator, token, key)
-    earlier = _earlier(annotator, key, digest) if row["earlier"] else None
+def _submit(annotator: Annotator, submission: Submission) -> Receipt:
+    lease, row = _find(annotator, submission.token, submission.key)
+    earlier = _earlier(annotator, submission.key, submission.digest) if row["earlier"] else None
     if earlier is not None:
         return Receipt(earlier.lease, earlier, replayed=True)
-    answer = parse_answer(lease, lease.task.stage.protocol, {**more, "answer": shown_answer, "reason": reason})
-    _check_submission(lease, answer.label, reason, row)
+    answer = parse_answer(lease, lease.task.stage.protocol, submission.fields)
+    _check_submission(lease, answer.label, submission.reason, row)
     alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
     counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
-    judgment = _revision(lease, row, answer, reason, key=key, digest=digest, surplus=not counts, **_bounded(**times))
+    judgment = _revision(lease, row, answer, submission, surplus=not counts)
     if row["revisions"]:
-        _check_seen(judgment, seen)
+        _check_seen(judgment, submission.seen)
     added = counts and lease.state != LeaseState.JUDGED
     given, decided = _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
     events = [_event("judgment.revised" if row["revisions"] else "judgment.made", judgment, annotator)]
@@ -147,7 +166,7 @@ def _submit(
     return Receipt(lease, judgment, replayed=False, added=added)
 
 
-def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) -> Judgment:
+def _revision(lease: Lease, row: dict, answer: Answer, submission: Submission, surplus: bool) -> Judgment:
     """The lease's next judgment, not written yet."""
     return Judgment(
         lease=lease,
@@ -155,9 +174,12 @@ def _revision(lease: Lease, row: dict, answer: Answer, reason: str, **fields) ->
         instructions_id=row["read"],
         answer=answer.label,
         content=answer.content,
-        reason=clean_reason(reason or answer.content.get("reason", "")),
+        reason=clean_reason(submission.reason or answer.content.get("reason", "")),
         language=get_language(),
-        **fields,
+        key=submission.key,
+        digest=submission.digest,
+        surplus=surplus,
+        **submission.times,
     )
 
 
@@ -187,11 +209,6 @@ def _write(judgment: Judgment, state: str) -> tuple[outcomes.Given, bool]:
     return outcomes.answers_in(rows), decided
 
 
-def _bounded(active_ms: int = 0, elapsed_ms: int = 0) -> dict[str, int]:
-    elapsed = max(0, min(elapsed_ms, LONGEST_MS))
-    return {"active_ms": max(0, min(active_ms, elapsed)), "elapsed_ms": elapsed}
-
-
 def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None:
     """A closed study or stage still takes a first answer: somebody was on the screen when it closed."""
     if row["read"] is None:
@@ -203,19 +220,19 @@ def _check_submission(lease: Lease, answer: str, reason: str, row: dict) -> None
 
 
 def _check_seen(judgment: Judgment, seen: UUID | None) -> None:
-    """The answer that stands is the one that the page showed, or says the same as that one or as this one. An answer
-    from another tab is never replaced unasked.
+    """The answer that stands is the one that the page showed, or equals that one or this one. An answer from another
+    tab is never replaced unasked.
 
     A page names what it showed by key, not by number: it changes an answer while that is still on its way.
     """
     given = {one.key: one for one in judgment.lease.judgments.order_by("revision")}
     *_, stands = given.values()
     shown = [given[seen]] if seen in given else []
-    if not stands.withdrawn and _said(stands) not in map(_said, [judgment, *shown]):
+    if not stands.withdrawn and _content(stands) not in map(_content, [judgment, *shown]):
         raise AnsweredElsewhere(stands, judgment)
 
 
-def _said(judgment: Judgment) -> tuple[str, str, str]:
+def _content(judgment: Judgment) -> tuple[str, str, str]:
     return judgment.answer, json.dumps(judgment.content, sort_keys=True), judgment.reason
 
 

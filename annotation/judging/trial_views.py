@@ -119,10 +119,10 @@ def act(request: HttpRequest, trial: "Trial", do: str) -> HttpResponse:
         raise Http404("There is no such act.")
     with override(get_language_from_request(request)):
         try:
-            told = acts[do](request.POST)
+            answer = acts[do](request.POST)
         except errors.Refused as refusal:
             return refused(request, refusal, trial.home)
-    response = JsonResponse(told) if wants_json(request) else redirect(trial.home)
+    response = JsonResponse(answer) if wants_json(request) else redirect(trial.home)
     for place in trial.changed:
         name, kept = _cookie(place), trial.packed(place)
         response.set_cookie(
@@ -192,9 +192,9 @@ class Trial:
 
     def submit(self, sent: QueryDict) -> dict:
         given = submission_of(sent)
-        place, reason = self._place(given["token"]), given["reason"]
+        place, reason = self._place(given.token), given.reason
         lease, protocol = self.leases[place], self.protocol
-        answer = parse_answer(lease, protocol, {**given["more"], "answer": given["shown_answer"], "reason": reason})
+        answer = parse_answer(lease, protocol, given.fields)
         if answer.label == CANNOT_JUDGE and not reason:
             raise errors.BadAnswer(gettext("Say in a few words why you cannot judge this."))
         words = reason or answer_in_words(protocol, answer)

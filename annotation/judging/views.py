@@ -7,6 +7,7 @@ import functools
 import json
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from django.conf import settings
 from django.db import transaction
@@ -28,6 +29,7 @@ from annotation.judging import next_step, submissions, two_tabs
 from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
+from annotation.judging.submissions import Submission
 from annotation.models import Instructions
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, desk, whole_number
@@ -122,12 +124,12 @@ def judge(request: HttpRequest, here: Desk) -> HttpResponse:
 
 
 def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpResponse:
-    said = gettext("Flagged. Thank you! You can still answer.") if "flagged" in request.GET else ""  # without script
+    notice = gettext("Flagged. Thank you! You can still answer.") if "flagged" in request.GET else ""  # without script
     current, *rest = build_screens(next_step.with_previous_answers(now.leases, here.stage.protocol), here.stage)
     return page(
         "page", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
-        said=said, **instructions_shown(here, level=3), **_where(here, now),
+        notice=notice, **instructions_shown(here, level=3), **_where(here, now),
     )  # fmt: skip
 
 
@@ -245,17 +247,17 @@ def submit(request: HttpRequest, here: Desk) -> HttpResponse:
     return page("surplus", here) if receipt.judgment.surplus else redirect("judge", here.annotator.token)
 
 
-def _store(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+def _store(request: HttpRequest, here: Desk, submission: Submission) -> tuple[submissions.Receipt, NextStep]:
     stopped = next_step.stopped_by(here)
     if stopped:
-        return submissions.submit(annotator=here.annotator, **submission), NextStep(stopped)
+        return submissions.submit(annotator=here.annotator, submission=submission), NextStep(stopped)
     receipt, leases = submissions.submit_and_hold(
-        annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), **submission
+        annotator=here.annotator, stage=here.stage, wanted=_ahead(request.POST), submission=submission
     )
     return receipt, next_step.after_claim(here, leases)
 
 
-def _store_from_form(request: HttpRequest, here: Desk, submission: dict) -> tuple[submissions.Receipt, NextStep]:
+def _store_from_form(request: HttpRequest, here: Desk, submission: Submission) -> tuple[submissions.Receipt, NextStep]:
     """Without script, *Back* shows a page with the key of the answer that it sent: another answer changes that one.
 
     Its key follows from what is sent, so that a double click is one change.
@@ -266,9 +268,9 @@ def _store_from_form(request: HttpRequest, here: Desk, submission: dict) -> tupl
             return receipt, now
     except errors.KeyReused:
         pass  # the same form with another answer
-    sent = [submission[name] for name in ("shown_answer", "reason", "more", "seen")]
-    key = uuid.uuid5(submission["key"], json.dumps(sent, default=str))
-    return _store(request, here, submission | {"key": key, "seen": submission["seen"] or submission["key"]})
+    sent = [submission.shown_answer, submission.reason, submission.more, submission.seen]
+    key = uuid.uuid5(submission.key, json.dumps(sent, default=str))
+    return _store(request, here, replace(submission, key=key, seen=submission.seen or submission.key))
 
 
 def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredElsewhere) -> HttpResponse:
@@ -278,23 +280,23 @@ def _which_answer(request: HttpRequest, here: Desk, conflict: errors.AnsweredEls
         return page("two_tabs", here, status=conflict.status, **question)
     html = loader.get_template("judging/_two_tabs.html").render({"desk": here, **question})
     stands = {"seen": conflict.stored.key, "answer": question["stands"]}
-    told = {"refused": str(conflict), "kind": type(conflict).__name__, "html": html, **stands}
-    return JsonResponse(told, status=conflict.status)
+    answer = {"refused": str(conflict), "kind": type(conflict).__name__, "html": html, **stands}
+    return JsonResponse(answer, status=conflict.status)
 
 
-def submission_of(sent: QueryDict) -> dict:
-    """The arguments of `submissions.submit` in the fields of a judging page. Raises BadAnswer."""
+def submission_of(sent: QueryDict) -> Submission:
+    """Read the fields of a judging page. Raises BadAnswer."""
     cannot = CANNOT_JUDGE in sent
-    return {
-        "token": uuid_of(sent.get("lease")),
-        "key": uuid_of(sent.get("key")),
-        "shown_answer": CANNOT_JUDGE if cannot else sent.get("answer", ""),
-        "reason": text(sent, "reason") if cannot else "",
-        "active_ms": _whole(sent.get("active")),
-        "elapsed_ms": _whole(sent.get("elapsed")),
-        "seen": uuid_of(sent.get("seen")) if sent.get("seen") else None,
-        "more": {} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
-    }
+    return Submission(
+        token=uuid_of(sent.get("lease")),
+        key=uuid_of(sent.get("key")),
+        shown_answer=CANNOT_JUDGE if cannot else sent.get("answer", ""),
+        reason=text(sent, "reason") if cannot else "",
+        active_ms=_whole(sent.get("active")),
+        elapsed_ms=_whole(sent.get("elapsed")),
+        seen=uuid_of(sent.get("seen")) if sent.get("seen") else None,
+        more={} if cannot else {name: text(sent, name) for name in sent if name not in ENVELOPE},
+    )
 
 
 @require_POST

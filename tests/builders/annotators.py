@@ -65,11 +65,14 @@ class Worker:
 
     def _judge(self, lease: Lease, identity: str, wanted: int = 2) -> None:
         active = round(self.dice.lognormvariate(8.7, 0.5))
-        _, self.leases = submissions.submit_and_hold(
-            annotator=self.annotator, stage=self.desk.stage, wanted=wanted, token=lease.token, key=uuid.uuid4(),
-            shown_answer=read_answer.place_on_screen(lease, identity), active_ms=active, elapsed_ms=active,
+        submission = submissions.Submission(
+            token=lease.token, key=uuid.uuid4(), active_ms=active, elapsed_ms=active,
+            shown_answer=read_answer.place_on_screen(lease, identity),
             reason="I cannot tell." if identity == "cannot_judge" else "",
         )  # fmt: skip
+        _, self.leases = submissions.submit_and_hold(
+            annotator=self.annotator, stage=self.desk.stage, wanted=wanted, submission=submission
+        )
 
     def _slip(self, lease: Lease) -> None:
         """Some other answer, taken back at once; the same screen is in front again."""

@@ -215,7 +215,8 @@ def judgment(annotator: Annotator, stage: Stage, answer: str | None = None, **de
 def submit(annotator: Annotator, lease, shown_answer: str = "1", **details) -> submissions.Receipt:
     """From a page that shows what is stored, unless the `details` have another `seen`."""
     details = {"key": uuid.uuid4(), "seen": last_key(lease), **details}
-    return submissions.submit(annotator=annotator, token=lease.token, shown_answer=shown_answer, **details)
+    submission = submissions.Submission(token=lease.token, shown_answer=shown_answer, **details)
+    return submissions.submit(annotator=annotator, submission=submission)
 
 
 def last_key(lease) -> uuid.UUID | None:

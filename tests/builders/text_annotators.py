@@ -33,11 +33,11 @@ HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
 def answer(lease: Lease, fields: Fields) -> submissions.Receipt:
     """The screen's answer, or a new revision of it."""
     more = {name: value for name, value in fields.items() if name not in ("answer", "reason")}
-    return submissions.submit(
-        annotator=lease.annotator, token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""),
-        reason=fields.get("reason", ""), more=more, active_ms=9000, elapsed_ms=9000,
-        seen=studies.last_key(lease),
+    submission = submissions.Submission(
+        token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""), reason=fields.get("reason", ""),
+        more=more, active_ms=9000, elapsed_ms=9000, seen=studies.last_key(lease),
     )  # fmt: skip
+    return submissions.submit(annotator=lease.annotator, submission=submission)
 
 
 def screen(person: Annotator, stage: Stage) -> Lease | None:

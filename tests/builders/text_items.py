@@ -58,10 +58,11 @@ def hold(person: Annotator, stage: Stage) -> Lease | None:
 
 def send(person: Annotator, lease: Lease, **fields: str) -> Judgment:
     answer = fields.pop("answer", "")
-    sent = {"token": lease.token, "key": uuid.uuid4(), "shown_answer": answer, "more": fields}
-    sent["seen"] = studies.last_key(lease)
-    reason = {"reason": "I cannot tell."} if answer == "cannot_judge" else {}
-    return submissions.submit(annotator=person, **sent, **reason).judgment
+    submission = submissions.Submission(
+        token=lease.token, key=uuid.uuid4(), shown_answer=answer, more=fields, seen=studies.last_key(lease),
+        reason="I cannot tell." if answer == "cannot_judge" else "",
+    )  # fmt: skip
+    return submissions.submit(annotator=person, submission=submission).judgment
 
 
 def option(lease: Lease, identity: str) -> str:

@@ -76,7 +76,8 @@ def annotator(request, db):
         fields = every_protocol.answer(rng, lease, PROTOCOLS[protocol])
         given = {"shown_answer": fields.pop("answer", ""), "more": fields}
         reason = {"shown_answer": CANNOT_JUDGE, "reason": CANARY, "more": {}} if turn == 1 else given
-        submissions.submit(annotator=other, token=lease.token, key=uuid.uuid4(), **reason)
+        submission = submissions.Submission(token=lease.token, key=uuid.uuid4(), **reason)
+        submissions.submit(annotator=other, submission=submission)
     who = studies.annotator(study, ready=False)
     who.token, study.invite = "0" * 24, "1" * 24  # of random letters, three may well be "i2t"
     who.save(update_fields=["token"])

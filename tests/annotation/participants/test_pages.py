@@ -269,7 +269,8 @@ def avoid(who: Annotator, how: str, screens: int) -> None:
         if how == "flag":
             submissions.flag(annotator=who, token=lease.token, reason="blurred")
         answer = {"shown_answer": CANNOT_JUDGE, "reason": "dark"} if how == "cannot" else {"shown_answer": "none"}
-        submissions.submit(annotator=who, token=lease.token, key=uuid.uuid4(), **answer)
+        submission = submissions.Submission(token=lease.token, key=uuid.uuid4(), **answer)
+        submissions.submit(annotator=who, submission=submission)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,8 @@ def work(annotator: Annotator, stage, acknowledged: dict) -> None:
     while leases := assignment_leases.hold(annotator=annotator, stage=stage):
         for lease in leases:
             key = uuid.uuid4()
-            receipt = submissions.submit(annotator=annotator, token=lease.token, key=key, shown_answer="1")
+            submission = submissions.Submission(token=lease.token, key=key, shown_answer="1")
+            receipt = submissions.submit(annotator=annotator, submission=submission)
             acknowledged[key] = receipt.judgment.answer
 
 

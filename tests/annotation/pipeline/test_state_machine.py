@@ -135,13 +135,14 @@ class Pipeline(RuleBasedStateMachine):
             self.send(number, lease, answer)
 
     def send(self, number: int, lease: Lease, answer: str) -> None:
-        submission = {"token": lease.token, "key": uuid.uuid4(), **self.filled_in(lease, answer)}
-        submission["seen"] = studies.last_key(lease)
+        submission = submissions.Submission(
+            token=lease.token, key=uuid.uuid4(), seen=studies.last_key(lease), **self.filled_in(lease, answer)
+        )
         try:
-            receipt = submissions.submit(annotator=self.me(number), **submission)
+            receipt = submissions.submit(annotator=self.me(number), submission=submission)
         except errors.NotOpen:
             return
-        self.acknowledged[submission["key"]] = receipt.judgment.answer
+        self.acknowledged[submission.key] = receipt.judgment.answer
         self.sent.append((self.people[number], submission))
 
     def filled_in(self, lease: Lease, answer: str) -> dict:
@@ -153,7 +154,7 @@ class Pipeline(RuleBasedStateMachine):
             return
         annotator, submission = self.sent[pick % len(self.sent)]
         before = Judgment.objects.count()
-        assert submissions.submit(annotator=annotator, **submission).replayed
+        assert submissions.submit(annotator=annotator, submission=submission).replayed
         assert Judgment.objects.count() == before
 
     @rule(number=PEOPLE)
