@@ -17,7 +17,7 @@ from benchmarks import queries
 from benchmarks.models import Image, Item
 
 # For each task: its answers in the order given, and the outcome.
-SAID = """
+ANSWERS = """
 SELECT task.id, task.item_id, task.shows, task.options, task.carried, task.entropy, task.overlap,
        array_agg(judgment.answer ORDER BY judgment.id), array_agg(judgment.content::text ORDER BY judgment.id),
        outcome.state, outcome.reason, outcome.by
@@ -43,7 +43,7 @@ class Side:
     """One of a task's answers in words, and how many annotators gave it."""
 
     part: Part
-    said: str = ""
+    words: str = ""
     count: int = 0
 
 
@@ -89,7 +89,7 @@ def as_seen(stage: Stage, tasks: Sequence[int], agreed: bool = False) -> list[Se
     """The tasks with differing answers, in this order; `agreed` includes those with a single answer. Four queries for
     any number of tasks.
     """
-    rows = {row[0]: row for row in fetch(SAID, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
+    rows = {row[0]: row for row in fetch(ANSWERS, stage=stage.pk, tasks=list(tasks), agreed=agreed)}
     items = queries.with_material(Item.objects.all()).in_bulk([row[1] for row in rows.values()])
     protocol = protocol_named(stage.protocol)
     return [_disagreed(protocol, items[rows[task][1]], *rows[task]) for task in tasks if task in rows]
@@ -119,8 +119,8 @@ def _sides(protocol: Protocol, there: Mapping[str, Part], given: Sequence[Answer
         answer = first[key]
         part = there.get(answer.label) or Part(answer.label)
         picked = protocol.form is None and answer.label in places
-        said = label(part, places[answer.label]) if picked else answer_words.answer_in_words(protocol, answer)
-        found.append(Side(part, said, counts[key]))
+        words = label(part, places[answer.label]) if picked else answer_words.answer_in_words(protocol, answer)
+        found.append(Side(part, words, counts[key]))
     return found
 
 

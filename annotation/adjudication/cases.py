@@ -131,7 +131,7 @@ class Case:
     wanted: int  # judgments still to come
     outcome: Outcome | None
     came: str  # the outcome's answer as labelled here
-    said_before: Sequence[Event]
+    earlier_decisions: Sequence[Event]
     offered: Sequence[Part]
     words: Sequence[Words]
 
@@ -169,9 +169,9 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
     item = queries.with_material(Item.objects.all()).get(pk=task.item_id)
     there, seen = answers_shown.parts(item, task.carried), decisions.seen(task)
     judgments = list(Judgment.objects.filter(counted_on__task=task).order_by("created_at", "pk"))
-    said = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
-    counts = Counter(answer.label for answer in said)
-    options = _given(task, rule_about(stage, task.item_id), said) if protocol.form else _options(task, there, counts)
+    given = [base.Answer(judgment.answer, judgment.content) for judgment in judgments]
+    counts = Counter(answer.label for answer in given)
+    options = _given(task, rule_about(stage, task.item_id), given) if protocol.form else _options(task, there, counts)
     fixed = [
         Answer(one.identity, one.label, counts[one.identity], keys=" ".join(one.keys))
         for one in answer_words.fixed_choices(protocol)
@@ -190,9 +190,9 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         flags=list(Flag.objects.filter(lease__task=task).order_by("settled_at", "created_at", "pk")),
         wanted=Slot.objects.filter(task=task, judgment=None).count(),
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
-        said_before=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
+        earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
         offered=parts_named(there, task.options) if protocol.form else (),
-        words=_words(protocol.form, there, said, typed) if protocol.form else (),
+        words=_words(protocol.form, there, given, typed) if protocol.form else (),
     )  # fmt: skip
 
 
@@ -210,8 +210,8 @@ def _reasons(protocol: Protocol, judgments: Sequence[Judgment]) -> list[str]:
 def _came(task: Task, protocol: Protocol, outcome: Outcome, answers: Sequence[Answer]) -> str:
     """The outcome's answer as labelled here."""
     if protocol.form:
-        said = base.Answer(outcome.outcome, outcome.content)
-        return answer_words.outcome_in_words(protocol, said) if said.label else ""
+        given = base.Answer(outcome.outcome, outcome.content)
+        return answer_words.outcome_in_words(protocol, given) if given.label else ""
     identities = [*options_in_order(task), *answer_words.fixed_labels(protocol)]
     labels = {identity: one.label for identity, one in zip(identities, answers, strict=True)}
     return labels.get(outcome.outcome, outcome.outcome if protocol.file else "")  # a mean is the label of no answer
@@ -249,13 +249,13 @@ def _token(protocol: Protocol, answer: base.Answer) -> str:
     return hashlib.sha256(f"{label} {verdict(answer)}".encode()).hexdigest()[:16]
 
 
-def _given(task: Task, rule: Rule, said: Sequence[base.Answer]) -> list[Answer]:
+def _given(task: Task, rule: Rule, given: Sequence[base.Answer]) -> list[Answer]:
     """The answers given, without fixed ones, each once as first given."""
     protocol = rule.protocol
     fixed = answer_words.fixed_labels(protocol)
     counts: Counter[str] = Counter()
     first: dict[str, base.Answer] = {}
-    for answer in said:
+    for answer in given:
         if answer.label not in fixed:
             token = _token(protocol, answer)
             counts[token] += 1
@@ -279,13 +279,13 @@ def _decides(rule: Rule, answer: base.Answer) -> str:
 
 
 def _words(
-    form: base.Form, there: Mapping[str, Part], said: Sequence[base.Answer], typed: Mapping[str, str]
+    form: base.Form, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
     """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence."""
     found = []
     for role in form.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
-        written = next((answer.texts[role] for answer in said if role in answer.texts), own.text if own else "")
+        written = next((answer.texts[role] for answer in given if role in answer.texts), own.text if own else "")
         found.append(Words(name, role.replace("_", " "), typed.get(name, written)))
     return found
 

@@ -59,21 +59,21 @@ def seen(task: Task) -> str:
     return hashlib.sha256(repr(fetch(STANDS, task=task.pk)).encode()).hexdigest()[:20]
 
 
-def allows(task: Task, stage: Stage, said: Answer) -> bool:
+def allows(task: Task, stage: Stage, answer: Answer) -> bool:
     """Whether an adjudicator may give this answer: an option, a fixed answer or cannot judge; if answers are more than
     a choice of option, an annotator's answer, or words that an annotator could have written.
     """
     protocol = protocol_named(stage.protocol)
-    if not said.content and said.label in fixed_labels(protocol):
+    if not answer.content and answer.label in fixed_labels(protocol):
         return True
     if protocol.form is None:
-        return not said.content and said.label in task.options
-    if said in outcomes.counted_answers(task).values():
+        return not answer.content and answer.label in task.options
+    if answer in outcomes.counted_answers(task).values():
         return True
     shown = offered(task)
     texts = texts_of(task, shown)
     try:
-        return bool(protocol.form.edits) and _read(protocol.form, said, shown, texts, task.question) == said
+        return bool(protocol.form.edits) and _read(protocol.form, answer, shown, texts, task.question) == answer
     except (InvalidAnswer, LookupError, ValueError):
         return False
 
@@ -102,9 +102,9 @@ def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:
         raise Unfit(str(lacks)) from None
 
 
-def _read(form: Form, said: Answer, shown: Sequence[str], texts: TextsByIdentity, question: str) -> Answer:
+def _read(form: Form, answer: Answer, shown: Sequence[str], texts: TextsByIdentity, question: str) -> Answer:
     """The answer as parsed by the annotators' form, with all its checks. Raises InvalidAnswer."""
-    return form.parse(form.fill(said, shown), shown, texts, question)
+    return form.parse(form.fill(answer, shown), shown, texts, question)
 
 
 def _nearest(role: str, words: str, shown: Sequence[str], texts: TextsByIdentity) -> str:
@@ -124,13 +124,13 @@ def decide(
     Later judgments do not change it. `settles`: also settle the task's flags. `blind`: the page hid how annotators
     answered, which the event keeps. Raises Refused.
     """
-    stage, words, said = _stage(task), _words(note), Answer(answer, content)
-    more = ({"content": said.content} if content else {}) | _blindness(blind)
+    stage, words, given = _stage(task), _words(note), Answer(answer, content)
+    more = ({"content": given.content} if content else {}) | _blindness(blind)
     if _begin(task, by, DECIDED, seen, answer=answer, reason=reason, note=words, **more):
         return Outcome.objects.filter(task=task).first()
-    if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, said):
+    if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, given):
         raise Unfit("Pick one of the answers, or drop the item.")
-    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_about(stage, task.item_id).adjudicated(said)
+    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_about(stage, task.item_id).adjudicated(given)
     found, _ = Outcome.objects.update_or_create(
         task=task,
         defaults={
@@ -210,15 +210,15 @@ def _begin(task: Task, by: str, verb: str, seen_then: str, **data: object) -> bo
     """Lock the task and write the event; True if this same request was carried out before. Raises Refused."""
     fetch(outcomes.LOCK, task=task.pk)
     task.refresh_from_db()
-    told = {**data, "seen": seen_then}
+    data |= {"seen": seen_then}
     if seen(task) != seen_then:
-        before = Event.objects.filter(subject=audit.named(task), by=by, verb=verb, data=told)
+        before = Event.objects.filter(subject=audit.named(task), by=by, verb=verb, data=data)
         if before.exists():
             return True
         raise Changed("Someone has judged or adjudicated this item in the meantime. Review it again.")
     if not task.live or task.kind != Kind.JUDGE:
         raise Refused("This item is no longer in this stage.")
-    audit.record(by=by, verb=verb, subject=task, **told)
+    audit.record(by=by, verb=verb, subject=task, **data)
     return False
 
 

@@ -139,7 +139,7 @@ def _page(request: StaffRequest, stage: Stage, task: Task | None, error: str = "
         "later": later, "later_url": address(request, stage, next=later) if later else "",
         "gone": task is None and bool(request.GET.get("task")), "stages": stage.study.stages.order_by("position"),
         "list": wanted.link(stage=stage.position) if wanted else "",
-        "said": disagreement_list.in_words(wanted) if wanted else "",
+        "filters": disagreement_list.in_words(wanted) if wanted else "",
     }  # fmt: skip
     return render(request, "adjudication/adjudicate.html", context, status=status)
 
@@ -178,7 +178,7 @@ def study_disagreements(request: StaffRequest, pk: int) -> HttpResponse:
         "section": "studies", "study": stage.study, "stage": stage, "protocol": protocol_named(stage.protocol),
         "blind": is_blind(request, stage),
         "disagreements": answers_shown.as_seen(stage, found), "count": min(count, most), "more": count > most,
-        "wanted": wanted, "list": wanted.link(), "said": disagreement_list.in_words(wanted),
+        "wanted": wanted, "list": wanted.link(), "filters": disagreement_list.in_words(wanted),
         "tabs": [(one, wanted.link(stage=one.position)) for one in stage.study.stages.order_by("position")],
         "page": page, "last": last,
         "earlier": wanted.link(stage=stage.position, page=page - 1) if page > 1 else "",

@@ -61,8 +61,8 @@ def _take_back(request: StaffRequest, stage: Stage) -> HttpResponse:
     return _done(request, stage, f"Took back {taken:,} item{'' if taken == 1 else 's'} from {annotator.pseudonym}.")
 
 
-def _done(request: StaffRequest, stage: Stage, said: str) -> HttpResponse:
-    messages.success(request, said)
+def _done(request: StaffRequest, stage: Stage, message: str) -> HttpResponse:
+    messages.success(request, message)
     return redirect("study-assign", stage.study_id, stage.position)
 
 

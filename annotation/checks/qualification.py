@@ -47,7 +47,7 @@ def digest(questions: Sequence[Mapping]) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """The next step before the first screen: `questions` or `screen` (to be answered, or answered and `told`).
+    """The next step before the first screen: `questions` or `screen` (to be answered or, if `answered`, with feedback).
 
     `before` is the last failed attempt, `tries` the number allowed; in practice, `place` of `places`.
     """
@@ -63,7 +63,7 @@ class Step:
     task: Task | None = None
 
     @property
-    def told(self) -> bool:
+    def answered(self) -> bool:
         return bool(self.entry.get("answer"))
 
     @property
@@ -169,7 +169,7 @@ def answer_questions(
 def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int, shown_answer: str) -> bool:
     """Record an answer to a practice screen; only the first one counts. Returns whether it did. Raises BadAnswer."""
     now = step(annotator=annotator, stage=stage)
-    if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.told:
+    if now is None or not (now.attempt and now.task) or (now.number, now.place) != (number, place) or now.answered:
         return False
     answer = read_answer.picked_identity(now.lease, stage.protocol, shown_answer)
     now.entry.update(answer=answer, right=answer in now.task.gold)
@@ -181,7 +181,7 @@ def answer_screen(*, annotator: Annotator, stage: Stage, number: int, place: int
 def go_on(*, annotator: Annotator, stage: Stage, number: int, place: int) -> None:
     """Note that the feedback was read. After the last one, the attempt is over."""
     now = step(annotator=annotator, stage=stage)
-    if now is None or not now.attempt or (now.number, now.place) != (number, place) or not now.told:
+    if now is None or not now.attempt or (now.number, now.place) != (number, place) or not now.answered:
         return
     now.entry["seen"] = True
     now.attempt.save(update_fields=["answers"])

@@ -70,7 +70,7 @@ def back_to_prolific(prolific_pid: str, code: str) -> str:
 def give_code(annotator: Annotator, study: Study, kind: str) -> None:
     """Remember once for each submission which code its participant was shown."""
     locked = Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)  # they may have been erased just now
-    told = {"kind": kind, "code": code_of(study, kind), "session": locked.prolific_session}
+    shown = {"kind": kind, "code": code_of(study, kind), "session": locked.prolific_session}
     mine = Event.objects.filter(subject=audit.named(annotator), verb=GIVEN)
-    if not mine.filter(data__contains=told).exists():
-        audit.record(by="app", verb=GIVEN, subject=annotator, **told)
+    if not mine.filter(data__contains=shown).exists():
+        audit.record(by="app", verb=GIVEN, subject=annotator, **shown)

@@ -115,7 +115,7 @@ def pace(annotator: Annotator) -> int:
 def with_previous_answers(leases: list[Lease], protocol: str) -> list[Lease]:
     """Screens whose answer was taken back are shown with that answer marked, after a reload too. One query."""
     given = Judgment.objects.filter(lease__in=leases, withdrawn=False).order_by("revision")
-    answers = {lease: Answer(*said) for lease, *said in given.values_list("lease", "answer", "content")}
+    answers = {lease: Answer(*answer) for lease, *answer in given.values_list("lease", "answer", "content")}
     for lease in leases:
         lease.previous = screen_fields(lease, protocol, answers[lease.pk]) if lease.pk in answers else {}
     return leases

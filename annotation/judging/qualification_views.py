@@ -86,7 +86,7 @@ def _practice(here: Desk, step: Step) -> dict:
         n = len(step.before.answers)
         context["right_before"] = sum(bool(entry["right"]) for entry in step.before.answers)
         context |= {"of_before": n, "needed": qualification.right_answers_needed(here.stage, n)}
-    if step.told and step.task:
+    if step.answered and step.task:
         labels = {choice.identity: choice.label for choice in protocol_named(here.stage.protocol).fixed}
         right = [read_answer.place_on_screen(step.lease, answer) for answer in step.task.gold]
         context |= {"right": [gettext(labels[one]) if one in labels else one for one in right], "note": step.task.note}

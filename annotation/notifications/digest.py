@@ -16,11 +16,11 @@ HOUR = 6  # UTC: the message is there when the day begins in Europe
 
 
 @tells("daily", "Once a day: flags to review and blocked items in the studies that I manage")
-def today(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
+def today(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
     """Today's message, from `HOUR` on; without text if there is nothing to do."""
     now = timezone.now().astimezone(UTC)
     about = now.date().isoformat()
-    if now.hour < HOUR or about in told:
+    if now.hour < HOUR or about in notified:
         return
     found = Stage.objects.filter(
         study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN

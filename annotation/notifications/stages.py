@@ -30,7 +30,7 @@ JUDGED = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE, judgme
 
 
 @tells(KIND, "A stage of a study that I manage is done")
-def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
+def done(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
     """The open stages of the user's open studies in which nothing is left to judge, and the audits that have ended."""
     stages = Stage.objects.filter(
         study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
@@ -41,12 +41,12 @@ def done(user: User, since: datetime, told: Collection[str]) -> Iterator[Message
         complete = finished.get(stage.source_id or 0, True) and stage.is_judged and not stage.is_open
         finished[stage.pk] = complete or stage.state == StageState.CLOSED
         if stage.state != StageState.OPEN:
-            if audit.named(stage) not in told and _has_ended(stage, since):
+            if audit.named(stage) not in notified and _has_ended(stage, since):
                 yield _message(stage)
             continue
         if not complete:
             _forget(user, stage)
-        elif audit.named(stage) not in told:
+        elif audit.named(stage) not in notified:
             yield _message(stage)
 
 

@@ -151,6 +151,6 @@ def stop_if_over(stage: Stage) -> bool:
     promotion.set_state(stage, StageState.CLOSED)
     went = sum(promotion.promote(stage).values())
     result = {"judged": found.n, "wrong": found.wrong, "met": found.met}
-    told = {"promoted": went, "last_task": promotion.last_task(stage), **result}
-    audit.record(by="app", verb=f"moved to {StageState.CLOSED}", subject=stage, **told)
+    data = {"promoted": went, "last_task": promotion.last_task(stage), **result}
+    audit.record(by="app", verb=f"moved to {StageState.CLOSED}", subject=stage, **data)
     return True

@@ -49,8 +49,8 @@ def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
         for done, tasks in enumerate(parts, 1):
             did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors, by)
             tell(done, len(parts))
-        told = {name: did[name] for name in ("decided", "open", "changed", "passed_over")}
-        summary = {**_summary(fitted, found), **told}
+        counts = {name: did[name] for name in ("decided", "open", "changed", "passed_over")}
+        summary = {**_summary(fitted, found), **counts}
         _keep(stage, summary, time.monotonic() - began)
     return summary
 
@@ -213,8 +213,8 @@ def run_estimate(job: Job, progress: jobs.Progress) -> None:
 @transaction.atomic
 def _finish(job: Job, stage: Stage, summary: Mapping) -> None:
     went = _promote(stage) if job.params["closing"] else 0
-    told = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
-    jobs.finish_job(job=job, by="worker", report={**told, "promoted": went})
+    report = {name: summary[name] for name in ("judgments", "steps", "decided", "open", "changed", "passed_over")}
+    jobs.finish_job(job=job, by="worker", report={**report, "promoted": went})
 
 
 @retry_deadlocks

@@ -66,33 +66,33 @@ def _of_declared(rule: Rule, labels: Sequence[str]) -> float:
     return round(fmean(found), PLACES) if found else 0.0
 
 
-def _of_view(view: View, said: Sequence[str]) -> float:
+def _of_view(view: View, labels: Sequence[str]) -> float:
     """Whether an answer is on the scale, and then where: the entropies of both steps add up."""
-    placed = [(one, tuple(view.on_scale(one))) for one in said]
+    placed = [(one, tuple(view.on_scale(one))) for one in labels]
     on = [parts for _, parts in placed if parts]
     first = entropy(Counter("" if parts else f"not {one}" for one, parts in placed).values())
     if not on:
         return first
     columns = zip(*on, strict=True) if len(set(map(len, on))) == 1 else [on]
     inner = [_on_scale(view.scale, column) for column in columns]
-    return first + len(on) / len(said) * fmean(inner)
+    return first + len(on) / len(labels) * fmean(inner)
 
 
-def _on_scale(scale: Scale, said: Sequence[Any]) -> float:
+def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
     """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of rankings, of
     the order of two options, over all pairs. 1 for the two ends of a scale or opposite orders.
     """
     if scale.order:
-        places = [scale.order.index(one) for one in said]
+        places = [scale.order.index(one) for one in values]
         steps = range(1, len(scale.order))
         return fmean(entropy(Counter(place < step for place in places).values()) for step in steps)
     if scale.level == RANK:
-        ranks = [ranks_of(one) for one in said]
+        ranks = [ranks_of(one) for one in values]
         pairs = list(combinations(sorted(ranks[0]), 2))
         if pairs and all(one.keys() == ranks[0].keys() for one in ranks):
             orders = ([(one[a] > one[b]) - (one[a] < one[b]) for one in ranks] for a, b in pairs)
             return fmean(entropy(Counter(of_pair).values()) for of_pair in orders)
-    return entropy(Counter(said).values())
+    return entropy(Counter(values).values())
 
 
 def store_spread(task: Task, rule: Rule, given: Mapping[int, Answer]) -> None:

@@ -78,7 +78,7 @@ def rule_about(stage: Stage, item: int) -> Rule:
     rule = rule_of(stage)
     if not isinstance(rule, FileRule) or not rule.has_parents:
         return rule
-    return rule.about({identity: json.loads(said) for identity, said in fetch(ATTRIBUTES, item=item)})
+    return rule.about({identity: json.loads(attributes) for identity, attributes in fetch(ATTRIBUTES, item=item)})
 
 
 def settle(

@@ -27,9 +27,9 @@ BATCH = 500  # items read at a time
 
 # Items found unsuitable for a stage are not tried again until their images change.
 UNSUITED = """EXISTS (
-  SELECT FROM benchmarks_event told
-  WHERE told.subject = %(subject)s AND told.verb = 'could not ask' AND told.data->>'item' = item.id::text
-    AND told.data->>'images' = (SELECT count(*) FROM benchmarks_itemimage WHERE item_id = item.id)::text)"""
+  SELECT FROM benchmarks_event event
+  WHERE event.subject = %(subject)s AND event.verb = 'could not ask' AND event.data->>'item' = item.id::text
+    AND event.data->>'images' = (SELECT count(*) FROM benchmarks_itemimage WHERE item_id = item.id)::text)"""
 
 # Items of the benchmark that have never been in the stage.
 NEW = f"""
@@ -98,8 +98,8 @@ def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, s
     try:
         return protocol_named(stage.protocol).tasks_for(record, carried)
     except UnsuitableItem as reason:
-        told = {"item": item, "images": len(record.images), "reason": str(reason)}
-        audit.record(by="app", verb="could not ask", subject=stage, **told)
+        data = {"item": item, "images": len(record.images), "reason": str(reason)}
+        audit.record(by="app", verb="could not ask", subject=stage, **data)
         return []
 
 

@@ -187,7 +187,7 @@ class Simulated:
         """What is sent from the current page: right answers to questions, a pick in practice, or that it was read."""
         here = permissions.desk(self.token)
         step = qualification.step(annotator=here.annotator, stage=here.stage)
-        if step is None or step.told:
+        if step is None or step.answered:
             return {"go_on": 1}
         if step.kind == AttemptKind.COMPREHENSION:
             asked = here.stage.comprehension

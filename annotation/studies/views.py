@@ -99,8 +99,10 @@ def _starting_point(
     return next((one for one in presets if first and not unsuited(one.stages, first)), presets[0])
 
 
-def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord], told: str = "") -> HttpResponse:
-    """`told` is what the page says if the form cannot be used as it is."""
+def _setup_page(
+    request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRecord], refusal: str = ""
+) -> HttpResponse:
+    """`refusal` is what the page shows if the form cannot be used as it is."""
     expected, start = setup.expected(), setup.start
     groups = {
         "Duplicate": [start] if start.kind == "copy" else [],
@@ -113,7 +115,8 @@ def _setup_page(request: StaffRequest, setup: Setup, firsts: Mapping[str, ItemRe
         "section": "studies", "setup": setup, "offers": offers(groups, firsts.get(setup.benchmark)),
         "rows": [(form, one and effort_in_words(one)) for form, one in zip_longest(setup.stages, expected)],
         "audits": setup.audits_in_words(expected), "total": expected and effort_in_words(total_effort(expected)),
-        "told": told or "The study was not created.", "may_delete": starting_points.may_delete(start, request.user),
+        "refusal": refusal or "The study was not created.",
+        "may_delete": starting_points.may_delete(start, request.user),
     }  # fmt: skip
     wrong = setup.bound and not setup.is_valid()
     return render(request, "studies/new.html", context, status=UNFIT if wrong else 200)

@@ -19,13 +19,13 @@ OLD = timedelta(days=7)  # nobody waits for news of a job that ended before
 
 
 @tells("job", "An import, export, release or run of a model that I requested has ended")
-def ended(user: User, since: datetime, told: Collection[str]) -> Iterator[Message]:
+def ended(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
     """The user's jobs that have ended since, unless they may no longer see them."""
     since = max(since, timezone.now() - OLD)
     states = (JobState.DONE, JobState.FAILED)
     found = Job.objects.filter(created_by=user, kind__in=WANTED, state__in=states, finished_at__gte=since)
     for job in found.order_by("finished_at"):
-        if audit.named(job) not in told and _may_see(user, job):
+        if audit.named(job) not in notified and _may_see(user, job):
             yield _message(job)
 
 

@@ -35,16 +35,16 @@ def send_all() -> int:
 
 def _send_kind(subscription: Subscription) -> int:
     user, kind = subscription.user, KINDS[subscription.kind]
-    told = set(
+    notified = set(
         Notification.objects.filter(Q(sent=True) | Q(tries__gte=TRIES), user=user, kind=kind.name)
         .values_list("about", flat=True)
     )  # fmt: skip
     try:
-        messages = list(kind.find(user, subscription.since, told))
+        messages = list(kind.find(user, subscription.since, notified))
     except Exception:  # one kind must not silence the others
         log.exception("Could not look for messages of the kind %s", kind.name)
         return 0
-    return sum(_send(user, kind.name, message) for message in messages if message.about not in told)
+    return sum(_send(user, kind.name, message) for message in messages if message.about not in notified)
 
 
 def _send(user: User, kind: str, message: Message) -> bool:

@@ -43,14 +43,14 @@ def test_by_keyboard_alone_and_nothing_runs_over_the_edge(page, site, stage, axe
     for right in (True, False):
         page.keyboard.press(right_key(annotator, stage) if right else "n")
         page.keyboard.press("Enter")
-        page.wait_for_selector("#told")
-        assert page.locator("#told strong").inner_text() == ("Right." if right else "Wrong.")
-        assert right or flaws(page, axe_violations, "#told") == []
+        page.wait_for_selector("#feedback")
+        assert page.locator("#feedback strong").inner_text() == ("Right." if right else "Wrong.")
+        assert right or flaws(page, axe_violations, "#feedback") == []
         picture = page.locator(".card-place img").first
         picture.wait_for()  # laid out again after another window
         assert picture.bounding_box()["width"] > 100
         page.keyboard.press("Enter")
-        page.wait_for_function("() => !document.getElementById('told')")
+        page.wait_for_function("() => !document.getElementById('feedback')")
         page.wait_for_load_state()  # with its pictures: before, no answer is taken
     page.wait_for_selector("text=Right answers: 1 of 2; you need 2.")
     assert page.errors == []

@@ -8,10 +8,10 @@ import { answerOf, focus, lacks, layOut, screenFrom } from "./screen.js";
 const desk = document.getElementById("desk");
 const form = document.getElementById("screen");
 const screen = screenFrom(document.querySelector("#place fieldset.screen"));
-const told = Boolean(document.getElementById("told"));
+const answered = Boolean(document.getElementById("feedback"));
 
 const pick = (value) => {
-  if (told || !screen.painted) return;
+  if (answered || !screen.painted) return;
   for (const radio of screen.node.querySelectorAll("input[name=answer]")) radio.checked = radio.value === value;
 };
 const submit = () => form.requestSubmit(form.querySelector("button.submit"));
@@ -23,11 +23,11 @@ const actions = { pick, submit, rules, zoom, undo: nothing, skip: nothing, flag:
 layOut(desk, screen);
 onKeyIn(document, (event) => onKey(event, actions, screen));
 form.addEventListener("submit", (event) => {
-  const why = told ? "" : screen.painted ? lacks(screen, answerOf(screen)) : document.getElementById("place").textContent;
+  const why = answered ? "" : screen.painted ? lacks(screen, answerOf(screen)) : document.getElementById("place").textContent;
   if (!why) return;
   event.preventDefault();
   sayHere(why);
 });
 addEventListener("resize", () => screen.painted && fit(desk, screen.node));
 desk.classList.add("ready");
-if (!told) focus(screen);
+if (!answered) focus(screen);

@@ -114,14 +114,14 @@ function key(event, { node }) {
   if ((event.shiftKey && place === null) || !unit) return false;
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (by) return !event.target.closest("input") && !node.closest(".zoomed") && step(node, unit, by);
-  if (unit.matches(".row")) return place > 0 && rank(unit, place) && told(node, unit, place);
+  if (unit.matches(".row")) return place > 0 && rank(unit, place) && sayNext(node, unit, place);
   const input = meant(event, unit.querySelectorAll("[data-keys]"));
   if (!input) return false;
   if (input.matches("textarea")) return write(input), true;
   input.checked = input.type === "radio" || !input.checked;
   input.dispatchEvent(new Event("change", { bubbles: true }));
   if (input.type === "checkbox" && !input.checked) return say(format(gettext("Not ticked: %(problem)s"), { problem: nameOf(input) }), true), true;
-  return told(node, unit, nameOf(input));
+  return sayNext(node, unit, nameOf(input));
 }
 
 // Marks the unit above or below, and says which it is; the focus goes along where that is on one.
@@ -142,7 +142,7 @@ function step(node, unit, by) {
 const called = (unit) => unit.getAttribute("aria-label") ?? unit.querySelector("legend")?.textContent ?? unit.querySelector("select").ariaLabel;
 
 // Says what was answered and what comes next; after one of several boxes, its question stays marked.
-function told(node, unit, answer) {
+function sayNext(node, unit, answer) {
   const stays = unit.querySelector("input[type=checkbox]");
   const all = units(node);
   const there = stays ? unit : next(node, unit);

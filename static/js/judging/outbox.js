@@ -30,8 +30,8 @@ async function read(promise) {
 // One answer, as the server reads it. `seen` is the key of the stored answer that it changes; `have` names the screens
 // that need not be sent again, `ahead` says how many to hold.
 export function deliver(home, { key, lease, answer, reason, active, elapsed, seen = "" }, have = [], ahead = "") {
-  const told = answer === "cannot_judge" ? { cannot_judge: 1, reason } : typeof answer === "object" ? answer : { answer };
-  return post(`${home}submit/`, { key, lease, ...told, active, elapsed, seen, have, ahead }, { keepalive: true });
+  const fields = answer === "cannot_judge" ? { cannot_judge: 1, reason } : typeof answer === "object" ? answer : { answer };
+  return post(`${home}submit/`, { key, lease, ...fields, active, elapsed, seen, have, ahead }, { keepalive: true });
 }
 
 export function newKey() {

@@ -1,5 +1,5 @@
 // Words for the annotator: in sight for a moment, and read out by a screen reader (`quietly`: read out alone). What must
-// not be missed is `told`: it stays as long when the page is loaded anew meanwhile.
+// not be missed goes to `tell`: it stays as long if the page is loaded again meanwhile.
 
 // `format("%(n)s left", { n: 2 })`
 export const format = (words, values) => interpolate(words, values, true);
@@ -46,7 +46,7 @@ export function tell(text) {
   say(text);
 }
 
-// What was told just before this page came, or nothing; once.
+// Returns what was said just before this page came, or nothing; once.
 export function kept() {
   try {
     const { text, until } = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");

@@ -29,10 +29,10 @@ const page = document.getElementById("stopped");
 if (page?.dataset.token) {
   const { token, home, state } = page.dataset;
   const chip = document.getElementById("chip");
-  let said = false; // then the page stays, so that it can be read
+  let shown = false; // then the page stays, so that it can be read
   let asked = false; // which of two answers is to count
-  const told = (words) => {
-    said = true;
+  const showAndStay = (words) => {
+    shown = true;
     show(words);
   };
   const outbox = new Outbox(token, {
@@ -40,10 +40,10 @@ if (page?.dataset.token) {
     settled: (json) => {
       const surplus = gettext("That screen had already been passed to somebody else. Your answer is saved but does not count.");
       const words = json.refused ?? (json.receipt === "surplus" ? surplus : "");
-      if (words) told(words);
+      if (words) showAndStay(words);
     },
     changed: (now, count) => {
-      if (now === "saved" && asked && !said) location.reload();
+      if (now === "saved" && asked && !shown) location.reload();
       asked ||= now === "asked";
       chip.hidden &&= now === "saved"; // only where something was on its way
       showChip(chip, now, count);
@@ -56,7 +56,7 @@ if (page?.dataset.token) {
       // no connection just now; it looks again
     }
   };
-  if (outbox.entries().length) outbox.flush().then((sent) => sent && !said && location.reload());
+  if (outbox.entries().length) outbox.flush().then((sent) => sent && !shown && location.reload());
   if (state !== "done" || "again" in page.dataset) {
     setInterval(() => document.hidden || look(), 10000);
     document.addEventListener("visibilitychange", () => document.hidden || look());
