@@ -4,6 +4,7 @@ The lowest layer: it imports nothing of the project, and every room may import i
 """
 
 import re
+from collections.abc import Sequence
 
 REASON_LENGTH = 500  # characters
 
@@ -52,6 +53,12 @@ def readable_label(name: str) -> str:
     if role in _IMAGES and number.isdecimal():
         return f"{_IMAGES[role]} {int(number) + 1}" if role == "candidate" else _IMAGES[role]
     return _WORDS.get(name, name.replace("_", " "))
+
+
+def as_lines(sentences: Sequence[str], most: int = 20) -> str:
+    """The sentences, one a line; of more than `most`, the first and how many are left out."""
+    more = [f"… and {len(sentences) - most} more."] if len(sentences) > most else []
+    return "\n".join([*sentences[:most], *more])
 
 
 def clean_reason(typed: str) -> str:

@@ -11,11 +11,11 @@ from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
+from annotation.wording import as_lines
 from benchmarks import audit
 from benchmarks.models import Event, Item
 from benchmarks.transactions import retry_deadlocks
 
-SHOWN = 20  # reasons listed in a refusal
 VERB = "assigned"
 
 
@@ -78,8 +78,7 @@ def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
 
 def _refuse(reasons: Sequence[str]) -> None:
     if reasons:
-        more = [f"… and {len(reasons) - SHOWN} more."] if len(reasons) > SHOWN else []
-        raise CannotAssign("\n".join([*reasons[:SHOWN], *more]))
+        raise CannotAssign(as_lines(reasons))
 
 
 def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence[Task]) -> None:

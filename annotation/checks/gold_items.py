@@ -15,11 +15,11 @@ from annotation.pipeline import promotion, task_creation
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
+from annotation.wording import as_lines
 from benchmarks import audit, queries
 from benchmarks.models import Item
 from benchmarks.transactions import retry_deadlocks
 
-SHOWN_REASONS = 20
 KnownAsk = tuple[TaskSpec, list[str], Task | None]  # what an item asks, its correct answers, the ordinary task if any
 WORDS = {Kind.CHECK: "a check", Kind.PRACTICE: "practice"}
 
@@ -28,8 +28,7 @@ class CannotSet(ValueError):
     """Nothing was set; the message gives the reasons, one sentence per line."""
 
     def __init__(self, reasons: Sequence[str]):
-        more = [f"… and {len(reasons) - SHOWN_REASONS} more."] if len(reasons) > SHOWN_REASONS else []
-        super().__init__("\n".join([*reasons[:SHOWN_REASONS], *more]))
+        super().__init__(as_lines(reasons))
 
 
 @retry_deadlocks

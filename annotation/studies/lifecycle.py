@@ -1,7 +1,7 @@
 """Set up and run a study: create, invite, instruct, pause."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -29,12 +29,12 @@ from annotation.protocols.base import Protocol, UnsuitableItem
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.studies import audit_scores, instructions_images, members
 from annotation.studies.instructions import default_instructions, default_translations
+from annotation.wording import as_lines
 from benchmarks import audit, queries
 from benchmarks.housekeeping.deferred_files import deferred_files
 from benchmarks.models import Benchmark
 from benchmarks.transactions import retry_deadlocks
 
-SHOWN_REASONS = 20
 NOTHING: Mapping[str, str] = MappingProxyType({})
 CLOSED = f"moved to {StageState.CLOSED}"  # the verb of the event
 
@@ -80,14 +80,11 @@ def create_study(
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
     made: dict[str, Stage] = {}
     for place, plan in enumerate(stages):
-        stage = _create_stage(study, plan, stages[:place], made, seed)
-        made[stage.name] = stage
+        made[plan.stage_name] = _create_stage(study, plan, stages[:place], made, seed)
     if not made:
         raise CannotCreate("A study needs at least one stage.")
     tasks = _place_items(study, stages, list(made.values()))
-    for stage in made.values():
-        if stage.strategy == Strategy.AUDIT and stage.scores_run is not None:
-            _keep_scores(stage, stage.scores_run)
+    _keep_scores(made.values())
     audit.record(by=by, verb="created", subject=study, tasks=tasks, seed=seed)
     return study
 
@@ -137,11 +134,13 @@ def _create_stage(
     return stage
 
 
-def _keep_scores(stage: Stage, run: int) -> None:
-    try:
-        audit_scores.keep_scores(stage, run)
-    except audit_scores.CannotUse as reason:
-        raise CannotCreate(f"Stage {stage.name}: {reason}") from None
+def _keep_scores(stages: Iterable[Stage]) -> None:
+    for stage in stages:
+        if stage.strategy == Strategy.AUDIT and stage.scores_run is not None:
+            try:
+                audit_scores.keep_scores(stage, stage.scores_run)
+            except audit_scores.CannotUse as reason:
+                raise CannotCreate(f"Stage {stage.name}: {reason}") from None
 
 
 def cannot_audit(plan: StagePlan) -> str:
@@ -203,9 +202,8 @@ def _place_items(study: Study, plans: Sequence[StagePlan], stages: Sequence[Stag
                 asked[stage.name] += [task_creation.NewTask(item.pk, item.key, ask, {}, round) for ask in asks]
     for name, found in reasons.items():
         if found:
-            summary = [f"{len(found)} items do not suit stage {name}."] if len(found) > 1 else []
-            more = [f"… and {len(found) - SHOWN_REASONS} more."] if len(found) > SHOWN_REASONS else []
-            raise CannotCreate("\n".join(summary + found[:SHOWN_REASONS] + more))
+            summary = f"{len(found)} items do not suit stage {name}.\n" if len(found) > 1 else ""
+            raise CannotCreate(summary + as_lines(found))
     placed = dict.fromkeys(asked, 0)
     for stage in stages:
         if stage.source is None:
