@@ -21,7 +21,8 @@ from annotation.protocol_files.drafts import MOST
 from annotation.protocol_files.publish import NameTaken, publish
 from annotation.protocols.registry import is_known
 from annotation.studies import lifecycle, starting_points
-from annotation.studies.setup_forms import Setup, StageForm, StudyForm, first_items
+from annotation.studies.setup import Setup, first_items
+from annotation.studies.setup_forms import StageForm, StudyForm
 from annotation.studies.starting_points import StartingPoint
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters

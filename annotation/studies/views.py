@@ -19,7 +19,7 @@ from annotation.permissions import whole_number
 from annotation.protocols.registry import is_known
 from annotation.studies import deletion, lifecycle, members, starting_points
 from annotation.studies.forms import MemberForm, RoleForm
-from annotation.studies.setup_forms import Setup, first_items, offers
+from annotation.studies.setup import Setup, first_items, offers
 from benchmarks import audit
 from benchmarks.housekeeping.delete import CannotDelete
 from benchmarks.permissions import StaffRequest, staff_only

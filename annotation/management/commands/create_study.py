@@ -26,7 +26,8 @@ from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
-from annotation.studies.setup_forms import StageForm, foreseen
+from annotation.studies.setup import foreseen
+from annotation.studies.setup_forms import StageForm
 from benchmarks.formats.base import ProblemLog
 from benchmarks.management.files import read_or_refuse
 from benchmarks.models import Benchmark

@@ -18,7 +18,8 @@ from annotation.models import InstructionsImage, Stage, Study, StudyTemplate
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import instructions_images, members
 from annotation.studies.lifecycle import revise_instructions
-from annotation.studies.setup_forms import StageForm, read_kept
+from annotation.studies.setup import read_kept
+from annotation.studies.setup_forms import StageForm
 from benchmarks.models import Event
 from tests.builders import pictures, predictions, studies
 
