@@ -11,6 +11,7 @@ from annotation.checks import attention_checks
 from annotation.models import Annotator, Kind, Lease, LeaseState, Slot, Stage, StageState, Strategy, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import outcomes, task_creation
+from annotation.pipeline.exposure import had_leases
 from annotation.wording import as_lines
 from benchmarks import audit
 from benchmarks.models import Event, Item
@@ -92,7 +93,7 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
     if not stage.apart_from:
         return
     who, keys = {one.pk: one.pseudonym for one in annotators}, {task.item_id: task.item.key for task in tasks}
-    had = Lease.objects.filter(annotator__in=who, task__item__in=keys).exclude(state=LeaseState.LAPSED)
+    had = had_leases(annotator__in=who, task__item__in=keys)
     apart = stage.study.stages.filter(position__in=stage.apart_from).exclude(pk=stage.pk)
     met = had.filter(task__stage__in=apart).values_list("annotator", "task__item").distinct()
     _refuse([

@@ -243,10 +243,9 @@ class Waiting:
 
 
 def waiting(*, annotator: Annotator, stage: Stage) -> Waiting:
-    had = Lease.objects.filter(task=OuterRef("task"), annotator=annotator).exclude(state=LeaseState.LAPSED)
+    mine = exposure.had_leases(annotator=annotator)
+    had, met = mine.filter(task=OuterRef("task")), mine.filter(task__item=OuterRef("task__item"))
     leased = Slot.objects.filter(stage=stage, held_until__isnull=False, live=True).exclude(annotator=annotator)
     leased = leased.filter(reserved=None) if stage.strategy in POOLED else leased.none()
-    met = Lease.objects.filter(task__item=OuterRef("task__item"), task__stage__position__in=stage.apart_from)
-    met = met.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
-    found = leased.filter(~Exists(had), ~Exists(met))
+    found = leased.filter(~Exists(had), ~Exists(met.filter(task__stage__position__in=stage.apart_from)))
     return Waiting(**found.aggregate(others=Count("pk"), frees_at=Min("held_until")))

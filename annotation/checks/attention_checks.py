@@ -15,8 +15,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.measures import pass_rules
-from annotation.models import Annotator, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
+from annotation.models import Annotator, Kind, Lease, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import POOLED
+from annotation.pipeline.exposure import had_leases
 from annotation.pipeline.ranks import random_rank
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
@@ -149,8 +150,7 @@ def _to_meet(annotator: Annotator, stage: Stage) -> list[Task]:
     """Checks on which the annotator has no slot, without items they have met: first those that fewest others have, in
     an order drawn for them, so that two who join one after the other see different checks.
     """
-    had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
-    had = had.filter(task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
+    had = had_leases(annotator=annotator, task__stage__study=stage.study_id, task__stage__position__in=stage.apart_from)
     met = set(had.values_list("task__item", flat=True))
     once = stage.position in stage.apart_from  # an item's questions go to different annotators
     mine = slots_of(annotator, stage)

@@ -21,6 +21,7 @@ from annotation.assignment.seats import stages_open_to
 from annotation.models import Annotator, Judgment, Kind, Lease, LeaseState, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import BATCHED
 from annotation.pipeline import outcomes
+from annotation.pipeline.exposure import had_leases
 from annotation.wording import clean_reason
 from benchmarks import audit
 from benchmarks.models import Event
@@ -138,7 +139,7 @@ def _old_place(annotator: Annotator, stage: Stage) -> None:
     taken = slots.filter(for_others, judgment=None).exists()
     if taken or Seat.objects.filter(stage=stage, batch=batch, place=place).exists():
         return
-    had = Lease.objects.filter(annotator=annotator).exclude(state=LeaseState.LAPSED)
+    had = had_leases(annotator=annotator)
     left = slots.filter(annotator=None, task__kind=Kind.JUDGE).exclude(task__in=had.values("task"))
     if left.update(reserved=annotator):
         seats.update(batch=batch, place=place)
