@@ -74,13 +74,9 @@ def at_desk(view: View) -> View:
             try:
                 return view(request, here)
             except errors.Refused as refusal:
-                return _refused(request, here, refusal)
+                return refused(request, refusal, _home(here))
 
     return found
-
-
-def _refused(request: HttpRequest, here: Desk, refusal: errors.Refused) -> HttpResponse:
-    return refused(request, refusal, _home(here))
 
 
 def refused(request: HttpRequest, refusal: errors.Refused, home: str) -> HttpResponse:
@@ -178,14 +174,25 @@ def language(request: HttpRequest, here: Desk) -> HttpResponse:
     return redirect("judge", here.annotator.token)
 
 
-@require_safe
-@cache_control(max_age=3600, public=True)
+def in_language(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Make a page that is the same for everybody who reads the language in its address."""
+
+    @require_safe
+    @cache_control(max_age=3600, public=True)
+    @functools.wraps(view)
+    def found(request: HttpRequest, language: str) -> HttpResponseBase:
+        if language not in dict(settings.LANGUAGES):
+            raise Http404("There is no such language.")
+        with override(language):
+            return view(request, language)
+
+    return found
+
+
+@in_language
 def words(request: HttpRequest, language: str) -> HttpResponseBase:
     """What the scripts of judging say, as a script."""
-    if language not in dict(settings.LANGUAGES):
-        raise Http404("There is no such language.")
-    with override(language):
-        return JavaScriptCatalog.as_view(packages=["annotation"])(request)
+    return JavaScriptCatalog.as_view(packages=["annotation"])(request)
 
 
 # Without a connection
@@ -194,22 +201,15 @@ KEPT_OFFLINE = ["css/base.css", "css/judge.css"]
 KEPT_OFFLINE += [f"js/judging/{name}.js" for name in ("offline", "outbox", "two-tabs", "say")]
 
 
-@require_safe
-@cache_control(max_age=3600, public=True)
+@in_language
 def offline(request: HttpRequest, language: str) -> HttpResponse:
-    """What a browser keeps and shows when it cannot reach an annotator's page. The same for everybody."""
-    if language not in dict(settings.LANGUAGES):
-        raise Http404("There is no such language.")
-    with override(language):
-        return page("offline")
+    """What a browser keeps and shows when it cannot reach an annotator's page."""
+    return page("offline")
 
 
-@require_safe
-@cache_control(max_age=3600, public=True)
+@in_language
 def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
-    """The service worker that keeps it; a page registers it for the address of its annotator alone."""
-    if language not in dict(settings.LANGUAGES):
-        raise Http404("There is no such language.")
+    """The service worker that keeps it; a page registers it only for the address of its annotator."""
     kept = [reverse(name, args=[language]) for name in ("judge-offline", "judge-words")] + list(
         map(static, KEPT_OFFLINE)
     )

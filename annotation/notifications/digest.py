@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.figures import blocked_items
-from annotation.models import Flag, Stage, StudyState
-from annotation.notifications.stages import RUNS_IT
+from annotation.models import Flag, Stage
+from annotation.notifications.stages import run_by
 from benchmarks.notifications.kinds import Message, link, tells
 
 HOUR = 6  # UTC: the message is there when the day begins in Europe
@@ -22,10 +22,7 @@ def today(user: User, since: datetime, notified: Collection[str]) -> Iterator[Me
     about = now.date().isoformat()
     if now.hour < HOUR or about in notified:
         return
-    found = Stage.objects.filter(
-        study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
-    )
-    stages = found.select_related("study__benchmark", "source").order_by("study__name", "position")
+    stages = run_by(user).select_related("study__benchmark", "source").order_by("study__name", "position")
     parts = [part for stage in stages if (part := _of_stage(stage))]
     yield Message(about, "Flags and blocked items" if parts else "", "\n\n".join(parts))
 

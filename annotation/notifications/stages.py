@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -32,10 +32,7 @@ JUDGED = Slot.objects.filter(stage=OuterRef("pk"), task__kind=Kind.JUDGE, judgme
 @tells(KIND, "A stage of a study that I manage is done")
 def done(user: User, since: datetime, notified: Collection[str]) -> Iterator[Message]:
     """The open stages of the user's open studies in which nothing is left to judge, and the audits that have ended."""
-    stages = Stage.objects.filter(
-        study__members__user=user, study__members__role__in=RUNS_IT, study__state=StudyState.OPEN
-    )
-    stages = stages.annotate(is_open=Exists(OPEN), is_judged=Exists(JUDGED)).select_related("study")
+    stages = run_by(user).annotate(is_open=Exists(OPEN), is_judged=Exists(JUDGED))
     finished: dict[int, bool] = {}  # by key; sources come before their takers
     for stage in stages.order_by("study_id", "position"):
         complete = finished.get(stage.source_id or 0, True) and stage.is_judged and not stage.is_open
@@ -48,6 +45,12 @@ def done(user: User, since: datetime, notified: Collection[str]) -> Iterator[Mes
             _forget(user, stage)
         elif audit.named(stage) not in notified:
             yield _message(stage)
+
+
+def run_by(user: User) -> QuerySet[Stage]:
+    """The stages, with their studies, of the open studies that the user manages."""
+    mine = Stage.objects.filter(study__members__user=user, study__members__role__in=RUNS_IT)
+    return mine.filter(study__state=StudyState.OPEN).select_related("study")
 
 
 def _has_ended(stage: Stage, since: datetime) -> bool:
