@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
@@ -99,9 +99,9 @@ def undo(person: Annotator) -> Lease:
 
 def adjudicate(task: Task, texts: dict[str, str]) -> None:
     """An adjudicator's own words, by role."""
-    said = adjudication_decisions.own_words(task, task.stage, texts)
-    adjudication_decisions.decide(
-        task=task, by="user:1", seen=adjudication_decisions.seen(task), note="It says the same.", answer=said.label,
+    said = decisions.own_words(task, task.stage, texts)
+    decisions.decide(
+        task=task, by="user:1", seen=decisions.seen(task), note="It says the same.", answer=said.label,
         content=said.content,
     )  # fmt: skip
 

@@ -6,8 +6,7 @@ import uuid
 import pytest
 from django.db import connection
 
-from annotation.adjudication import cases
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import cases, decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
@@ -43,12 +42,12 @@ def tied() -> Task:
 
 
 def how(task: Task, **more) -> dict:
-    return {"task": task, "by": BY, "seen": adjudication_decisions.seen(task), **more}
+    return {"task": task, "by": BY, "seen": decisions.seen(task), **more}
 
 
 def decide(task: Task, answer: str = "candidate-1", note: str = "It is all there.", **more) -> Outcome:
     said = {} if "reason" in more else {"answer": answer}
-    return adjudication_decisions.decide(**{**how(task), "note": note, **said, **more})
+    return decisions.decide(**{**how(task), "note": note, **said, **more})
 
 
 def stands(task: Task) -> tuple | None:
@@ -79,8 +78,8 @@ class TestDeciding:
             {"answer": "candidate-9"}, {"answer": ""}, {"answer": "both"}, {"answer": "", "reason": "no_image_fits"},
             {"answer": "none", "reason": "flagged"}, {"note": "  "},
         ):  # fmt: skip
-            with pytest.raises(adjudication_decisions.Unfit):
-                adjudication_decisions.decide(**{**how(tied), "answer": "none", "note": "So.", **said})
+            with pytest.raises(decisions.Unfit):
+                decisions.decide(**{**how(tied), "answer": "none", "note": "So.", **said})
             assert stands(tied) is None and not Event.objects.filter(verb="adjudicated").exists(), said
 
     def test_it_stands_whatever_is_judged_later(self, tied):
@@ -110,9 +109,9 @@ class TestDeciding:
         lease = tied.leases.first()
         submissions.flag(annotator=lease.annotator, token=lease.token, reason="Odd")
         decide(tied, "none")
-        assert adjudication_decisions.open_flags(tied)
+        assert decisions.open_flags(tied)
         decide(tied, "candidate-0", settles=True)
-        assert not adjudication_decisions.open_flags(tied) and Event.objects.filter(verb="settled").exists()
+        assert not decisions.open_flags(tied) and Event.objects.filter(verb="settled").exists()
 
     def test_in_a_closed_stage_too(self, tied):
         study_lifecycle.move_stage(stage=tied.stage, to="closed", by="test")
@@ -122,7 +121,7 @@ class TestDeciding:
 
 class TestSendingBack:
     def test_one_judgment_more_is_asked_for_and_then_the_rule_speaks(self, tied):
-        adjudication_decisions.send_back(**how(tied), note="Look again.")
+        decisions.send_back(**how(tied), note="Look again.")
         tied.refresh_from_db()
         assert tied.overlap == 3 and stands(tied) is None
         judged(tied.stage, "candidate-1")
@@ -133,22 +132,22 @@ class TestSendingBack:
         here = stage()
         judged(here, "none", "none")
         task = Task.objects.get()
-        adjudication_decisions.send_back(**how(task), note="Really?")
+        decisions.send_back(**how(task), note="Really?")
         assert stands(task) is None
         judged(here, "candidate-0")
         assert stands(task) == ("dropped", "none", "no_image_fits", "majority")
 
     def test_an_adjudication_is_lifted(self, tied):
         decide(tied)
-        adjudication_decisions.send_back(**how(tied), note="I am not sure.")
+        decisions.send_back(**how(tied), note="I am not sure.")
         assert stands(tied) is None
 
     def test_what_waits_already_is_not_asked_for_twice(self, tied):
-        adjudication_decisions.send_back(**how(tied), note="Look again.")
-        with pytest.raises(adjudication_decisions.Refused, match="already waiting for a judgment"):
-            adjudication_decisions.send_back(**how(tied), note="And again.")
+        decisions.send_back(**how(tied), note="Look again.")
+        with pytest.raises(decisions.Refused, match="already waiting for a judgment"):
+            decisions.send_back(**how(tied), note="And again.")
         decide(tied)
-        adjudication_decisions.send_back(**how(tied), note="No, let them.")
+        decisions.send_back(**how(tied), note="No, let them.")
         tied.refresh_from_db()
         assert tied.overlap == 3 and stands(tied) is None
 
@@ -158,8 +157,8 @@ class TestSendingBack:
         for number, person in enumerate(people):
             studies.judgment(person, here, "none" if number % 2 else "candidate-0")
         task = Task.objects.get()
-        with pytest.raises(adjudication_decisions.Refused, match="50"):
-            adjudication_decisions.send_back(**how(task), note="Look again.")
+        with pytest.raises(decisions.Refused, match="50"):
+            decisions.send_back(**how(task), note="Look again.")
         assert task.slots.count() == 50 and not Event.objects.filter(verb="sent back").exists()
 
     def test_in_a_closed_stage_it_alone_is_given_out(self):
@@ -168,7 +167,7 @@ class TestSendingBack:
         studies.judgment(one, here, "none"), studies.judgment(two, here, "candidate-0")
         task = next(task for task in Task.objects.all() if task.slots.filter(judgment__isnull=False).count() == 2)
         study_lifecycle.move_stage(stage=here, to="closed", by="test")
-        adjudication_decisions.send_back(**how(task), note="Look again.")
+        decisions.send_back(**how(task), note="Look again.")
         third = studies.annotator(here.study)
         here = Stage.objects.select_related("study").get(pk=here.pk)
         assert studies.judgment(third, here, "none").lease.task == task
@@ -181,44 +180,42 @@ class TestWithdrawing:
         judged(here, "none", "none")
         task = Task.objects.get()
         decide(task, "candidate-0")
-        adjudication_decisions.withdraw(**how(task))
+        decisions.withdraw(**how(task))
         assert stands(task) == ("dropped", "none", "no_image_fits", "unanimous")
 
     def test_a_tie_is_open_again_and_may_be_decided_as_before(self, tied):
-        before = adjudication_decisions.seen(tied)
+        before = decisions.seen(tied)
         decide(tied)
-        adjudication_decisions.withdraw(**how(tied))
-        assert stands(tied) is None and adjudication_decisions.seen(tied) == before
+        decisions.withdraw(**how(tied))
+        assert stands(tied) is None and decisions.seen(tied) == before
         decide(tied)
         assert stands(tied)[0] == "kept"
 
     def test_where_nobody_decided_there_is_nothing_to_withdraw(self, tied):
-        with pytest.raises(adjudication_decisions.Refused, match="no adjudication"):
-            adjudication_decisions.withdraw(**how(tied))
+        with pytest.raises(decisions.Refused, match="no adjudication"):
+            decisions.withdraw(**how(tied))
 
 
 class TestAtOnce:
     def test_the_same_request_again_is_the_same_decision(self, tied):
         request = how(tied, answer="none", note="So it is.")
-        adjudication_decisions.decide(**request)
-        adjudication_decisions.decide(**request)
+        decisions.decide(**request)
+        decisions.decide(**request)
         sent = how(tied, note="Look again.")
-        adjudication_decisions.send_back(**sent)
-        adjudication_decisions.send_back(**sent)
+        decisions.send_back(**sent)
+        decisions.send_back(**sent)
         assert tied.slots.count() == 3
         assert [Event.objects.filter(verb=verb).count() for verb in ("adjudicated", "sent back")] == [1, 1]
 
     def test_a_second_adjudicator_is_told_and_nothing_is_overwritten(self, tied):
         first, second = how(tied), {**how(tied), "by": "user:8"}
-        adjudication_decisions.decide(**first, answer="none", note="No.")
-        with pytest.raises(adjudication_decisions.Changed, match="in the meantime"):
-            adjudication_decisions.decide(**second, answer="candidate-1", note="Yes.")
-        with pytest.raises(adjudication_decisions.Changed):
-            adjudication_decisions.send_back(**second, note="Hm.")
-        with pytest.raises(
-            adjudication_decisions.Changed
-        ):  # nor the first one, with another answer to what they saw then
-            adjudication_decisions.decide(**first, answer="candidate-1", note="Yes.")
+        decisions.decide(**first, answer="none", note="No.")
+        with pytest.raises(decisions.Changed, match="in the meantime"):
+            decisions.decide(**second, answer="candidate-1", note="Yes.")
+        with pytest.raises(decisions.Changed):
+            decisions.send_back(**second, note="Hm.")
+        with pytest.raises(decisions.Changed):  # nor the first one, with another answer to what they saw then
+            decisions.decide(**first, answer="candidate-1", note="Yes.")
         assert stands(tied)[1] == "none"
 
     def test_whoever_saw_fewer_judgments_is_told(self):
@@ -227,36 +224,34 @@ class TestAtOnce:
         task = Task.objects.get()
         old = how(task)
         judged(here, "candidate-0")
-        with pytest.raises(adjudication_decisions.Changed):
-            adjudication_decisions.decide(**old, answer="none", note="So.")
+        with pytest.raises(decisions.Changed):
+            decisions.decide(**old, answer="none", note="So.")
 
     def test_whoever_saw_another_answer_is_told(self, tied):
         """There are as many judgments as before, and still no outcome."""
         old, person = how(tied), tied.stage.study.annotators.last()
         lease = submissions.history(annotator=person)[0]
         studies.submit(person, lease, read_answer.place_on_screen(lease, "candidate-2"))
-        with pytest.raises(adjudication_decisions.Changed):
-            adjudication_decisions.decide(**old, answer="none", note="So.")
+        with pytest.raises(decisions.Changed):
+            decisions.decide(**old, answer="none", note="So.")
 
     def test_a_task_that_has_left_the_stage_is_refused(self, tied):
         Task.objects.filter(pk=tied.pk).update(live=False)
-        with pytest.raises(adjudication_decisions.Refused, match="no longer in this stage"):
+        with pytest.raises(decisions.Refused, match="no longer in this stage"):
             decide(tied)
 
     @pytest.mark.django_db(transaction=True)
     def test_two_adjudicators_at_the_same_moment(self):
         judged(stage(), "none", "candidate-1")
         task, came, start = Task.objects.get(), [], threading.Barrier(2)
-        seen = adjudication_decisions.seen(task)
+        seen = decisions.seen(task)
 
         def one(by, answer):
             start.wait()
             try:
-                adjudication_decisions.decide(
-                    task=Task.objects.get(), by=by, seen=seen, answer=answer, note="I looked."
-                )
+                decisions.decide(task=Task.objects.get(), by=by, seen=seen, answer=answer, note="I looked.")
                 came.append("done")
-            except adjudication_decisions.Changed:
+            except decisions.Changed:
                 came.append("told")
             finally:
                 connection.close()
@@ -289,12 +284,12 @@ class TestPromotion:
         assert not self.second().exists()
         decide(first, "candidate-3", note="It does fit.")
         assert self.second().get().round == 1
-        adjudication_decisions.withdraw(**how(first))
+        decisions.withdraw(**how(first))
         assert not self.second().exists()
 
     def test_sending_back_takes_it_out_of_the_next_stage(self, first):
         decide(first, "candidate-3")
-        adjudication_decisions.send_back(**how(first), note="Look again.")
+        decisions.send_back(**how(first), note="Look again.")
         assert not self.second().exists()
 
     def test_the_funnel_says_flagged(self, first):
@@ -355,7 +350,7 @@ class TestQueue:
         assert tasks[0].pk not in dict(cases.queue(tasks[0].stage))
 
     def test_a_settled_flag_alone_does_not_bring_it_here(self, tasks):
-        adjudication_decisions.settle_flag(flag=Flag.objects.get(), by="test")
+        decisions.settle_flag(flag=Flag.objects.get(), by="test")
         assert tasks[1].pk not in dict(cases.queue(tasks[0].stage))
 
     def test_which_option_is_a_kind_where_options_are_not_alike(self):

@@ -3,8 +3,7 @@
 import pytest
 from django.http import QueryDict
 
-from annotation.adjudication import decisions as adjudication_decisions
-from annotation.adjudication import disagreement_list
+from annotation.adjudication import decisions, disagreement_list
 from annotation.adjudication.disagreement_list import (
     Listed,
     Wanted,
@@ -78,9 +77,7 @@ def test_filters(tasks, wanted, places):
 
 
 def test_what_was_adjudicated_is_apart(tasks):
-    adjudication_decisions.decide(
-        task=tasks[2], by="test", seen=adjudication_decisions.seen(tasks[2]), note="So.", answer="none"
-    )
+    decisions.decide(task=tasks[2], by="test", seen=decisions.seen(tasks[2]), note="So.", answer="none")
     assert which(tasks, sort="item") == [1, 3, 4]
     assert which(tasks, case="decided") == [2]
     assert which(tasks, sort="item", case="all") == [1, 2, 3, 4]
@@ -98,9 +95,7 @@ def test_gone_through_each_comes_once_and_then_the_first(tasks, sort):
 
 def test_after_one_that_is_gone_comes_its_successor(tasks):
     way = Listed(tasks[0].stage, Wanted("item"))
-    adjudication_decisions.decide(
-        task=tasks[2], by="test", seen=adjudication_decisions.seen(tasks[2]), note="So.", answer="none"
-    )
+    decisions.decide(task=tasks[2], by="test", seen=decisions.seen(tasks[2]), note="So.", answer="none")
     assert way.first(tasks[2].pk) == tasks[3].pk and way.first(tasks[4].pk) == tasks[4].pk
     assert way.first(10**12) == tasks[1].pk
 

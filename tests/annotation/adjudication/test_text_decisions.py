@@ -2,8 +2,7 @@
 
 import pytest
 
-from annotation.adjudication import cases
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import cases, decisions
 from annotation.designs.plan import StagePlan
 from annotation.models import Outcome, Stage, Task
 from annotation.protocols.base import Answer
@@ -14,8 +13,8 @@ FIRST, SECOND, THIRD = "A cat is lying on a mat.", "There is a cat on a mat.", "
 
 
 def decide(task: Task, said: Answer, **more) -> Outcome:
-    given = {"by": "user:7", "seen": adjudication_decisions.seen(task), "note": "I read them.", **more}
-    return adjudication_decisions.decide(task=task, answer=said.label, content=said.content, **given)
+    given = {"by": "user:7", "seen": decisions.seen(task), "note": "I read them.", **more}
+    return decisions.decide(task=task, answer=said.label, content=said.content, **given)
 
 
 @pytest.fixture
@@ -65,21 +64,21 @@ def test_an_answer_that_was_given_is_adopted_with_its_content(three):
 
 
 def test_own_words_are_made_of_the_nearest_sentence(three):
-    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": "On a mat a  cat sits."})
+    said = decisions.own_words(three, three.stage, {"second_positive": "On a mat a  cat sits."})
     found = decide(three, said)
     assert found.outcome == "edited" and found.content["texts"] == {"second_positive": "On a mat a cat sits."}
     assert found.content["from"] == {"second_positive": "caption-candidate-1"}
 
 
 def test_own_words_that_are_an_option_are_that_option(three):
-    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": text_items.TEXTS["candidate"][2]})
+    said = decisions.own_words(three, three.stage, {"second_positive": text_items.TEXTS["candidate"][2]})
     assert decide(three, said).outcome == "caption-candidate-2"
 
 
 def test_own_words_must_pass_what_an_annotators_must(three):
     for words in ("", "  ", text_items.TEXTS["negative"][0], "x" * 1001):
-        with pytest.raises(adjudication_decisions.Unfit, match="Your version"):
-            adjudication_decisions.own_words(three, three.stage, {"second_positive": words})
+        with pytest.raises(decisions.Unfit, match="Your version"):
+            decisions.own_words(three, three.stage, {"second_positive": words})
 
 
 def test_what_nobody_could_have_answered_is_refused(three):
@@ -92,7 +91,7 @@ def test_what_nobody_could_have_answered_is_refused(three):
         Answer("reject", {"texts": {"second_positive": FIRST}}),
         Answer("flagged"),
     ):
-        with pytest.raises(adjudication_decisions.Unfit):
+        with pytest.raises(decisions.Unfit):
             decide(three, said)
         assert not Outcome.objects.exists(), said
 
@@ -103,24 +102,24 @@ def test_a_fixed_answer_drops_it_with_the_protocol_s_reason(three):
 
 
 def test_whoever_saw_other_words_is_told(three):
-    seen = adjudication_decisions.seen(three)
+    seen = decisions.seen(three)
     first, second = (
         Answer("reject"),
-        adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies."}),
+        decisions.own_words(three, three.stage, {"second_positive": "A cat lies."}),
     )
     decide(three, first)
-    with pytest.raises(adjudication_decisions.Changed):
+    with pytest.raises(decisions.Changed):
         decide(three, second, seen=seen)
-    seen = adjudication_decisions.seen(three)
+    seen = decisions.seen(three)
     decide(three, second)
-    third = adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies down."})
-    with pytest.raises(adjudication_decisions.Changed):
+    third = decisions.own_words(three, three.stage, {"second_positive": "A cat lies down."})
+    with pytest.raises(decisions.Changed):
         decide(three, third, seen=seen)
 
 
 def test_the_same_request_again_is_the_same_decision(three):
-    said = adjudication_decisions.own_words(three, three.stage, {"second_positive": "A cat lies."})
-    seen = adjudication_decisions.seen(three)
+    said = decisions.own_words(three, three.stage, {"second_positive": "A cat lies."})
+    seen = decisions.seen(three)
     assert decide(three, said, seen=seen) == decide(three, said, seen=seen)
 
 
@@ -128,7 +127,7 @@ def test_a_settled_item_that_is_sent_back_waits_for_one_judgment_more():
     here = text_items.stage()
     text_items.picks(here)
     task = Task.objects.get()
-    adjudication_decisions.send_back(task=task, by="user:7", seen=adjudication_decisions.seen(task), note="Look again.")
+    decisions.send_back(task=task, by="user:7", seen=decisions.seen(task), note="Look again.")
     assert not Outcome.objects.exists() and task.slots.count() == 2
     text_items.picks(here)
     assert Outcome.objects.get().by == "unanimous"
@@ -152,17 +151,17 @@ class TestPromotion:
         return list(Task.objects.filter(stage__position=2, live=True).values_list("carried", flat=True))
 
     def test_the_words_go_on_and_come_back(self, first):
-        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        decide(first, decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
         assert self.carried() == [{"caption-second_positive": "A cat lies."}]
         decide(first, Answer("reject"))
         assert self.carried() == []
-        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
+        decide(first, decisions.own_words(first, first.stage, {"second_positive": "A cat lies."}))
         assert self.carried() == [{"caption-second_positive": "A cat lies."}]
-        adjudication_decisions.withdraw(task=first, by="user:7", seen=adjudication_decisions.seen(first))
+        decisions.withdraw(task=first, by="user:7", seen=decisions.seen(first))
         assert self.carried() == []
 
     def test_three_sentences_are_written_with_every_guideline_kept(self, first):
-        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        decide(first, decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         assert [(one.role, one.text) for one in case.words] == [
@@ -170,12 +169,12 @@ class TestPromotion:
             ("negative", text_items.TEXTS["negative"][0]),
         ]  # fmt: skip
         texts = {"positive": "A cat sits on a mat.", "second_positive": "A cat is on a mat.", "negative": "No cat."}
-        found = decide(task, adjudication_decisions.own_words(task, task.stage, texts))
+        found = decide(task, decisions.own_words(task, task.stage, texts))
         assert found.outcome == "edited" and all(found.content["guidelines"].values())
         assert found.content["texts"] == {"second_positive": "A cat is on a mat.", "negative": "No cat."}
 
     def test_what_is_left_as_it_was_is_valid(self, first):
-        decide(first, adjudication_decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
+        decide(first, decisions.own_words(first, first.stage, {"second_positive": "A cat lies on a mat."}))
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         sent = {"verdict": cases.OWN, **{one.name: one.text for one in case.words}}
@@ -208,5 +207,5 @@ def test_a_ranking_that_was_given_is_adopted_and_no_other():
     assert set(labels) == {"positive and second positive, then negative", "positive and negative, then second positive"}
     said = cases.answer_from_form(task, here, {"verdict": labels["positive and second positive, then negative"].value})
     assert decide(task, said).outcome == "positive=second_positive>negative"
-    with pytest.raises(adjudication_decisions.Unfit):
+    with pytest.raises(decisions.Unfit):
         decide(task, Answer("negative>positive>second_positive"))

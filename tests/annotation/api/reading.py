@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.exports import rows as export_rows
 from annotation.models import Task
 
@@ -36,8 +36,8 @@ def rows(client, name: str, pk: int, **asked) -> list[dict]:
 
 
 def adjudicate(task: Task, by: User) -> None:
-    adjudication_decisions.decide(
-        task=task, answer="none", note="Both are wrong.", seen=adjudication_decisions.seen(task), by="test",
+    decisions.decide(
+        task=task, answer="none", note="Both are wrong.", seen=decisions.seen(task), by="test",
         adjudicator=by,
     )  # fmt: skip
 

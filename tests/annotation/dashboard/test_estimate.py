@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.models import Study
 from annotation.pipeline import dawid_skene
 from benchmarks.jobs import jobs
@@ -74,10 +74,8 @@ def test_a_closed_study_is_asked_again_while_its_estimate_is_under_way(admin_cli
 
 def test_what_is_withdrawn_waits_for_the_next_one(admin_client, stage):
     task = stage.tasks.first()
-    adjudication_decisions.decide(
-        task=task, by="test", seen=adjudication_decisions.seen(task), note="dark", answer="none"
-    )
-    sent = {"task": task.pk, "seen": adjudication_decisions.seen(task), "do": "withdraw"}
+    decisions.decide(task=task, by="test", seen=decisions.seen(task), note="dark", answer="none")
+    sent = {"task": task.pk, "seen": decisions.seen(task), "do": "withdraw"}
     after = admin_client.post(reverse("study-adjudicate", args=[stage.study_id]), sent, follow=True)
     assert "the next estimate will decide" in after.text and not hasattr(stage.tasks.first(), "decided")
 

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.assignment import by_name, leases
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
@@ -107,6 +107,6 @@ def test_what_is_sent_back_is_asked_once_more_in_a_named_stage_too():
     for person, key in ((one, "item-0"), (two, "item-1")):
         by_name.assign(stage=stage, annotators=[person], keys=[key], by="test")
     task = text_items.picks(stage, person=one).lease.task
-    adjudication_decisions.send_back(task=task, by="user:1", seen=adjudication_decisions.seen(task), note="Look again.")
+    decisions.send_back(task=task, by="user:1", seen=decisions.seen(task), note="Look again.")
     text_items.picks(stage, person=two)
     assert [lease.task_id for lease in leases.hold(annotator=two, stage=stage)] == [task.pk]

@@ -6,7 +6,7 @@ import uuid
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.figures import cache
@@ -157,9 +157,7 @@ def stopped(done: int, total: int) -> None:
 def test_an_adjudicators_word_stands(stage):
     dawid_skene.estimate(stage, "test")
     task = Task.objects.filter(stage=stage).first()
-    adjudication_decisions.decide(
-        task=task, by="test", seen=adjudication_decisions.seen(task), note="dark", answer="cannot_tell"
-    )
+    decisions.decide(task=task, by="test", seen=decisions.seen(task), note="dark", answer="cannot_tell")
     dawid_skene.estimate(stage, "test")
     assert Outcome.objects.values_list("outcome", "posterior").get(task=task) == ("cannot_tell", None)
 

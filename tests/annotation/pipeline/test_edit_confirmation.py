@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
@@ -172,8 +172,8 @@ def test_three_of_three_minds_wait_for_an_adjudicator(world):
 
 def adopt(world, answer: Answer) -> None:
     """An adjudicator takes what somebody answered."""
-    seen = adjudication_decisions.seen(world.task)
-    adjudication_decisions.decide(
+    seen = decisions.seen(world.task)
+    decisions.decide(
         task=world.task, by="her", seen=seen, note="Reads best.", answer=answer.label, content=answer.content
     )
 
@@ -181,10 +181,10 @@ def adopt(world, answer: Answer) -> None:
 def test_an_adjudicator_writes_what_stands(world):
     world.says(words=SITS)
     world.says(option="reject", why="No.")
-    adopt(world, adjudication_decisions.own_words(world.task, world.stage, {"second_positive": LIES}))
+    adopt(world, decisions.own_words(world.task, world.stage, {"second_positive": LIES}))
     assert world.stands() == ("kept", "adjudicator", LIES)
-    with pytest.raises(adjudication_decisions.Unfit, match="the same as the sentence at the top"):
-        adjudication_decisions.own_words(world.task, world.stage, {"second_positive": visla_items.CAT["positive"][0]})
+    with pytest.raises(decisions.Unfit, match="the same as the sentence at the top"):
+        decisions.own_words(world.task, world.stage, {"second_positive": visla_items.CAT["positive"][0]})
 
 
 def test_a_higher_cap_asks_more_people():

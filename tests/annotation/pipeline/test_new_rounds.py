@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation import permissions
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
@@ -163,8 +163,8 @@ def test_what_falls_out_after_its_new_candidates_came_is_asked_again_at_once(
             studies.submit(chooser, lease, "none")
         else:
             task = Task.objects.get(stage=choose, item__position=2)
-            seen = adjudication_decisions.seen(task)
-            adjudication_decisions.decide(task=task, by="test", seen=seen, reason="flagged", note="Torn.")
+            seen = decisions.seen(task)
+            decisions.decide(task=task, by="test", seen=seen, reason="flagged", note="Torn.")
     assert labels(study)[0][2] == "open"
     assert Task.objects.get(stage=choose, item__position=2, live=True).round == 2
 

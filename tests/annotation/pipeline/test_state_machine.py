@@ -27,7 +27,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.assignment import leases as assignment_leases
 from annotation.assignment import seats
 from annotation.designs.plan import StagePlan
@@ -235,16 +235,16 @@ class Pipeline(RuleBasedStateMachine):
 
     def adjudicated(self, task: Task, action: str) -> None:
         """The adjudicator's verbs on a task, as far as they are allowed just now."""
-        common = {"task": task, "by": "test", "seen": adjudication_decisions.seen(task)}
+        common = {"task": task, "by": "test", "seen": decisions.seen(task)}
         try:
             if action == "send back":
-                adjudication_decisions.send_back(**common, note="Look again.")
+                decisions.send_back(**common, note="Look again.")
             elif action == "withdraw":
-                adjudication_decisions.withdraw(**common)
+                decisions.withdraw(**common)
             else:
                 decision = {"reason": "flagged"} if action == "flagged" else self.decision(task)
-                adjudication_decisions.decide(**common, **decision, note="I looked.")
-        except adjudication_decisions.Refused:
+                decisions.decide(**common, **decision, note="I looked.")
+        except decisions.Refused:
             pass
 
     def decision(self, task: Task) -> dict:

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from hypothesis.stateful import rule
 
-from annotation.adjudication import decisions as adjudication_decisions
+from annotation.adjudication import decisions
 from annotation.designs.plan import StagePlan
 from annotation.figures.funnel import funnel
 from annotation.models import Judgment, Lease, Outcome, Stage, Task
@@ -92,7 +92,7 @@ class Sentences(Pipeline):
         form, given = PROTOCOLS[stage.protocol].form, counted_answers(task)
         said = self.drawn.choice([*given.values(), Answer("cannot_judge")])
         if form.edits and self.drawn.random() < 0.5:
-            said = adjudication_decisions.own_words(task, stage, {"second_positive": "The cat is the one on the mat."})
+            said = decisions.own_words(task, stage, {"second_positive": "The cat is the one on the mat."})
         return {"answer": said.label, "content": {} if said.label == "cannot_judge" else said.content}
 
     # What holds
