@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.checks import qualification
 from annotation.checks.qualification import Step
 from annotation.judging import next_step
-from annotation.judging.views import at_desk, instructions_shown, page
+from annotation.judging.views import at_desk, instructions_shown, newest_instructions, page
 from annotation.models import AttemptKind
 from annotation.permissions import Desk, whole_number
 from annotation.protocols.registry import protocol_named
@@ -76,7 +76,7 @@ def _questions(here: Desk, step: Step, chosen: list | None) -> dict:
     context = {"questions": asked, "about": qualification.digest(stage.comprehension)}
     if step.before is not None:
         context["right_before"] = sum(entry["right"] for entry in step.before.answers)
-    return context | instructions_shown(here, level=2)
+    return context | instructions_shown(stage, newest_instructions(here), 2)
 
 
 def _practice(here: Desk, step: Step) -> dict:

@@ -150,13 +150,15 @@ def _submit(annotator: Annotator, submission: Submission) -> Receipt:
         return Receipt(earlier.lease, earlier, replayed=True)
     answer = parse_answer(lease, lease.task.stage.protocol, submission.fields)
     _check_submission(lease, answer.label, submission.reason, row)
-    alone = lease.state != LeaseState.LAPSED or not _has_newer(lease)
-    counts = alone and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
+    # An answer is surplus if somebody else has its slot by now, if the annotator got the task again by a newer lease
+    # (whose answer counts), or if they were excluded. On a slot that is free again, a late answer counts.
+    is_latest = lease.state != LeaseState.LAPSED or not _has_newer(lease)
+    counts = is_latest and row["holder"] in (None, lease.annotator_id) and annotator.excluded_at is None
     judgment = _revision(lease, row, answer, submission, surplus=not counts)
     if row["revisions"]:
         _check_seen(judgment, submission.seen)
     added = counts and lease.state != LeaseState.JUDGED
-    given, decided = _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if alone else lease.state)
+    given, decided = _write(judgment, LeaseState.JUDGED if counts else LeaseState.LATE if is_latest else lease.state)
     events = [_event("judgment.revised" if row["revisions"] else "judgment.made", judgment, annotator)]
     if counts:
         known = outcomes.Known(given, decided, row["feeds"])

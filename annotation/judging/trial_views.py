@@ -17,12 +17,12 @@ from django.shortcuts import redirect, render
 from django.template import loader
 from django.urls import reverse
 from django.utils.text import slugify
-from django.utils.translation import get_language, get_language_from_request, gettext, override
+from django.utils.translation import get_language_from_request, gettext, override
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import permissions
-from annotation.judging.views import refused, submission_of, uuid_of, wants_json
+from annotation.judging.views import instructions_shown, refused, submission_of, uuid_of, wants_json
 from annotation.models import Annotator, Lease, Role, Seat, Stage
 from annotation.permissions import Desk
 from annotation.protocols.answer_words import answer_in_words
@@ -32,9 +32,6 @@ from annotation.screens import errors
 from annotation.screens.read_answer import parse_answer, screen_fields
 from annotation.screens.screens import Screen, screens_under
 from annotation.screens.trial import trial_leases
-from annotation.studies import markdown
-from annotation.studies.instructions import text_in
-from annotation.studies.instructions_images import pictures_in
 from benchmarks.permissions import StaffRequest, staff_only
 
 SCREENS = 5
@@ -259,7 +256,5 @@ def _home(stage: Stage, seed: int) -> str:
 
 
 def _instructions(stage: Stage) -> Mapping[str, Any]:
-    newest = stage.instructions.latest("version")
-    words, written = text_in(newest, get_language(), stage.study.language)
-    rules = markdown.to_html(words, pictures_in(stage, words), level=3)
-    return {"rules": rules, "written": written, "protocol": protocol_named(stage.protocol)}
+    shown = instructions_shown(stage, stage.instructions.latest("version"), 3)
+    return {**shown, "protocol": protocol_named(stage.protocol)}

@@ -30,7 +30,7 @@ from annotation.judging.completion import ending
 from annotation.judging.constant_time import evenly
 from annotation.judging.next_step import NextStep
 from annotation.judging.submissions import Submission
-from annotation.models import Instructions
+from annotation.models import Instructions, Stage
 from annotation.participants import lifecycle as participant_lifecycle
 from annotation.permissions import Desk, desk, whole_number
 from annotation.protocols.base import CANNOT_JUDGE
@@ -125,7 +125,7 @@ def _screen_page(request: HttpRequest, here: Desk, now: NextStep) -> HttpRespons
     return page(
         "page", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), current=current, rest=rest,
         pace=next_step.pace(here.annotator), link=_link(request, here), key=uuid.uuid4(), home=_home(here),
-        notice=notice, **instructions_shown(here, level=3), **_where(here, now),
+        notice=notice, **instructions_shown(here.stage, newest_instructions(here), 3), **_where(here, now),
     )  # fmt: skip
 
 
@@ -138,19 +138,19 @@ def _rules(request: HttpRequest, here: Desk, reading: bool) -> HttpResponse:
     """The gate; or, while `reading`, the same words with a way back."""
     return page(
         "rules", here, study=here.stage.study, protocol=protocol_named(here.stage.protocol), reading=reading,
-        changed=here.seat.read_id is not None, link=_link(request, here), **instructions_shown(here, level=2),
+        changed=here.seat.read_id is not None, link=_link(request, here),
+        **instructions_shown(here.stage, newest_instructions(here), 2),
     )  # fmt: skip
 
 
-def instructions_shown(here: Desk, level: int) -> dict:
-    """The newest instructions in the page's language, their headings from `level` on, and their version."""
-    newest = _newest(here)
-    text, written = text_in(newest, get_language(), here.stage.study.language)
-    rules = markdown.to_html(text, pictures_in(here.stage, text), level)
+def instructions_shown(stage: Stage, newest: Instructions, level: int) -> dict:
+    """The instructions in the page's language, their headings from `level` on, and their version."""
+    text, written = text_in(newest, get_language(), stage.study.language)
+    rules = markdown.to_html(text, pictures_in(stage, text), level)
     return {"rules": rules, "written": written, "version": newest.version}
 
 
-def _newest(here: Desk) -> Instructions:
+def newest_instructions(here: Desk) -> Instructions:
     return Instructions.objects.get(pk=here.newest)
 
 
@@ -226,7 +226,7 @@ def offline_worker(request: HttpRequest, language: str) -> HttpResponse:
 def accept(request: HttpRequest, here: Desk) -> HttpResponse:
     """Opens the gate, unless newer instructions came while these were read."""
     version = _whole(request.POST.get("version"))
-    if _newest(here).version == version:
+    if newest_instructions(here).version == version:
         seats.accept_instructions(annotator=here.annotator, stage=here.stage, version=version)
     return redirect("judge", here.annotator.token)
 
