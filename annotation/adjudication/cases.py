@@ -17,8 +17,9 @@ from annotation.adjudication.answers_shown import Part, parts_named
 from annotation.models import Flag, Judgment, Kind, Outcome, Slot, Stage, Study, Task
 from annotation.permissions import whole_number
 from annotation.pipeline.disagreement import KIND, OPTION
-from annotation.pipeline.outcomes import counted_answers, rule_about
+from annotation.pipeline.outcomes import counted_answers
 from annotation.pipeline.ranks import random_rank
+from annotation.pipeline.stage_rules import rule_about
 from annotation.protocols import answer_words, base
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict

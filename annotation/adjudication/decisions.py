@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.models import Flag, Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import audits, outcomes, promotion
+from annotation.pipeline.stage_rules import rule_about
 from annotation.protocols.answer_words import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
@@ -130,7 +131,7 @@ def decide(
         return Outcome.objects.filter(task=task).first()
     if (reason != FLAGGED or answer or content) if reason else not allows(task, stage, given):
         raise Unfit("Pick one of the answers, or drop the item.")
-    decision = Decision(DROPPED, "", reason) if reason else outcomes.rule_about(stage, task.item_id).adjudicated(given)
+    decision = Decision(DROPPED, "", reason) if reason else rule_about(stage, task.item_id).adjudicated(given)
     found, _ = Outcome.objects.update_or_create(
         task=task,
         defaults={

@@ -25,7 +25,7 @@ from annotation.exports.readme import describe, settings_of
 from annotation.figures import agreement
 from annotation.figures.study_list import StageRow, with_people, with_stages
 from annotation.models import Role, Stage, Study
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import in_words
 from annotation.protocols.registry import protocol_named
 from benchmarks.api.commands import Command

@@ -11,7 +11,7 @@ from annotation.charts import study as study_charts
 from annotation.figures import agreement
 from annotation.measures.agreement_measures import BY_KEY, COUNTS, Measure, chief_on, measures_on, units_in_words
 from annotation.models import Stage
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import answer_words, base, schema
 from annotation.protocols import answers as declared_answers
 from annotation.protocols.base import Answer

@@ -16,7 +16,7 @@ from annotation.exports.texts import CAPTIONS, shown_words, words_of
 from annotation.figures.attributes import attributes_of
 from annotation.figures.edit_names import Edits, name_of_edit, with_edit_names
 from annotation.models import Kind, Stage, Study, Task
-from annotation.pipeline import dawid_skene
+from annotation.pipeline import stage_rules
 from annotation.protocols import in_data, schema
 from annotation.protocols.decision_rule import DAWID_SKENE
 from annotation.protocols.schema import ProtocolFile
@@ -237,9 +237,9 @@ def tasks(stages: Stages, edits: Edits) -> Iterator[dict]:
 
 def _rules(stage: Stage, file: ProtocolFile) -> dict[tuple[int, str, int], list[dict]]:
     """By position, question and round of the live tasks, what each rule of the file decides."""
-    given = dawid_skene.counted_answers(stage)
+    given = stage_rules.counted_answers(stage)
     estimated = next((one.answer for one in file.decide if isinstance(one, schema.DawidSkene)), "")
-    posteriors = dawid_skene.fit(stage, given).posteriors if stage.rule == DAWID_SKENE else {}
+    posteriors = stage_rules.fit(stage, given).posteriors if stage.rule == DAWID_SKENE else {}
     attributes = attributes_of(stage)
     columns = "pk", "item__position", "question", "round", "overlap"
     found = {}

@@ -18,7 +18,7 @@ from annotation.measures.judgments import Judgments
 from annotation.measures.pairwise_kappa import kappa_matrix
 from annotation.measures.types import Array
 from annotation.models import Kind, Slot, Stage
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, no_progress
 

@@ -14,7 +14,7 @@ from annotation.measures import annotator_behaviour, warning_signs
 from annotation.measures.counts import EPOCH
 from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.models import Annotator, Kind, Stage
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols.base import main_view
 from annotation.sql import fetch
 

@@ -14,7 +14,7 @@ from annotation.measures import annotator_figures, few_annotators, warning_signs
 from annotation.measures.annotator_figures import Checked
 from annotation.measures.judgments import Judgments
 from annotation.models import Seat, Stage, Study
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols.base import main_view
 from annotation.protocols.registry import protocol_named
 from benchmarks.jobs.jobs import Tell, no_progress

@@ -8,7 +8,7 @@ from functools import cache
 from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.models import Stage
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols.base import Answer, carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX, EDITED, is_edit
 from annotation.protocols.registry import protocol_named

@@ -18,7 +18,7 @@ from annotation.measures.judgments import Judgments
 from annotation.measures.stage_figures import SETTINGS, StageRows
 from annotation.models import Stage, StageState, Strategy, StudyState
 from annotation.pipeline import audits
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.sql import fetch
 
 LONGEST = 10 * 365 * 24  # hours; longer forecasts are not shown

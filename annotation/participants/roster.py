@@ -19,7 +19,7 @@ from annotation.measures import annotator_behaviour, counts, warning_signs
 from annotation.measures.counts import HOUR
 from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Seat, Stage, Study
 from annotation.participants.lifecycle import ARRIVED, FINISHED, GIVEN
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols.base import CANNOT_JUDGE
 from benchmarks import audit
 from benchmarks.models import Event

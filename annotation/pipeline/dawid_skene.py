@@ -11,7 +11,7 @@ does not enter the estimate.
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 
@@ -19,10 +19,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import outbox
-from annotation.measures.aggregation import Aggregate, dawid_skene
-from annotation.models import CachedFigures, Kind, Outcome, Slot, Stage, StageState, Study, Task
+from annotation.measures.aggregation import Aggregate
+from annotation.models import CachedFigures, Outcome, Stage, StageState, Study, Task
 from annotation.pipeline import outcomes, promotion
-from annotation.protocols.base import Answer
+from annotation.pipeline.stage_rules import CountedAnswers, counted_answers, fit, rule_about
 from annotation.protocols.decision_rule import ADJUDICATOR, DAWID_SKENE, DROPPED, OPEN, Decision, Posterior
 from benchmarks import audit, locks
 from benchmarks.jobs import jobs
@@ -32,11 +32,6 @@ from benchmarks.transactions import retry_deadlocks
 
 KIND = "estimate"
 BATCH = 200  # tasks decided per transaction
-
-
-CountedAnswers = dict[
-    int, list[tuple[int, int, Answer]]
-]  # task → (judgment, annotator's number, answer), in the order given
 
 
 def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
@@ -60,28 +55,6 @@ def _in_turn(stage: Stage) -> AbstractContextManager[None]:
     return locks.held(f"{KIND} {audit.named(stage)}")
 
 
-def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
-    """Counted judgments of the stage's live tasks: of all, or of these."""
-    slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
-    if tasks is not None:
-        slots = slots.filter(task__in=tasks)
-    in_order = slots.order_by(
-        "task__item__position", "task__question", "task__round", "judgment__created_at", "judgment"
-    ).values_list("task", "judgment", "annotator__number", "judgment__answer", "judgment__content")
-    found: CountedAnswers = {}
-    for task, judgment, annotator, label, content in in_order.iterator(chunk_size=10_000):
-        found.setdefault(task, []).append((judgment, annotator, Answer(label, content)))
-    return found
-
-
-def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
-    """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
-    rule = outcomes.rule_of(stage)
-    rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
-    kinds = rule.estimated_kinds([label for _, _, label in rows])
-    return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
-
-
 @retry_deadlocks
 @transaction.atomic
 def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posterior], by: str) -> Counter[str]:
@@ -96,7 +69,7 @@ def decide(stage: Stage, found: CountedAnswers, posteriors: Mapping[int, Posteri
         if now.get(task.pk) != found[task.pk]:
             did["passed_over"] += 1
             continue
-        rule = outcomes.rule_about(stage, task.item_id)
+        rule = rule_about(stage, task.item_id)
         decision = rule.settle([answer for *_, answer in now[task.pk]], task.overlap, posteriors[task.pk])
         did["open" if decision.state == OPEN else "decided"] += 1
         before = standing.get(task.pk)

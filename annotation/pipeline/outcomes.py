@@ -11,6 +11,7 @@ from annotation import outbox
 from annotation.models import Kind, Outcome, Slot, Stage, StageState, Task
 from annotation.pipeline import audits, disagreement, promotion
 from annotation.pipeline.ranks import random_rank
+from annotation.pipeline.stage_rules import rule_about, rule_of
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
 from annotation.protocols.certainty import wants_more
@@ -21,10 +22,8 @@ from annotation.protocols.decision_rule import (
     EDIT_PREFIX,
     OPEN,
     Decision,
-    Rule,
 )
 from annotation.protocols.registry import protocol_named
-from annotation.protocols.rules import FileRule, rule_for
 from annotation.sql import fetch
 from benchmarks import audit
 
@@ -43,10 +42,6 @@ WHERE outcome.by <> %(adjudicator)s
       IS DISTINCT FROM
       (excluded.state, excluded.outcome, excluded.content, excluded.reason, excluded.by, excluded.posterior)
 RETURNING task_id
-"""
-ATTRIBUTES = """
-SELECT 'caption-' || role || '-' || position, attributes::text FROM benchmarks_caption
-WHERE item_id = %(item)s AND attributes <> '{}'
 """
 CLEAR = "DELETE FROM annotation_outcome WHERE task_id = %(task)s AND by <> %(adjudicator)s RETURNING task_id"
 AMONG = 50  # screens that a judgment which adaptive overlap asks for is mixed with
@@ -67,18 +62,6 @@ class Known:
     given: Given
     decided: bool = True
     feeds: bool = True
-
-
-def rule_of(stage: Stage) -> Rule:
-    return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
-
-
-def rule_about(stage: Stage, item: int) -> Rule:
-    """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
-    rule = rule_of(stage)
-    if not isinstance(rule, FileRule) or not rule.has_parents:
-        return rule
-    return rule.about({identity: json.loads(attributes) for identity, attributes in fetch(ATTRIBUTES, item=item)})
 
 
 def settle(

@@ -31,7 +31,7 @@ from annotation.figures.stage import study_figures
 from annotation.measures import pass_rules
 from annotation.measures.counts import ratio
 from annotation.models import AttemptKind, CachedFigures, Instructions, Judgment, Kind, Slot, Stage, Study
-from annotation.pipeline.outcomes import rule_of
+from annotation.pipeline.stage_rules import rule_of
 from annotation.protocols import in_words
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named

@@ -1,0 +1,58 @@
+"""The decision rule of a stage, and what Dawid and Skene's rule makes of its answers.
+
+Nothing here writes: figures and exports need none of the verbs in outcomes.py and dawid_skene.py.
+"""
+
+import json
+from collections.abc import Collection
+
+from annotation.measures.aggregation import Aggregate, dawid_skene
+from annotation.models import Kind, Slot, Stage
+from annotation.protocols.base import Answer
+from annotation.protocols.decision_rule import Rule
+from annotation.protocols.registry import protocol_named
+from annotation.protocols.rules import FileRule, rule_for
+from annotation.sql import fetch
+
+ATTRIBUTES = """
+SELECT 'caption-' || role || '-' || position, attributes::text FROM benchmarks_caption
+WHERE item_id = %(item)s AND attributes <> '{}'
+"""
+
+# Task → (judgment, number of its annotator, answer), in the order given
+CountedAnswers = dict[int, list[tuple[int, int, Answer]]]
+
+
+def rule_of(stage: Stage) -> Rule:
+    """The rule by which the stage decides its tasks, whatever the item."""
+    return rule_for(protocol_named(stage.protocol), stage.overlap, stage.tie_rule, stage.cap, stage.rule)
+
+
+def rule_about(stage: Stage, item: int) -> Rule:
+    """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
+    rule = rule_of(stage)
+    if not isinstance(rule, FileRule) or not rule.has_parents:
+        return rule
+    return rule.about({identity: json.loads(attributes) for identity, attributes in fetch(ATTRIBUTES, item=item)})
+
+
+def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:
+    """Counted judgments of the stage's live tasks: of all, or of these."""
+    slots = Slot.objects.filter(stage=stage, judgment__isnull=False, task__kind=Kind.JUDGE, task__live=True)
+    if tasks is not None:
+        slots = slots.filter(task__in=tasks)
+    in_order = slots.order_by(
+        "task__item__position", "task__question", "task__round", "judgment__created_at", "judgment"
+    ).values_list("task", "judgment", "annotator__number", "judgment__answer", "judgment__content")
+    found: CountedAnswers = {}
+    for task, judgment, annotator, label, content in in_order.iterator(chunk_size=10_000):
+        found.setdefault(task, []).append((judgment, annotator, Answer(label, content)))
+    return found
+
+
+def fit(stage: Stage, found: CountedAnswers) -> Aggregate:
+    """Posteriors by task, confusions by annotators' numbers; labels are kinds of answers."""
+    rule = rule_of(stage)
+    rows = [(task, annotator, answer.label) for task, given in found.items() for _, annotator, answer in given]
+    kinds = rule.estimated_kinds([label for _, _, label in rows])
+    return dawid_skene([(task, annotator, kind) for (task, annotator, _), kind in zip(rows, kinds, strict=True)])
