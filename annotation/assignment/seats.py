@@ -114,7 +114,7 @@ def has_work(annotator: Annotator, stage: Stage) -> bool:
 
     A closed stage still assigns judgments requested after it closed.
     """
-    if _is_screened_out(annotator, stage):
+    if Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists():
         return False
     if stage.strategy in BATCHED:
         return claimable(annotator, stage) or free_place(annotator, stage) is not None
@@ -127,10 +127,6 @@ def claimable(annotator: Annotator, stage: Stage) -> bool:
     pool, named = stage.strategy in POOLED, stage.strategy == Strategy.NAMED
     values = {"stage": stage.pk, "annotator": annotator.pk, "pool": pool, "named": named, "apart": stage.apart_from}
     return fetch(CLAIMABLE, **values)[0][0]
-
-
-def _is_screened_out(annotator: Annotator, stage: Stage) -> bool:
-    return Seat.objects.filter(annotator=annotator, stage=stage, screened_out_at__isnull=False).exists()
 
 
 def next_stage(annotator: Annotator, stages: Sequence[Stage] | None = None) -> Stage | None:

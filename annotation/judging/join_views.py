@@ -51,13 +51,13 @@ def _join(request: HttpRequest, study: Study, stage: Stage | None, language: str
     in_link = (value or name for name, values in request.GET.lists() for value in values)
     if not prolific.is_filled_in(given) or any(map(prolific.is_placeholder, in_link)):
         return page("unfilled", status=400, study=study)
-    known = _known(study, given.get("PROLIFIC_PID", ""))
-    if known:
+    prolific_pid = given.get("PROLIFIC_PID", "")
+    if prolific_pid and (known := study.annotators.filter(prolific_pid=prolific_pid).first()):
         return _come_again(request, known, stage, given)
     if study.state != StudyState.OPEN:
         return page("stopped", study=study)
     if request.method == "POST" and study.consent and request.POST.get("consent") == "no":
-        return _not_agreed(study, given.get("PROLIFIC_PID", ""))
+        return _not_agreed(study, prolific_pid)
     if request.method == "POST" and (not study.consent or request.POST.get("consent") == "yes"):
         return _joined(request, study, stage, given, language)
     return _invitation(study, stage, given)
@@ -67,10 +67,6 @@ def _given(request: HttpRequest) -> dict[str, str]:
     """What Prolific put into the link, by its names; a form sends it on."""
     sent = {prolific.parameter(name): value for name, value in {**request.GET.dict(), **request.POST.dict()}.items()}
     return {field: text(sent, field) for field in PROLIFIC if field in sent}
-
-
-def _known(study: Study, prolific_pid: str) -> Annotator | None:
-    return study.annotators.filter(prolific_pid=prolific_pid).first() if prolific_pid else None
 
 
 def _come_again(request: HttpRequest, known: Annotator, stage: Stage | None, given: dict[str, str]) -> HttpResponse:

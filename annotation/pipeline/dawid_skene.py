@@ -11,9 +11,7 @@ does not enter the estimate.
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from itertools import islice
+from collections.abc import Mapping
 
 from django.db import transaction
 from django.utils import timezone
@@ -36,23 +34,20 @@ BATCH = 200  # tasks decided per transaction
 
 def estimate(stage: Stage, by: str, tell: Tell = no_progress) -> dict:
     """Fit, and write each task's outcome. Returns a summary, which is kept as the stage's estimate."""
-    with _in_turn(stage):
+    with locks.held(f"{KIND} {audit.named(stage)}"):  # one after the other, so that outcomes never mix two estimates
         began, found = time.monotonic(), counted_answers(stage)
         fitted = fit(stage, found)
         did: Counter[str] = Counter()
-        parts = list(_batches(sorted(found)))
-        for done, tasks in enumerate(parts, 1):
-            did += decide(stage, {task: found[task] for task in tasks}, fitted.posteriors, by)
+        tasks = sorted(found)
+        parts = [tasks[start : start + BATCH] for start in range(0, len(tasks), BATCH)]
+        for done, part in enumerate(parts, 1):
+            did += decide(stage, {task: found[task] for task in part}, fitted.posteriors, by)
             tell(done, len(parts))
         counts = {name: did[name] for name in ("decided", "open", "changed", "passed_over")}
         summary = {**_summary(fitted, found), **counts}
-        _keep(stage, summary, time.monotonic() - began)
+        kept = {"state": "", "made_at": timezone.now(), "data": summary, "seconds": time.monotonic() - began}
+        CachedFigures.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=kept)
     return summary
-
-
-def _in_turn(stage: Stage) -> AbstractContextManager[None]:
-    """Run estimates of a stage one after the other, so that outcomes never mix two estimates."""
-    return locks.held(f"{KIND} {audit.named(stage)}")
 
 
 @retry_deadlocks
@@ -95,12 +90,6 @@ def _settled_as(of: Outcome | Decision | None) -> tuple | None:
     return of.state, of.outcome, of.reason, of.by, dict(of.content)
 
 
-def _batches(tasks: Sequence[int]) -> Iterator[list[int]]:
-    rest = iter(tasks)
-    while batch := list(islice(rest, BATCH)):
-        yield batch
-
-
 def _summary(fitted: Aggregate, found: CountedAnswers) -> dict:
     return {
         "judgments": sum(map(len, found.values())),
@@ -110,11 +99,6 @@ def _summary(fitted: Aggregate, found: CountedAnswers) -> dict:
         "class_shares": fitted.class_shares,
         "confusion": {str(number): fitted.confusion[number] for number in sorted(fitted.confusion)},
     }
-
-
-def _keep(stage: Stage, summary: dict, seconds: float) -> None:
-    fields = {"state": "", "made_at": timezone.now(), "data": summary, "seconds": seconds}
-    CachedFigures.objects.update_or_create(stage=stage, kind=KIND, key="", defaults=fields)
 
 
 # Timing

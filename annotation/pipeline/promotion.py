@@ -75,7 +75,8 @@ def follow_outcome(stage: Stage, item: int) -> None:
         if found is None or found.label not in taker.takes:
             offer(taker, item, "", [], {})
         elif _follows_now(taker, stage, item):
-            offer(taker, item, *_key_and_asks(taker, item, found.carried), found.carried)
+            record = queries.material_of(item)
+            offer(taker, item, record.key, asks_of(taker, item, record, found.carried), found.carried)
 
 
 def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
@@ -85,12 +86,6 @@ def _follows_now(taker: Stage, stage: Stage, item: int) -> bool:
     if taker.promotion == Promotion.SETTLED:
         return True
     return Stage.objects.filter(pk=stage.pk, state=StageState.CLOSED).exists()  # it may have closed just now
-
-
-def _key_and_asks(stage: Stage, item: int, carried: Mapping[str, str]) -> tuple[str, list[TaskSpec]]:
-    """The item's key, and what the stage asks about it."""
-    record = queries.material_of(item)
-    return record.key, asks_of(stage, item, record, carried)
 
 
 def asks_of(stage: Stage, item: int, record: ItemRecord, carried: Mapping[str, str]) -> list[TaskSpec]:
