@@ -163,7 +163,7 @@ def _accuracies(items: Iterable[Judged]) -> dict[str, Figure]:
 
 def _over_annotators(items: Iterable[Judged], measure: str, found: Figure) -> FigureOverAnnotators:
     answered = [(item, right) for item in items if (right := bivlc.right(item, measure)) is not None]
-    needs = bivlc.NEEDS[measure]
+    needs = bivlc.MEASURES[measure].needs
     judged_by = [[who for name in needs for who in item.judged_by.get(name, ())] for item, _ in answered]
     return FigureOverAnnotators(**asdict(found) | interval([right for _, right in answered], judged_by))
 

@@ -9,9 +9,7 @@ permutations (chance 1/5). Equal scores are not a choice: a tie is not right. Al
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Figure, Measure
-from benchmarks.metrics.inputs import Scores
 
 RELATION, ATTRIBUTION, ORDER = "relation", "attribution", "order"  # types of items
 
@@ -31,7 +29,10 @@ PERMUTATIONS = 4
 SCORES = ("s(positive)", "s(negative)")
 ORDER_SCORES = ("s(positive)", *(f"s(negative-{number})" for number in range(PERMUTATIONS)))
 PAIRS = {"caption": (SCORES,), "order": tuple((ORDER_SCORES[0], other) for other in ORDER_SCORES[1:])}
-MEASURES = {"caption": Measure(("caption",), 1 / 2), "order": Measure(("order",), 1 / (1 + PERMUTATIONS))}
+MEASURES = {
+    "caption": Measure(("caption",), 1 / 2, "Caption", "above the negative one"),
+    "order": Measure(("order",), 1 / (1 + PERMUTATIONS), "Order", "above all four permutations"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +47,14 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
-by_type = FAMILY.by_type
 
 
-def answered(
-    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
-) -> list[Answered]:
-    """Relations and attributes: the scores of n items against their image, shape (n, 2), columns positive, negative, or
-    a mapping with n values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n, or none.
-
-    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
-    """
-    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
-
-
-def ordered(scores: Scores, tasks: Sequence[str] = (), keys: Sequence[str] = ()) -> list[Answered]:
-    """Order tasks: shape (n, 5), the right caption's score and then those of its four permutations, or a mapping with
-    n values under each of `ORDER_SCORES`. `tasks`: of which task each item is (coco, flickr30k). BadInput as above."""
-    named = inputs.named(scores, ORDER_SCORES)
-    n = len(next(iter(named.values())))
-    return FAMILY.answered(named, [ORDER] * n, tasks, keys)
+def ordered(rows: Iterable[Sequence[float]], tasks: Iterable[str]) -> list[Answered]:
+    """Order tasks from rows of `ORDER_SCORES`, each with its task (coco, flickr30k)."""
+    return [
+        Answered(order=all(right > other for other in others), type=ORDER, subtype=task)
+        for (right, *others), task in zip(rows, tasks, strict=True)
+    ]
 
 
 def overall(items: Iterable[Answered], type: str) -> Figure:

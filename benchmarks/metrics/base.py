@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from benchmarks.metrics import inputs
-from benchmarks.metrics.inputs import Array, Pairs
+import numpy as np
 
 Z = 1.959963984540054  # of the normal distribution, two-sided 95 %
 INTERVAL_METHOD = "Wilson’s"  # of a share, as pages name it
 TIED = "tied"  # a field of records: two scores that a question compares are equal, or a choice is none of the options
 NOTHING = "no item has all the answers that this needs"
+Pairs = tuple[tuple[str, str], ...]  # names of scores: the first of each pair must be the greater one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,20 @@ def exactly_one(answers: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`needs`: the questions on which it is based; `rule`: how their answers decide the item. `untied`: no item counts
-    whose record says that it is `tied`."""
+    """A measure, described once: its figures, tables, commands and releases take all of this from here.
+
+    `needs`: the questions on which it is based; `rule`: how their answers decide the item. `untied`: no item counts
+    whose record says that it is `tied`. `chance`: the expected share of random scores. `short` and `long`: its name in
+    tables, and in words. `lower`: lower is better.
+    """
 
     needs: tuple[str, ...]
     chance: float
+    short: str
+    long: str
     rule: Callable[[Sequence[bool]], bool] = all
     untied: bool = False
+    lower: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,30 +126,11 @@ class Family(Generic[Record]):
         return any(measure.untied for measure in self.measures.values())
 
     def tied(self, scores: Mapping[str, Any]) -> Any:
-        """Whether two scores that a question compares are equal, of numbers or of arrays; None if it cannot be said."""
-        return inputs.tied(scores, [pair for pairs in self.questions.values() for pair in pairs])
-
-    def answered(
-        self,
-        scores: Mapping[str, Sequence[float] | Array],
-        types: Sequence[str] = (),
-        subtypes: Sequence[str] = (),
-        keys: Sequence[str] = (),
-    ) -> list[Record]:
-        """A record for each of n items. `scores`: n values under each name; missing ones leave questions open.
-
-        `types` and `subtypes`: n texts, or none; `keys`: n different names of items, or none. BadInput otherwise.
-        """
-        found = {name: inputs.column(values, name) for name, values in scores.items()}
-        n = inputs.one_length(found)
-        inputs.no_name_twice(keys, n)
-        texts = list(zip(inputs.labels(types, n, "types"), inputs.labels(subtypes, n, "subtypes"), strict=True))
-        answers = {name: inputs.beats(found, pairs) for name, pairs in self.questions.items()}
-        if self.notes_ties:
-            answers[TIED] = self.tied(found)
-        rows = zip(*([None] * n if of is None else of.tolist() for of in answers.values()), strict=True)
-        named = (dict(zip(answers, row, strict=True)) for row in rows)
-        return [self.record(**row, type=kind, subtype=sub) for row, (kind, sub) in zip(named, texts, strict=True)]
+        """Whether two scores that a question compares are equal, as an array of n for arrays of n scores. A pair of
+        which one score is absent is not; None if that is so of every pair."""
+        pairs = (pair for pairs in self.questions.values() for pair in pairs if {*pair} <= scores.keys())
+        found = [np.equal(scores[one], scores[other]) for one, other in pairs]
+        return np.logical_or.reduce(found) if found else None
 
     def right(self, item: Record, measure: str) -> bool | None:
         """Whether the item is right by this measure; None unless every question that it needs is answered.
@@ -165,6 +153,19 @@ class Family(Generic[Record]):
 
     def by_type(self, items: Iterable[Record]) -> list[Group]:
         return by_type(items, self.accuracies)
+
+
+def beats(scores: Mapping[str, Any], pairs: Pairs, ties: bool = False) -> Any:
+    """Whether in each pair the first score is greater than the second: a tie is not, unless `ties` are right. None
+    where a score is absent.
+
+    Of numbers a bool; of arrays of n scores an array of n.
+    """
+    if any(name not in scores for pair in pairs for name in pair):
+        return None
+    return np.logical_and.reduce(
+        [(np.greater_equal if ties else np.greater)(scores[one], scores[other]) for one, other in pairs]
+    )
 
 
 def figure(verdicts: Iterable[bool | None], chance: float) -> Figure:

@@ -10,12 +10,9 @@ I2T is right if both questions with an image are, T2I if both with a caption are
 are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Measure
-from benchmarks.metrics.inputs import Scores
 
 # Which similarity must be greater. s(c1,i0): the negative caption and the positive image.
 PAIRS = {
@@ -26,12 +23,17 @@ PAIRS = {
 }
 QUESTIONS = tuple(PAIRS)
 SCORES = ("s(c0,i0)", "s(c0,i1)", "s(c1,i0)", "s(c1,i1)")
-NEEDS = {"i2t": QUESTIONS[:2], "t2i": QUESTIONS[2:], "group": QUESTIONS, **{name: (name,) for name in QUESTIONS}}
-MEASURES = tuple(NEEDS)  # in the order of the paper's Table 3
-
-# The expected share for random scores s(C, I) (Table 3, first row). The four comparisons of an item share their scores,
-# which is why Group is 1/6; four independent coin tosses would give 1/16.
-CHANCE = {"i2t": 1 / 4, "t2i": 1 / 4, "group": 1 / 6, **dict.fromkeys(QUESTIONS, 1 / 2)}
+# In the order of the paper's Table 3, whose first row has the expected share for random scores s(C, I). The four
+# comparisons of an item share their scores, which is why Group is 1/6; four independent coin tosses would give 1/16.
+MEASURES = {
+    "i2t": Measure(QUESTIONS[:2], 1 / 4, "I2T", "both images, image to text"),
+    "t2i": Measure(QUESTIONS[2:], 1 / 4, "T2I", "both captions, text to image"),
+    "group": Measure(QUESTIONS, 1 / 6, "Group", "all four questions"),
+    "i_pos2t": Measure(("i_pos2t",), 1 / 2, "I pos→T", "given the positive image"),
+    "i_neg2t": Measure(("i_neg2t",), 1 / 2, "I neg→T", "given the negative image"),
+    "t_pos2i": Measure(("t_pos2i",), 1 / 2, "T pos→I", "given the positive caption"),
+    "t_neg2i": Measure(("t_neg2i",), 1 / 2, "T neg→I", "given the negative caption"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +48,6 @@ class Answered:
     subtype: str = ""
 
 
-FAMILY = Family(Answered, PAIRS, {name: Measure(needs, CHANCE[name]) for name, needs in NEEDS.items()})
+FAMILY = Family(Answered, PAIRS, MEASURES)
 right = FAMILY.right
-accuracy = FAMILY.accuracy
 accuracies = FAMILY.accuracies
-by_type = FAMILY.by_type
-
-
-def scored(scores: Sequence[Sequence[float]], type: str = "", subtype: str = "") -> Answered:
-    """From similarities: `scores[c][i]` is s(C_c, I_i), a 2 × 2 table. A tie is not right; NaN is BadInput."""
-    return answered([scores], [type], [subtype])[0]
-
-
-def answered(
-    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
-) -> list[Answered]:
-    """From the similarities of n items, shape (n, 2, 2): `scores[item][c][i]` is s(C_c, I_i). Or a mapping with n
-    values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
-
-    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
-    """
-    if not hasattr(scores, "keys"):
-        scores = inputs.table(scores, (None, 2, 2), "s(C, I) by item, caption and image").reshape(-1, 4)
-    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)

@@ -11,22 +11,24 @@ Equal scores are not a choice: a tie is not right, and not brittle either, since
 with s(c) > s(cn) = s(cp) is original, but neither augmented nor brittle. All shares are between 0 and 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchmarks.metrics import base, inputs
+from benchmarks.metrics import base
 from benchmarks.metrics.base import Family, Group, Mean, Measure
-from benchmarks.metrics.inputs import Scores
 
 SCORES = ("s(c)", "s(cp)", "s(cn)")
 PAIRS = {"original": (("s(c)", "s(cn)"),), "hard_positive": (("s(cp)", "s(cn)"),)}
 BOTH = ("original", "hard_positive")
 # Chance (§4.1): of the six orders of three captions two fulfil the second condition, and two the third.
 MEASURES = {
-    "original": Measure(("original",), 1 / 2),
-    "augmented": Measure(BOTH, 1 / 3),
-    "brittleness": Measure(BOTH, 1 / 3, base.exactly_one, untied=True),
-}
+    "original": Measure(("original",), 1 / 2, "Original", "the caption above the negative one"),
+    "augmented": Measure(BOTH, 1 / 3, "Augmented", "both positives above the negative one"),
+    "brittleness": Measure(
+        BOTH, 1 / 3, "Brittleness", "one positive above the negative, the other below; lower is better",
+        base.exactly_one, untied=True, lower=True,
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +45,6 @@ class Answered:
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
 accuracies = FAMILY.accuracies
-by_type = FAMILY.by_type
-
-
-def answered(
-    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
-) -> list[Answered]:
-    """From the scores of n items against their own image: shape (n, 3), columns c, cp, cn, or a mapping with n values
-    under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
-
-    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
-    """
-    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)
 
 
 def means_of_subtypes(groups: Iterable[Group]) -> dict[str, dict[str, Mean]]:

@@ -16,14 +16,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from benchmarks.metrics import base, inputs
+from benchmarks.metrics import base
 from benchmarks.metrics.base import Figure, Group
-from benchmarks.metrics.inputs import Array, BadInput
 
 PLACES = (1, 5)
 DIRECTIONS = ("i2t", "t2i")
 MEASURES = tuple(f"{direction}_r{place}" for direction in DIRECTIONS for place in PLACES)
 BLOCK = 256  # rows of the table that are compared at once
+Array = np.ndarray
+
+
+class BadInput(ValueError):
+    """The scores cannot be compared; the message says why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ def queries(
     table = _table(scores)
     images, captions = table.shape
     of = _own(own, images, captions)
-    kinds = list(zip(inputs.labels(types, images, "types"), inputs.labels(subtypes, images, "subtypes"), strict=True))
+    kinds = list(zip(_labels(types, images, "types"), _labels(subtypes, images, "subtypes"), strict=True))
     counts = np.bincount(of, minlength=images)
     by_image, by_caption = _before(table, of)
     found = [
@@ -71,9 +75,23 @@ def queries(
 def _table(scores: Any) -> Array:
     """The table as a float array, without copying one that already is, since such tables are large."""
     if not (isinstance(scores, np.ndarray) and scores.dtype.kind == "f" and scores.ndim == 2):
-        scores = inputs.table(scores, (None, None), "images by captions")
-    inputs.no_nan(scores, "s(image, caption)")
+        try:
+            scores = np.asarray(scores, dtype=float)
+        except (TypeError, ValueError):
+            raise BadInput("The scores are not a table of numbers: images by captions.") from None
+    if scores.ndim != 2:
+        raise BadInput(f"The scores must have shape (n, n), images by captions, but have {scores.shape}.")
+    if np.isnan(scores).any():
+        place = ", ".join(map(str, np.argwhere(np.isnan(scores))[0].tolist()))
+        raise BadInput(f"s(image, caption) is NaN at place {place} (from 0) and cannot be compared. Leave it out.")
     return cast(Array, scores)
+
+
+def _labels(given: Sequence[str], n: int, name: str) -> list[str]:
+    """n texts; empty ones where none were given."""
+    if len(given) not in (0, n):
+        raise BadInput(f"There are {len(given):,} {name} for {n:,} images; give one for each, or none.")
+    return list(given) if len(given) else [""] * n
 
 
 def _own(own: Sequence[int], images: int, captions: int) -> Array:

@@ -5,18 +5,15 @@ image, a caption and a negative one; the question is whether the caption is scor
 type and a subtype: replace_obj. Equal scores are not a choice: a tie is not right. All shares are between 0 and 1.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Measure
-from benchmarks.metrics.inputs import Scores
 
 SUBSETS = ("add_att", "add_obj", "replace_att", "replace_obj", "replace_rel", "swap_att", "swap_obj")
 SCORES = ("s(positive)", "s(negative)")
 PAIRS = {"caption": (SCORES,)}
 CHANCE = 1 / 2
-MEASURES = {"accuracy": Measure(("caption",), CHANCE)}
+MEASURES = {"accuracy": Measure(("caption",), CHANCE, "All", "over all rows")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +26,3 @@ class Answered:
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES)
-by_type = FAMILY.by_type
-
-
-def answered(
-    scores: Scores, types: Sequence[str] = (), subtypes: Sequence[str] = (), keys: Sequence[str] = ()
-) -> list[Answered]:
-    """From the scores of n items against their image: shape (n, 2), columns positive, negative, or a mapping with n
-    values under each of `SCORES`. `types`, `subtypes` and `keys` (each item's name): n of each, or none.
-
-    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
-    """
-    return FAMILY.answered(inputs.named(scores, SCORES), types, subtypes, keys)

@@ -20,13 +20,11 @@ edit distance, and the query can only be the other positive; T2T is right where 
 The paper does not say of what it counts edits. Counted in characters, the published figures of Generic VISLA come out.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from benchmarks.metrics import inputs
 from benchmarks.metrics.base import Family, Measure
 from benchmarks.metrics.edit_distance import distance
-from benchmarks.metrics.inputs import Array, Scores
 
 TEXTS = ("s(p1,p2)", "s(p1,n)", "s(p2,n)")
 IMAGES = ("s(i,p1)", "s(i,p2)", "s(i,n)")
@@ -37,12 +35,12 @@ PAIRS = {
 }
 # Chance is that of random scores: one of three is the greatest (T2T), or the least (I2T), one time in three.
 MEASURES = {
-    "t2t": Measure(("t2t",), 1 / 3),
-    "t2t_p1_n": Measure(("t2t_p1_n",), 1 / 2),
-    "t2t_p2_n": Measure(("t2t_p2_n",), 1 / 2),
-    "i2t": Measure(("p1_n", "p2_n"), 1 / 3),
-    "p1_n": Measure(("p1_n",), 1 / 2),
-    "p2_n": Measure(("p2_n",), 1 / 2),
+    "t2t": Measure(("t2t",), 1 / 3, "T2T", "the positives are closest, text to text"),
+    "t2t_p1_n": Measure(("t2t_p1_n",), 1 / 2, "T2T P1-N", "given P2, P1 above N; P1 is written more like N"),
+    "t2t_p2_n": Measure(("t2t_p2_n",), 1 / 2, "T2T P2-N", "given P1, P2 above N; P1 is written more like N"),
+    "i2t": Measure(("p1_n", "p2_n"), 1 / 3, "I2T", "the negative comes last, image to text"),
+    "p1_n": Measure(("p1_n",), 1 / 2, "P1-N", "given the image, P1 above N"),
+    "p2_n": Measure(("p2_n",), 1 / 2, "P2-N", "given the image, P2 above N"),
 }
 
 
@@ -77,36 +75,3 @@ def text_halves(scores: Mapping[str, float], captions: Mapping[str, str]) -> dic
 
 
 FAMILY = Family(Answered, PAIRS, MEASURES, text_halves)
-accuracies = FAMILY.accuracies
-by_type = FAMILY.by_type
-
-
-def answered(
-    texts: Scores | None = None,
-    images: Scores | None = None,
-    types: Sequence[str] = (),
-    subtypes: Sequence[str] = (),
-    keys: Sequence[str] = (),
-    captions: Sequence[tuple[str, str, str]] = (),
-) -> list[Answered]:
-    """From the similarities of n items. `texts`: shape (n, 3), columns `TEXTS`; `images`: shape (n, 3), columns
-    `IMAGES`; either as a mapping with n values under each name, or None where it was not computed. `types`, `subtypes`
-    and `keys` (each item's name): n of each, or none. `captions`: each item's (P1, P2, N), or none; without them the
-    halves of T2T are not asked.
-
-    A tie is not right. BadInput: NaN, another shape, a column missing, two items of one name.
-    """
-    scores: dict[str, Sequence[float] | Array] = {}
-    for given, columns in ((texts, TEXTS), (images, IMAGES)):
-        scores |= {} if given is None else inputs.named(given, columns)
-    found = FAMILY.answered(scores, types, subtypes, keys)
-    if texts is None or not len(captions):
-        return found
-    if len(captions) != len(found):
-        raise inputs.BadInput(f"There are {len(captions):,} captions for {len(found):,} items; give each item's three.")
-    rows = (dict(zip(TEXTS, row, strict=True)) for row in zip(*(scores[name] for name in TEXTS), strict=True))
-    halves = [text_halves(row, dict(zip(ROLES, three, strict=True))) for row, three in zip(rows, captions, strict=True)]
-    return [
-        replace(item, t2t_p1_n=half["t2t_p1_n"], t2t_p2_n=half["t2t_p2_n"])
-        for item, half in zip(found, halves, strict=True)
-    ]

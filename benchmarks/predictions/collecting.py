@@ -1,14 +1,14 @@
 """The answers about each item, combined into the records on which metrics are computed. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.formats.base import ProblemLog
-from benchmarks.metrics.base import TIED, Typed
-from benchmarks.metrics.inputs import beats
+from benchmarks.metrics.base import Typed
+from benchmarks.predictions import stored
 from benchmarks.predictions.base import Answer, Reference
-from benchmarks.predictions.kinds import NONE, RIGHT, Kind
+from benchmarks.predictions.kinds import Kind
 from benchmarks.records import ItemRecord, Origin
 
 
@@ -54,61 +54,48 @@ def check_type(about: ItemAnswers, answer: Answer, log: ProblemLog) -> None:
         setattr(about, name, had or said)
 
 
-def records(items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog) -> list[Typed]:
-    """A record of the kind's metric for each complete item."""
-    return [
-        kind.measured.record(**answered, **_further(item, kind), type=item.type, subtype=item.subtype)
-        for item, answered in complete(items, kind, log)
-    ]
-
-
-def _further(item: ItemAnswers, kind: Kind) -> dict[str, bool]:
-    """What follows from its answers beside its questions: whether it is tied; and, from its captions, which the item
-    has, or the answers that name it by them, what the kind derives."""
-    if kind.measured.notes_ties:
-        none_chosen = any(answer.choice == NONE for answer in item.answers.values())
-        return {TIED: none_chosen or bool(kind.measured.tied(item.scores))}
-    if kind.measured.from_captions is None:
-        return {}
-    written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions
-    return kind.measured.from_captions(item.scores, dict(reversed(written)))
-
-
-def complete(
-    items: Iterable[ItemAnswers], kind: Kind, log: ProblemLog
-) -> Iterator[tuple[ItemAnswers, dict[str, bool | None]]]:
-    """The complete items, each with its verdicts.
+def complete(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> list[tuple[ItemAnswers, Typed]]:
+    """The complete items, each with its record of the kind's metric.
 
     An item must have every answer that any item of its type has, or it counts as a gap: omitting the hard items would
     flatter a model. The questions depend on the type, since ARO asks different ones.
     """
-    found = [(item, verdicts(item, kind, log)) for item in items]
+    columns = {name: _column(name, items) for name in dict.fromkeys(name for item in items for name in item.answers)}
+    types = {place: (item.type, item.subtype) for place, item in enumerate(items)}
+    captions = {place: _first_captions(item) for place, item in enumerate(items)}
+    found = stored.records(columns, types, kind, captions)
     asked: dict[str, set[str]] = defaultdict(set)
-    for item, answered in found:
-        asked[item.type] |= {name for name, verdict in answered.items() if verdict is not None}
-    yield from ((item, answered) for item, answered in found if whole(item, answered, asked[item.type], log))
+    for item, record in zip(items, found, strict=True):
+        asked[item.type] |= {name for name in kind.questions if getattr(record, name) is not None}
+        _log_answers_twice(item, kind, log)
+    pairs = zip(items, found, strict=True)
+    return [(item, record) for item, record in pairs if _whole(item, record, kind, asked[item.type], log)]
 
 
-def verdicts(item: ItemAnswers, kind: Kind, log: ProblemLog) -> dict[str, bool | None]:
-    """Question → right, not right, or None (not answered)."""
-    scores = item.scores
-    found: dict[str, bool | None] = {}
-    for name, question in kind.questions.items():
-        by_scores = beats(scores, kind.measured.questions[name]) if scores else None
+def _column(name: str, items: Sequence[ItemAnswers]) -> stored.Column:
+    """The answers under a name, with items by their places."""
+    given = [(place, answer) for place, item in enumerate(items) if (answer := item.answers.get(name))]
+    places, answers = zip(*given, strict=True)
+    return stored.Column(places, [one.score for one in answers], [one.choice for one in answers])
+
+
+def _first_captions(item: ItemAnswers) -> dict[str, str]:
+    """By role: of the item, or of the answers that name it by them."""
+    written = [(one.role, one.text) for one in item.record.captions] if item.record else item.item.captions
+    return dict(reversed(written))
+
+
+def _log_answers_twice(item: ItemAnswers, kind: Kind, log: ProblemLog) -> None:
+    for name in kind.questions:
         said = item.answers.get(name)
-        if said is not None and by_scores is not None:
+        if said and all(score in item.scores for pair in kind.measured.questions[name] for score in pair):
             advice = "The item also has scores for this question. Keep either the choice or the scores."
             log.error("WRONG_VALUE", said.origin.file, said.origin.row, name, advice)
-        if said is not None:
-            found[name] = said.choice in (question.right, RIGHT)
-        else:
-            found[name] = None if by_scores is None else bool(by_scores)
-    return found
 
 
-def whole(item: ItemAnswers, answered: dict[str, bool | None], asked: set[str], log: ProblemLog) -> bool:
+def _whole(item: ItemAnswers, record: Typed, kind: Kind, asked: set[str], log: ProblemLog) -> bool:
     """Whether the item is answered completely. Logs a gap if it is not."""
-    lacking = [name for name, verdict in answered.items() if verdict is None and (name in asked or not asked)]
+    lacking = [name for name in kind.questions if getattr(record, name) is None and (name in asked or not asked)]
     if lacking:
         lacks = f"“{str(item.item)[:80]}” has neither a choice nor all scores for this question."
         log.gap("INCOMPLETE_ROW", item.origin.file, item.origin.row, ", ".join(lacking), lacks)

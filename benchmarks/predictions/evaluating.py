@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.formats.base import ProblemLog
 from benchmarks.metrics import aro, retrieval
-from benchmarks.predictions.collecting import ItemAnswers, records
+from benchmarks.predictions.collecting import ItemAnswers, complete
 from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, CAPTION_OF, RETRIEVAL, Kind
 
@@ -15,7 +15,7 @@ def evaluate(items: Sequence[ItemAnswers], kind: Kind, log: ProblemLog) -> Evalu
     """The figures; None, with problems in the log, if the answers are not usable."""
     if kind is RETRIEVAL:
         return of_retrieval(items, log)
-    found = records(items, kind, log)
+    found = [record for _, record in complete(items, kind, log)]
     if kind is ARO:
         check_aro(items, log)
     if not found and not log.count:

@@ -11,7 +11,8 @@ from benchmarks.predictions.kinds import ARO, SUGARCREPE, Kind
 @dataclass(frozen=True, slots=True)
 class ItemFigure:
     """`measure` of the items of this type and subtype, or of one of these `subtypes`; empty: of all. `mean`: the plain
-    mean over types and subtypes. `all_typed`: none if an item lacks type or subtype.
+    mean over types and subtypes. `all_typed`: none if an item lacks type or subtype. `short` and `long`: its name in
+    tables, and in words; the measure's own if they are empty. `in_tables`: whether tables of models show it.
     """
 
     measure: str
@@ -20,6 +21,9 @@ class ItemFigure:
     subtypes: tuple[str, ...] = ()
     mean: bool = False
     all_typed: bool = False
+    short: str = ""
+    long: str = ""
+    in_tables: bool = True
 
     def covers(self, item: Typed) -> bool:
         return (
@@ -31,19 +35,32 @@ class ItemFigure:
 
 OF_SUGARCREPE = {
     "overall": ItemFigure("accuracy"),
-    "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True),
+    "mean_of_subsets": ItemFigure("accuracy", mean=True, all_typed=True, short="Mean", long="of the subsets"),
     **{
-        name: ItemFigure("accuracy", name.partition("_")[0], name.partition("_")[2], all_typed=True)
-        for name in sugarcrepe.SUBSETS
+        f"{type}_{subtype}": ItemFigure(
+            "accuracy", type, subtype, all_typed=True, short=f"{type} {subtype}", long="subset"
+        )
+        for type, _, subtype in (name.partition("_") for name in sugarcrepe.SUBSETS)
     },
 }
 OF_ARO = {
-    "relation": ItemFigure("caption", aro.RELATION, mean=True),
-    "relation_overall": ItemFigure("caption", aro.RELATION),
-    "spatial": ItemFigure("caption", aro.RELATION, subtypes=tuple(sorted(aro.SPATIAL)), mean=True),
-    "verbs": ItemFigure("caption", aro.RELATION, subtypes=tuple(sorted(aro.VERBS)), mean=True),
-    "attribution": ItemFigure("caption", aro.ATTRIBUTION, mean=True),
-    "attribution_overall": ItemFigure("caption", aro.ATTRIBUTION),
+    "relation": ItemFigure("caption", aro.RELATION, mean=True, short="Relation", long="mean of the relations"),
+    "relation_overall": ItemFigure("caption", aro.RELATION, in_tables=False),
+    "spatial": ItemFigure(
+        "caption",
+        aro.RELATION,
+        subtypes=tuple(sorted(aro.SPATIAL)),
+        mean=True,
+        short="Spatial",
+        long="mean of the spatial relations",
+    ),
+    "verbs": ItemFigure(
+        "caption", aro.RELATION, subtypes=tuple(sorted(aro.VERBS)), mean=True, short="Verbs", long="mean of the verbs"
+    ),
+    "attribution": ItemFigure(
+        "caption", aro.ATTRIBUTION, mean=True, short="Attribution", long="mean of the attribute pairs"
+    ),
+    "attribution_overall": ItemFigure("caption", aro.ATTRIBUTION, in_tables=False),
     "order": ItemFigure("order", aro.ORDER),
 }
 OTHERS: Mapping[str, Mapping[str, ItemFigure]] = {SUGARCREPE.name: OF_SUGARCREPE, ARO.name: OF_ARO}

@@ -6,8 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from benchmarks.metrics.base import TIED, Figure, Mean, Typed
-from benchmarks.metrics.inputs import beats
+from benchmarks.metrics.base import TIED, Figure, Mean, Typed, beats
 from benchmarks.predictions.evaluators import EVALUATORS, Evaluation
 from benchmarks.predictions.kinds import ARO, HARD_POSITIVE, NONE, RIGHT, Kind
 

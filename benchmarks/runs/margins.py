@@ -9,8 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-from benchmarks.metrics.base import Z
-from benchmarks.metrics.inputs import Pairs, beats
+from benchmarks.metrics.base import Pairs, Z, beats
 from benchmarks.predictions.kinds import RIGHT, Kind
 
 Column = tuple[np.ndarray, np.ndarray]  # items in ascending order, and a score of each

@@ -17,7 +17,7 @@ ROOT = HERE.parents[2]
 # What the package of a release is made of: all in one folder there, so no two have the same name.
 MODULES = {
     "annotation.releases.scoring.released": ("__init__", "answers", "command", "images", "items", "models"),
-    "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "inputs", "sugarcrepe", "visla"),
+    "benchmarks.metrics": ("aro", "base", "bivlc", "edit_distance", "hard_positive", "sugarcrepe", "visla"),
     "benchmarks.predictions": ("choices", "evaluators", "item_figures", "kinds", "plan", "stored"),
 }
 IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? import", re.MULTILINE)
@@ -92,7 +92,7 @@ def _task(settings: Mapping, split: str) -> str:
     for name, figure in figures_of(kind).items():
         measure = kind.measured.measures[figure.measure]
         if kind.asks(measure):
-            lines += _metric(name, str(measure.rule is all).lower())
+            lines += _metric(name, str(not measure.lower).lower())
     lines += [*_metric("tied", "false"), *_metric("unanswered", "false")]
     return "\n".join([*lines, f"metadata: {{version: {settings['release']['version']!r}}}", ""])
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from benchmarks.metrics.inputs import BadInput
-from benchmarks.metrics.retrieval import by_type, queries, recalls
+from benchmarks.metrics.retrieval import BadInput, by_type, queries, recalls
 
 # Two images, three captions; the first image has two of them.
 OWN = [0, 0, 1]

@@ -47,7 +47,8 @@ def test_a_relation_that_the_paper_does_not_name_is_in_neither_half():
 
 
 def test_the_mean_over_pairs_and_the_share_of_items_differ_where_sizes_do():
-    items = aro.answered([[2, 1]] * 9 + [[1, 2]], [aro.ATTRIBUTION] * 10, ["black vs white"] * 9 + ["old vs open"])
+    items = [aro.Answered(True, type=aro.ATTRIBUTION, subtype="black vs white")] * 9
+    items.append(aro.Answered(False, type=aro.ATTRIBUTION, subtype="old vs open"))
     found = EVALUATORS["aro"](items, ARO)
     assert (found.figures["attribution_overall"].share, found.figures["attribution"].share) == (0.9, 0.5)
     assert [(name, one.n) for name, one in found.parts["attribute_pairs"].items()] == [

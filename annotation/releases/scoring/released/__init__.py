@@ -2,7 +2,7 @@
 
 `items.py`, `images.py`, `models.py`, `answers.py` and `command.py` read a release, run a model and print its figures.
 The other modules are Winnow's own, copied with their imports changed: the measures of each benchmark (`bivlc.py`,
-`visla.py`, `hard_positive.py`, `sugarcrepe.py`, `aro.py`, with `base.py`, `inputs.py` and `edit_distance.py`), the
+`visla.py`, `hard_positive.py`, `sugarcrepe.py`, `aro.py`, with `base.py` and `edit_distance.py`), the
 questions and scores of its items (`kinds.py`, `plan.py`, `choices.py`), and its figures (`stored.py`, `evaluators.py`,
 `item_figures.py`). They need the standard library and numpy.
 """
