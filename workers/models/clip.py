@@ -3,7 +3,6 @@
 import difflib
 import json
 import pickle
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -26,7 +25,6 @@ QUICK = "-quickgelu"
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}  # items per batch; fewer if memory does not suffice
 DEPTH = {"cpu": 0, "mps": 2, "cuda": 3}  # batches decoded ahead: on a CPU decoding and the model want the same cores
 SPECIAL = 3  # tokens that a tokenizer adds to a text, at most
-SAMPLE = ["The quick brown fox jumps over 13 lazy dogs, café-style."]
 WRONG = ("Error(s) in loading state_dict", "pos_embed", "pop from empty list", "Weights only load failed")
 
 
@@ -34,8 +32,7 @@ def load(model_name: ModelName, device: str, kind: "type[Clip] | None" = None) -
     """Load a model, as a `Clip` or one of its kinds. CannotScore explains problems with the name, the weights, their
     combination or the device."""
     where = devices.chosen(device)
-    with devices.explained(model_name.title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(model_name.title):
         if model_name.pretrained:
             _check_weights(model_name.name, model_name.pretrained)
         model, prepare = _create(model_name)
@@ -95,7 +92,7 @@ class Clip(Halving):
         super().__init__(BATCH[device.type])
         self.shrink, self.finish = _halves(prepare, device)
         config = json.dumps(open_clip.get_model_preprocess_cfg(model), sort_keys=True)
-        tokens = tokenizer(SAMPLE).tolist()
+        tokens = tokenizer([devices.SAMPLE]).tolist()
         self.loaded = devices.describe(model, device, preparation=config, transform=repr(prepare), tokens=tokens)
         self.model, self.tokenizer, self.device = model.to(device), tokenizer, device
         self.depth, self.context = DEPTH[device.type], len(tokens[0])

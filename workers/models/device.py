@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import socket
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from workers.models.model_name import versions
 from workers.models.refusals import CannotScore
 
 PIXELS = 1  # how Winnow decodes an image before the model's preprocessing; increase it when that changes
+SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."  # its tokens are part of a model's fingerprint
 NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 DAMAGED = (pickle.UnpicklingError, SafetensorError, EOFError)
 WRONG_FILE = (*DAMAGED, KeyError, AttributeError, TypeError, ValueError, RuntimeError)
@@ -75,6 +77,14 @@ def explained(what: str) -> Iterator[None]:
         raise refusal(error, what) from error
     finally:
         constants.HF_HUB_OFFLINE = offline
+
+
+@contextmanager
+def loading(what: str) -> Iterator[None]:
+    """As `explained`, without the warnings of the libraries."""
+    with explained(what), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def hub_answers() -> bool:

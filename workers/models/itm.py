@@ -4,7 +4,6 @@ The score of a pair is the natural logarithm of P(match). The logarithm, because
 that a probability in float32 would tie.
 """
 
-import warnings
 from collections.abc import Callable
 
 import torch
@@ -26,8 +25,7 @@ HEADS: dict[str, tuple[type, Head]] = {  # by the architecture that the config n
 
 def load(model_name: ModelName, device: str) -> "Matching":
     where = devices.chosen(device)
-    with devices.explained(model_name.title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(model_name.title):
         config = AutoConfig.from_pretrained(model_name.name, trust_remote_code=False)
         named = next((name for name in config.architectures or () if name in HEADS), "")
         if not named:

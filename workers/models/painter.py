@@ -1,7 +1,6 @@
 """Text-to-image pipelines of diffusers: prompts to images, by a folder or a hub id."""
 
 import io
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ SAFE = {"use_safetensors": True, "trust_remote_code": False}  # no pickles, no c
 
 def load(pipeline: PipelineName, device: str) -> "Diffusion":
     where = devices.chosen(device)
-    with devices.explained(pipeline.title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(pipeline.title):
         kind = torch.float16 if devices.precision(where) == "float16" else torch.float32
         parts = _readers(pipeline, kind)
         if pipeline.unet:

@@ -16,7 +16,6 @@ from workers.models.refusals import CannotScore
 
 BATCH = {"cpu": 4, "mps": 4, "cuda": 32}  # pairs; fewer if memory does not suffice
 DEPTH = {"cpu": 0, "mps": 1, "cuda": 2}  # batches of images decoded ahead
-SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
 class Pairs(Halving):
@@ -25,7 +24,7 @@ class Pairs(Halving):
     def __init__(self, model: torch.nn.Module, device: torch.device, **facts):
         super().__init__(BATCH[device.type])
         self.model, self.device = model, device
-        sample = self.inputs([sample_image()], [SAMPLE])
+        sample = self.inputs([sample_image()], [devices.SAMPLE])
         seen = {name: _digest(value) for name, value in sample.items() if isinstance(value, torch.Tensor)}
         self.loaded = devices.describe(model, device, sample=seen, **facts)
         model.to(device)

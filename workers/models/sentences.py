@@ -1,6 +1,5 @@
 """Sentence encoders: captions to vectors, by a folder or a hub id of sentence-transformers."""
 
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,16 +12,15 @@ from workers.models import device as devices
 from workers.models.model_name import ModelName
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
+from workers.models.text_scorer import no_images
 
 BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
 CHUNK = 1024  # captions sorted by length together, to reduce padding
-SAMPLE = "The quick brown fox jumps over 13 lazy dogs, café-style."
 
 
 def load(model_name: ModelName, device: str) -> "Sentences":
     where = devices.chosen(device)
-    with devices.explained(model_name.title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(model_name.title):
         if Path(model_name.name).is_dir() and not (Path(model_name.name) / "modules.json").exists():
             advice = "the folder has no modules.json. Give one written by sentence-transformers."
             raise CannotScore("WEIGHTS_WRONG", f"“{model_name.title}” is not a sentence encoder: {advice}")
@@ -33,13 +31,13 @@ class Sentences:
     """A loaded encoder (workers.models.encoder.Encoder). It sees no images."""
 
     def __init__(self, model: SentenceTransformer, device: torch.device):
-        tokens = model.tokenizer(SAMPLE)["input_ids"]
+        tokens = model.tokenizer(devices.SAMPLE)["input_ids"]
         self.loaded = devices.describe(model, device, tokens=tokens, longest=model.max_seq_length)
         self.model, self.device, self.most = model.to(device), device, BATCH[device.type]
         self.reduced_to = None
 
     def images(self, files: Iterable[Contents]) -> Iterator[np.ndarray]:
-        raise CannotScore("TEXT_ALONE", "This model reads only captions.")
+        raise no_images()
 
     def texts(self, texts: Iterable[str]) -> Iterator[np.ndarray]:
         for chunk in batches(texts, CHUNK if self.device.type != "cpu" else 4 * self.most):

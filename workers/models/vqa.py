@@ -4,7 +4,6 @@ The score of a pair is the natural logarithm of P(yes), the probability that the
 logarithm, because close to 1 it still tells pairs apart that a probability in float32 would tie.
 """
 
-import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +15,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_
 from workers.models import device as devices
 from workers.models.checkpoints import checked
 from workers.models.model_name import ModelName
-from workers.models.pairs import SAMPLE, Pairs, sample_image
+from workers.models.pairs import Pairs, sample_image
 from workers.models.refusals import CannotScore
 
 PROMPT = 'Does this figure show "{caption}"? Answer yes or no.'
@@ -25,8 +24,7 @@ YES, NO = ("Yes", "yes", "YES", " Yes", " yes"), ("No", "no", "NO", " No", " no"
 
 def load(model_name: ModelName, device: str) -> "Asked":
     where = devices.chosen(device)
-    with devices.explained(model_name.title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(model_name.title):
         config = AutoConfig.from_pretrained(model_name.name, trust_remote_code=False)
         if config.model_type not in KNOWN:
             advice = "Choose one that transformers loads for image-text-to-text."
@@ -59,7 +57,7 @@ class Asked(Pairs):
         if not token or getattr(self.processor, "chat_template", None):
             return ""
         with suppress(ValueError):  # raised by processors that miss it
-            tokens = self.inputs([sample_image()], [SAMPLE])["input_ids"]
+            tokens = self.inputs([sample_image()], [devices.SAMPLE])["input_ids"]
             if self.processor.tokenizer.convert_tokens_to_ids(token) in tokens:
                 return ""
         return f"{token}\n"

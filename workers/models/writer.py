@@ -6,7 +6,6 @@ that happen to be in its batch.
 """
 
 import hashlib
-import warnings
 from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from pathlib import Path
@@ -31,8 +30,7 @@ def load(name: ChatName) -> "Writer":
     """CannotScore: MODEL_UNKNOWN, MODEL_UNREACHABLE, WEIGHTS_WRONG, DEVICE_MISSING, OUT_OF_MEMORY."""
     where = devices.chosen(name.device)
     title = Path(name.model).name if Path(name.model).is_absolute() else name.model
-    with devices.explained(title), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with devices.loading(title):
         check_predicts(name.model, title)
         model = checked(AutoModelForCausalLM, name.model, title, dtype="auto")
         return Writer(title, model, AutoTokenizer.from_pretrained(name.model, trust_remote_code=False), where)

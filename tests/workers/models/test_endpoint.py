@@ -57,9 +57,7 @@ def test_every_fault_that_may_pass_is_tried_again(monkeypatch):
         assert set(server.answered.values()) == {1}
         assert server.keys == {f"Bearer {KEY}"}
         body = server.bodies[0]
-    assert body | {"messages": []} == {
-        "model": "tiny", "messages": [], "temperature": 0.5, "max_tokens": 40, "seed": 7
-    }  # fmt: skip
+    assert body | {"messages": []} == {"model": "tiny", "messages": [], "temperature": 0.5, "max_tokens": 40, "seed": 7}
     assert kept[WORDS[0]] == Answer("CAPTION 0", "stop", 100, 10, {"model": "tiny-1"})
 
 
