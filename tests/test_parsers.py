@@ -76,7 +76,6 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "image's name": lambda text: checks.REVEALING.search(text),
     "image's address": lambda text: checks.REMOTE.match(text),
     "caption's form": lambda text: captions.format_caption(text[:MAX_CAPTION]),  # copies it for every word
-    "caption as released": captions.format_as_released,
     "swapped phrases": swaps.swapped_phrases,
     "words of a caption": generated.words_of,
     "order of words": order.words_of,

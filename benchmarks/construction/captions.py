@@ -15,8 +15,8 @@ with a punctuation mark. It is applied here without a language model:
   one case in all, small where the set writes it so as a rule (`Vegan Pizza` beside `pizza`), else as the name or
   acronym (`tv` beside `TV`). People write `tv` where models write `TV`.
 
-The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); `format_as_released` reproduces their
-captions exactly.
+The released BiVLC files keep no capitals of names (`coca-cola`, `las vegas`); docs/reference/formats.md counts where
+they differ.
 """
 
 import re
@@ -80,12 +80,6 @@ def format_records(records: Iterable[ItemRecord]) -> list[ItemRecord]:
 def _with_formatted(record: ItemRecord, texts: Iterator[str]) -> ItemRecord:
     captions = (one if is_own(one.role) else replace(one, text=next(texts)) for one in record.captions)
     return replace(record, captions=tuple(captions))
-
-
-def format_as_released(text: str) -> str:
-    """The formatting of BiVLC's released captions: names lose their capitals, any other end gets a full stop."""
-    text = text.strip().capitalize()
-    return text if not text or text.endswith(".") else f"{text}."
 
 
 def without_form(text: str) -> str:

@@ -1,12 +1,12 @@
 """Replacement hard positives (Hard Positive Truth §3.4, App. A.1): replace one relation or attribute by a synonym.
 
 The hard negative shows which word: VL-CheckList replaced the same one, so it is where the two captions differ. Only one
-whole word is replaced; the article before it stays, as in the paper's own `a upright person`. `as_released` is the
-simpler rule of the published files; docs/reference/construction.md counts where they differ.
+whole word is replaced; the article before it stays, as in the paper's own `a upright person`. The published files have
+a simpler rule; docs/reference/construction.md counts where they differ.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -40,20 +40,6 @@ def hard_positive(caption: str, negative: str, table: Sequence[Replacement]) -> 
         raise Dropped("several words of the table, and no negative to show which")
     match, row = found[0]
     return HardPositive(caption[: match.start()] + written(row.by, match[0]) + caption[match.end() :], row)
-
-
-def as_released(caption: str, table: Iterable[Replacement], spaced: bool) -> HardPositive:
-    """The rule of the published files, with the words of one group in the table's order (App. A.1, Tables 4 to 6).
-
-    The first word found is replaced everywhere: for relations (`spaced`) between two spaces, for attributes by letters
-    alone, so that `wetsuit` becomes `dampsuit`. Raises Dropped if no word is found.
-    """
-    edge = " " if spaced else ""
-    for row in table:
-        for word in row.words:
-            if f"{edge}{word}{edge}" in caption:
-                return HardPositive(caption.replace(f"{edge}{word}{edge}", f"{edge}{row.by}{edge}"), row)
-    raise Dropped("no word of the table")
 
 
 def replaced_in(caption: str, negative: str, found: list[Found]) -> list[Found]:

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.construction.captions import (
     Evidence,
-    format_as_released,
     format_caption,
     format_groups,
     format_records,
@@ -154,6 +153,12 @@ def test_no_real_pair_is_told_apart_by_case_or_end(pairs):
         first, second = map(written_forms, pair)
         assert all(first[word].keys() == second[word].keys() for word in first.keys() & second.keys()), pair
         assert all(re.search(r"\w(\"\.|[.?]|\.\")$", text) and not re.search(r"\s[,.;:!?]", text) for text in pair)
+
+
+def format_as_released(text: str) -> str:
+    """The rule of BiVLC's released captions: names lose their capitals, any other end gets a full stop."""
+    text = text.strip().capitalize()
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 @pytest.mark.real

@@ -190,7 +190,7 @@ def test_the_report_for_people(tmp_path, capsys):
         ("order", {"caption": "a cat on a red mat in a house", "image": "../x.jpg"}, "UNSAFE_PATH · in.json · 1"),
         ("refine", {"grammar_positive": 2}, "WRONG_VALUE · in.json · 1 · grammar_positive"),
     ],
-)  # fmt: skip
+)
 def test_problems_name_the_row_and_nothing_is_written(tmp_path, capsys, kind, row, said):
     source, out = tmp_path / "in.json", tmp_path / ("out.json" if kind == "refine" else "out.jsonl")
     source.write_text(json.dumps([row]), encoding="utf-8")

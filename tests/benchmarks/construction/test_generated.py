@@ -38,9 +38,9 @@ def test_every_example_of_a_prompt_is_an_answer_that_counts(kind):
 def test_the_kinds_are_sugarcrepes_seven_and_three_of_positives():
     negatives = {(kind.type, kind.subtype) for kind in KINDS.values() if kind.role == "negative"}
     assert negatives == {
-        *(("replace", one) for one in ("obj", "att", "rel")), *((way, one) for way in ("swap", "add")
-                                                                for one in ("obj", "att")),
-    }  # fmt: skip
+        *(("replace", one) for one in ("obj", "att", "rel")),
+        *((way, one) for way in ("swap", "add") for one in ("obj", "att")),
+    }
     assert sum(kind.role == "second_positive" for kind in KINDS.values()) == 3
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.construction.batch import Dropped
 from benchmarks.construction.replacement_words import ATTRIBUTES, RELATIONS
-from benchmarks.construction.replacements import as_released, hard_positive
+from benchmarks.construction.replacements import hard_positive
 
 ALL = (*RELATIONS, *ATTRIBUTES)
 
@@ -74,6 +74,17 @@ def pairs(real):
     }
 
 
+def as_released(caption: str, table, spaced: bool) -> tuple[str, str]:
+    """The word and the caption by the rule of the published files, with the words of one group in the table's order.
+
+    The first word found is replaced everywhere: for relations (`spaced`) between two spaces, for attributes by letters
+    alone, so that `wetsuit` becomes `dampsuit`.
+    """
+    edge = " " if spaced else ""
+    row, word = next((row, word) for row in table for word in row.words if f"{edge}{word}{edge}" in caption)
+    return row.name, caption.replace(f"{edge}{word}{edge}", f"{edge}{row.by}{edge}")
+
+
 def released(pairs: dict, name: str) -> list[tuple[str, str, str]]:
     """(word, what our rule makes of the row, what the file has); the groups stand in the file one after the other."""
     table, ends = {
@@ -83,8 +94,8 @@ def released(pairs: dict, name: str) -> list[tuple[str, str, str]]:
     found = []
     for place, (original, published, _) in enumerate(pairs[name]):
         group = next(group for group, end in ends.items() if place < end)
-        made = as_released(original, [row for row in table if row.group == group], name == "relations")
-        found.append((made.replacement.name, made.text, published))
+        word, made = as_released(original, [row for row in table if row.group == group], name == "relations")
+        found.append((word, made, published))
     return found
 
 
