@@ -126,7 +126,7 @@ def pairs_speed(benchmark, scorer, rounds: int) -> dict:
     from benchmarks.storage.files import kept
 
     work = scoring_work(benchmark)
-    row = score.model_row(scorer, work.model_name, None)
+    row = score.model_row(scorer, work.model_name, work.device)
     Embedding.objects.all().delete()
     asked = [(kept.contents(pair.path), pair.text) for pair in pairs.missing_pairs(row, work.benchmark, work.wanted)]
 
@@ -168,7 +168,7 @@ def filled(benchmark, encoder, what: str) -> None:
 
     work = scoring_work(benchmark)
     work.encoder = encoder
-    model = score.model_row(encoder, work.model_name, None)
+    model = score.model_row(encoder, work.model_name, work.device)
     missing = work.missing(model)
     for other in {"images", "captions"} - {what}:
         missing[other] = missing[other].none()
@@ -195,7 +195,7 @@ def twice(benchmark) -> dict:
     told = {}
     for name in ("first", "second"):
         job = score.queue_score(benchmark=benchmark, order=score.ScoreOrder(*ASKED), by="load")
-        done = jobs.run(job_id=job.pk, by="load", work=score.score)
+        done = jobs.run(job_id=job.pk, by="load", work=score.Scoring.do)
         assert done.state == "done", done.problems
         told[name] = (done.finished_at - done.started_at).total_seconds()
     share = round(100 * told["second"] / told["first"], 2)

@@ -2,14 +2,14 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from celery import shared_task
 from celery.signals import worker_ready
 from django.db import Error, connection
 
 from benchmarks.accounts import idempotency
-from benchmarks.generation import captions
+from benchmarks.generation import caption_order, captions
 from benchmarks.generation import images as generated_images
 from benchmarks.housekeeping import deferred_files
 from benchmarks.imports import frames, listeners, staging
@@ -25,10 +25,20 @@ from benchmarks.scoring import ask, order_tasks, retrieval, score
 from benchmarks.storage.files import Unavailable
 from benchmarks.training import train
 
+Work = Callable[[Job, jobs.Progress], None]
 BY = "worker"
 LOOK_EVERY = 5  # seconds
 SWEEP_EVERY = 3600
 NOTIFY_EVERY = 60  # seconds
+WORK_OF_MODELS: Mapping[str, Work] = {  # by kind of job
+    score.KIND: score.Scoring.do,
+    score.RETRIEVAL: retrieval.Retrieval.do,
+    score.ORDER_TASKS: order_tasks.OrderTasks.do,
+    ask.KIND: ask.Asking.do,
+    caption_order.KIND: captions.Generation.do,
+    generated_images.KIND: generated_images.Drawing.do,
+    train.KIND: train.Training.do,
+}
 REGISTERED = (job_notifications,)  # modules with kinds of messages, which pages and the worker must know
 log = logging.getLogger(__name__)
 
@@ -39,62 +49,24 @@ def run_import(job_id: int) -> None:
     _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(run_import_module.import_files)))
 
 
-@jobs.runs("score")
 @shared_task
-def run_score(job_id: int) -> None:
+def run_with_model(job_id: int) -> None:
     """Runs on the queue `models`, in a process that may load torch."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=score.score))
+    work = WORK_OF_MODELS[Job.objects.values_list("kind", flat=True).get(pk=job_id)]
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=work))
 
 
-@jobs.runs(captions.KIND)
-@shared_task
-def run_generate(job_id: int) -> None:
-    """Runs on the queue `models`, in a process that may load torch."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=captions.generate))
-
-
-@jobs.runs(ask.KIND)
-@shared_task
-def run_ask(job_id: int) -> None:
-    """Runs on the queue `models`, as `run_score`."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=ask.ask))
-
-
-@jobs.runs(generated_images.KIND)
-@shared_task
-def generate_images(job_id: int) -> None:
-    """Runs on the queue `models`, as `run_score`."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=generated_images.generate))
-
-
-@jobs.runs(score.RETRIEVAL)
-@shared_task
-def run_retrieval(job_id: int) -> None:
-    """Runs where `run_score` does."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=retrieval.measure))
-
-
-@jobs.runs(score.ORDER_TASKS)
-@shared_task
-def run_order_tasks(job_id: int) -> None:
-    """Runs where `run_score` does."""
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=order_tasks.measure))
-
-
-@jobs.runs(train.KIND)
-@shared_task
-def run_train(job_id: int) -> None:
-    """Runs on the queue `models`, as `run_score`."""
-    jobs.run(job_id=job_id, by=BY, work=train.train)
+for kind in WORK_OF_MODELS:
+    jobs.runs(kind)(run_with_model)
 
 
 @jobs.runs(import_predictions.KIND)
 @shared_task
 def run_predictions(job_id: int) -> None:
-    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(import_predictions.take_in)))
+    _follow_up(jobs.run(job_id=job_id, by=BY, work=_with_files(import_predictions.PredictionsImport.do)))
 
 
-def _with_files(work: Callable[[Job, jobs.Progress], None]) -> Callable[[Job, jobs.Progress], None]:
+def _with_files(work: Work) -> Work:
     """`work`, with the job's uploaded files on this machine."""
 
     def run(job: Job, progress: jobs.Progress) -> None:

@@ -7,13 +7,11 @@ from django.urls import path, re_path
 from django.utils.module_loading import import_string
 
 from benchmarks.accounts import views as accounts_views
-from benchmarks.generation import image_views
 from benchmarks.generation import views as generation_views
 from benchmarks.imports import views as imports_views
 from benchmarks.jobs import upload_views
 from benchmarks.jobs import views as jobs_views
 from benchmarks.runs import views as runs_views
-from benchmarks.scoring import ask_views
 from benchmarks.scoring import views as scoring_views
 from benchmarks.training import views as training_views
 from benchmarks.views import benchmarks, images
@@ -61,8 +59,8 @@ urlpatterns = [
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),
     path("benchmarks/<int:pk>/score/", scoring_views.score_new, name="score-new"),
     path("benchmarks/<int:pk>/captions/", generation_views.captions_new, name="captions-new"),
-    path("benchmarks/<int:pk>/ask/", ask_views.ask_new, name="ask-new"),
-    path("benchmarks/<int:pk>/images/", image_views.images_new, name="images-new"),
+    path("benchmarks/<int:pk>/ask/", scoring_views.ask_new, name="ask-new"),
+    path("benchmarks/<int:pk>/images/", generation_views.images_new, name="images-new"),
     path("benchmarks/<int:pk>/train/", training_views.train_new, name="train-new"),
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),

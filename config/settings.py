@@ -170,16 +170,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_ROUTES = {  # machines with a GPU serve only this queue
-    f"benchmarks.tasks.{name}": {"queue": "models"}
-    for name in (
-        "run_score",
-        "run_retrieval",
-        "run_order_tasks",
-        "run_ask",
-        "run_generate",
-        "generate_images",
-        "run_train",
-    )
+    "benchmarks.tasks.run_with_model": {"queue": "models"}
 }
 
 AUTH_PASSWORD_VALIDATORS = [

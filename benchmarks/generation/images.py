@@ -22,9 +22,9 @@ from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Options, Order
 from benchmarks.imports.store import batches
 from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Item, ItemImage, Job, Role
 from benchmarks.records import Attributes, ImageRecord, ItemRecord, Problem, Refused
-from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
 from workers.models.encoder import Painter
 from workers.models.loading import load_painter
@@ -97,12 +97,6 @@ def _check_known(benchmark: Benchmark, keys: Sequence[str]) -> None:
                 raise Refused([Problem("UNKNOWN_ID", "", None, "id", advice)])
 
 
-def generate(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `images`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        Generating(job, progress).run()
-
-
 def seed_of(seed: int, key: str, place: int) -> int:
     """The seed of an item's candidate at a place: the same in every benchmark, and another one for a later round."""
     found = hashlib.sha256(json.dumps([seed, key, place]).encode()).digest()
@@ -124,15 +118,12 @@ class Wanted:
         return f"{hashlib.sha256(self.item.key.encode()).hexdigest()[:16]}-{self.place}.png"
 
 
-class Generating:
-    """One job's work."""
+class Drawing(BenchmarkWork):
+    """The work of a job of kind `images`."""
 
     def __init__(self, job: Job, progress: jobs.Progress):
-        self.job, self.progress, self.params = job, progress, job.params
-        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if benchmark is None:
-            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
-        self.benchmark, self.log = benchmark, ProblemLog()
+        super().__init__(job, progress)
+        self.params, self.log = job.params, ProblemLog()
         self.pipeline = parse_pipeline(self.params["model"], self.params["unet"], settings.MODELS)
 
     def run(self) -> None:
@@ -210,8 +201,7 @@ class Generating:
         if not records:
             raise CannotScore("NOTHING_TO_DRAW", "The pipeline's safety checker withheld all images.")
         options = Options(new_candidates=True)
-        by, source = self.params["by"], self.benchmark.source
-        order = Order(self.benchmark.name, source, options, by, self.job.created_by_id)
+        order = Order(self.benchmark.name, self.benchmark.source, options, self.by, self.job.created_by_id)
         files = import_images.ImagesInMemory(Finished({one.name for record in records for one in record.images}, paths))
         run_import.Run(self.job, self.progress, order, self.log, records, files).finish()
 

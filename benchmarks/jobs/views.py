@@ -15,7 +15,8 @@ from benchmarks.formats.examples import right_example
 from benchmarks.formats.registry import FORMATS
 from benchmarks.jobs import jobs, kept_uploads, uploads
 from benchmarks.jobs.kinds import KINDS, OTHER, KindOfJob
-from benchmarks.models import Job, JobState
+from benchmarks.jobs.orders import OrderForm
+from benchmarks.models import Benchmark, Job, JobState
 from benchmarks.permissions import StaffRequest
 from benchmarks.records import Problem, ProblemKinds, Refused
 from benchmarks.storage.files import Unavailable
@@ -40,6 +41,27 @@ def order_page(
             return redirect("job-detail", job.pk)
     context |= {"section": "benchmarks", "form": form}
     return render(request, template, context, status=422 if form.errors else 200)
+
+
+def benchmark_order_page(
+    request: StaffRequest, template: str, form: OrderForm, benchmark: Benchmark, queue: Callable[..., Job],
+    estimate: Callable[[Benchmark, Any], object] | None = None, **context: object,
+) -> HttpResponse:  # fmt: skip
+    """As `order_page`, for an order about a benchmark. With `estimate`, the form's button of that name shows what the
+    order would take, and starts nothing."""
+    user, context = request.user, {"benchmark": benchmark, **context}
+    if estimate and "estimate" in request.POST and form.is_valid():
+        try:
+            context["estimate"] = estimate(benchmark, form.order)
+        except Refused as refusal:
+            form.add_error(None, refusal.problems[0].advice)
+        context |= {"section": "benchmarks", "form": form}
+        return render(request, template, context, status=422 if form.errors else 200)
+
+    def queue_for_user() -> Job:
+        return queue(benchmark=benchmark, order=form.order, by=named(user), created_by=user)
+
+    return order_page(request, template, form, queue_for_user, **context)
 
 
 def asked_before(request: StaffRequest, *kinds: str) -> dict[str, Any]:

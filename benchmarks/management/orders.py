@@ -2,18 +2,18 @@
 
 import dataclasses
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
 from django.core.management.base import BaseCommand, CommandError
 
-import benchmarks.tasks  # noqa: F401  # which task runs a job of which kind
 from benchmarks.jobs import jobs
 from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.management.reporting import ProgressLine, benchmark_named, problem_line
 from benchmarks.models import Benchmark, Job, JobState
 from benchmarks.records import Refused
+from benchmarks.tasks import WORK_OF_MODELS
 
 BY = "command"
 TYPES = {forms.FloatField: float, forms.IntegerField: int}
@@ -64,7 +64,6 @@ class ModelCommand(BaseCommand):
     takes: type
     own_options: ClassVar[Iterable[str]] = ()  # fields that the subclass reads in its own way
     cancelled: ClassVar[str]  # what a cancelled job leaves
-    work: Callable[[Job, jobs.Progress], None]  # of the job
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name")
@@ -83,7 +82,7 @@ class ModelCommand(BaseCommand):
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
             return
         progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=self.work, tell=progress.show)
+        job = jobs.run(job_id=job.pk, by=BY, work=WORK_OF_MODELS[job.kind], tell=progress.show)
         progress.end()
         if job.state == JobState.CANCELLED:
             raise CommandError(f"Cancelled. {self.cancelled}")

@@ -4,7 +4,7 @@ A content is an image's original bytes or a caption's text, known by its SHA-256
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from django.db.models import CharField, Exists, F, Func, OuterRef, QuerySet
@@ -53,6 +53,25 @@ def keep(model: ScoringModel, contents: Sequence[str], cuts: Sequence[str] = (),
         for content, vector, cut in zip(contents, vectors.astype(FLOATS), cuts or [""] * len(contents), strict=True)
     ]
     Embedding.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def fill(
+    model: ScoringModel, rows: Iterable[tuple[str, object, str]], encode: Callable[[Iterator], Iterable[np.ndarray]]
+) -> Iterator[int]:
+    """Encode rows of a content, what stands for it, and its `Embedding.cut`. They are stored batch by batch, and stored
+    vectors survive any later failure. Yields how many of each batch.
+    """
+    taken: list[tuple[str, str]] = []  # ahead of the vectors: a model reads some batches in advance
+
+    def noted() -> Iterator:
+        for content, thing, cut in rows:
+            taken.append((content, cut))
+            yield thing
+
+    for vectors in encode(noted()):
+        done, taken[:] = taken[: len(vectors)], taken[len(vectors) :]
+        keep(model, *zip(*done, strict=True), vectors=vectors)
+        yield len(done)
 
 
 def known(model: ScoringModel, contents: Iterable[str]) -> set[str]:

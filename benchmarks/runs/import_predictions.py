@@ -5,18 +5,18 @@ and do not reject the import, since published files may have more items than a b
 """
 
 import hashlib
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from django import forms
-from django.db import connection, transaction
+from django.db import connection
 
 from benchmarks import audit, queries
 from benchmarks.formats import text
 from benchmarks.formats.base import ProblemLog
 from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import BenchmarkWork
 from benchmarks.models import Benchmark, Job, Run, RunOrigin
 from benchmarks.predictions import reading
 from benchmarks.predictions.base import Answer
@@ -84,27 +84,41 @@ def queue_predictions(
     return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
 
 
-def take_in(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `predictions`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    began, params = time.monotonic(), job.params
-    benchmark = Benchmark.objects.filter(pk=params["benchmark"]).first()
-    if benchmark is None:
-        raise Refused([Problem("BENCHMARK_GONE", "", None, "", "The benchmark has been deleted in the meantime.")])
-    kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
-    files = [Path(file) for file in params["files"]]
-    progress.begin("reading answers")
-    abouts = collect(reading.read_answers(files, kind, log), log)
-    log.refuse_if_any()
-    progress.begin("matching items")
-    items = {item.key: item for item in queries.with_material(benchmark.items.order_by("position"))}
-    progress.write()
-    matching = match(abouts, [queries.record_of(item) for item in items.values()])
-    whole = checked(matching, kind, files, log)
-    rows = [
-        (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
-    ]
-    progress.begin("storing")
-    store(job, benchmark, rows, {**matching.as_json(), **left_out(log), "answers": len(rows), "began": began})
+class PredictionsImport(BenchmarkWork):
+    """The work of a job of kind `predictions`."""
+
+    def run(self) -> None:
+        params = self.job.params
+        kind, log = KINDS[params["kind"]], ProblemLog(params["skip_incomplete"])
+        files = [Path(file) for file in params["files"]]
+        self.progress.begin("reading answers")
+        abouts = collect(reading.read_answers(files, kind, log), log)
+        log.refuse_if_any()
+        self.progress.begin("matching items")
+        items = {item.key: item for item in queries.with_material(self.benchmark.items.order_by("position"))}
+        self.progress.write()
+        matching = match(abouts, [queries.record_of(item) for item in items.values()])
+        whole = checked(matching, kind, files, log)
+        rows = [
+            (items[about.record.key].pk, answer) for about in whole if about.record for answer in about.answers.values()
+        ]
+        self.progress.begin("storing")
+        self.store(rows, {**matching.as_json(), **left_out(log), "answers": len(rows)})
+
+    def store(self, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
+        """Of two imports of a file the second finds the first."""
+        params, benchmark, digest = self.job.params, self.benchmark, digest_of(self.job.params["kind"], rows)
+        with self.storing():
+            refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
+            run = Run.objects.create(
+                benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
+                source=params["source"], digest=digest, blind=params["blind"], job=self.job,
+                created_by_id=self.job.created_by_id,
+            )  # fmt: skip
+            copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
+            audit.record(by=self.by, verb="took in predictions", subject=benchmark, run=run.pk, job=self.job.pk)
+            report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title}
+            self.finish({**report, "source": run.source, **facts})
 
 
 def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemLog) -> list[ItemAnswers]:
@@ -123,24 +137,6 @@ def checked(matching: Matching, kind: Kind, files: Sequence[Path], log: ProblemL
 def left_out(log: ProblemLog) -> dict:
     gaps = [note for note in log.notes if note.code in ("INCOMPLETE_ROW", "VALUE_MISSING")]
     return {"left_out": log.left_out, "notes": [note.as_json() for note in gaps[:100]]}
-
-
-def store(job: Job, benchmark: Benchmark, rows: Sequence[tuple[int, Answer]], facts: dict) -> None:
-    """The transaction. The benchmark's row is locked, so of two imports of a file the second finds the first."""
-    params, digest = job.params, digest_of(job.params["kind"], rows)
-    began = facts.pop("began")
-    with transaction.atomic():
-        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-        refuse_second(benchmark, digest, params["model"] if all(answer.choice for _, answer in rows) else "")
-        run = Run.objects.create(
-            benchmark=benchmark, origin=RunOrigin.IMPORTED, kind=params["kind"], title=params["model"],
-            source=params["source"], digest=digest, blind=params["blind"], job=job, created_by_id=job.created_by_id,
-        )  # fmt: skip
-        copy_in(run, ((item, answer.question, answer.score, answer.choice) for item, answer in rows))
-        audit.record(by=params["by"], verb="took in predictions", subject=benchmark, run=run.pk, job=job.pk)
-        report = {"run": run.pk, "benchmark": benchmark.pk, "kind": run.kind, "model": run.title, "source": run.source}
-        report |= {**facts, "seconds": round(time.monotonic() - began, 1)}
-        jobs.finish_job(job=job, by=params["by"], report=report)
 
 
 def digest_of(kind: str, rows: Sequence[tuple[int, Answer]]) -> str:

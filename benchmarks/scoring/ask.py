@@ -7,7 +7,6 @@ are counted apart; a question that the endpoint did not answer at all is left ou
 
 import base64
 import hashlib
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -15,21 +14,21 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Caption, Image, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import choices
 from benchmarks.predictions.choices import Choice, Verdict
 from benchmarks.runs import import_predictions, material, model_answers
 from benchmarks.runs.embeddings import of_text
-from benchmarks.scoring.score import AGAIN, refused
+from benchmarks.scoring.score import AGAIN
 from benchmarks.storage.files import kept
 from workers import images
-from workers.images import ImageRefused
 from workers.models import chat, loading
 from workers.models.model_name import LONGEST
+from workers.models.pictures import picture
 from workers.models.refusals import CannotScore
 
 KIND = "ask"
@@ -93,12 +92,6 @@ def check_order(order: AskOrder) -> None:
             )
         chat.checked_name(order.chat_name)
     orders.checked(order)
-
-
-def ask(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `ask`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        Asking(job, progress).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +160,14 @@ def _unanswered(order: AskOrder, asked: Iterator[Put]) -> Iterator[Put]:
     return (by_key[key] for key in model_answers.missing(by_key))
 
 
-class Asking:
-    """One job's work."""
+class Asking(BenchmarkWork):
+    """The work of a job of kind `ask`."""
 
     def __init__(self, job: Job, progress: jobs.Progress):
-        self.job, self.progress, self.began = job, progress, time.monotonic()
-        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if benchmark is None:
-            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
-        self.benchmark, self.order = benchmark, AskOrder(**job.params["order"])
-        self.kind = material.kind(benchmark)
-        self.report: dict[str, Any] = {"benchmark": benchmark.pk, "kind": self.kind, "model": self.order.model.strip()}
+        super().__init__(job, progress)
+        self.order, self.kind = AskOrder(**job.params["order"]), material.kind(self.benchmark)
+        self.report: dict[str, Any] = {"benchmark": self.benchmark.pk, "kind": self.kind}
+        self.report["model"] = self.order.model.strip()
         self.asker = model_answers.Asker(job, self.report, self.order.prices, progress)
 
     def run(self) -> None:
@@ -221,8 +211,8 @@ class Asking:
     def sent(self, part: dict) -> dict:
         if "image" not in part:
             return part
-        path = Image(sha256=part["image"]).original_path
-        data = base64.b64encode(_jpeg(path)).decode()
+        shown = images.fitted(picture(kept.contents(Image(sha256=part["image"]).original_path)), SIDE)
+        data = base64.b64encode(images.jpeg(shown)).decode()
         return {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}}
 
     def verdicts(self, asked: list[Put], keys: list[str], answers: dict) -> Iterator[tuple[int, str, Verdict]]:
@@ -242,10 +232,7 @@ class Asking:
             yield put.item, put.choice.question, choices.verdict(put.choice, picked, refusals)
 
     def store(self, digest: str, verdicts: list[tuple[int, str, Verdict]], questions: int) -> None:
-        """Lock the benchmark's row, so of two identical jobs the second finds the first one's run."""
-        with transaction.atomic():
-            if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
-                raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
+        with self.storing():
             defaults: dict[str, Any] = {"name": self.order.model.strip()[:300], "pretrained": "", "precision": ASKED}
             defaults |= {"title": self.order.model.strip()[:300], "sees_images": True}
             model, _ = ScoringModel.objects.get_or_create(fingerprint=self.fingerprint(), defaults=defaults)
@@ -257,32 +244,15 @@ class Asking:
             }  # fmt: skip
             run = Run.objects.filter(model=model, benchmark=self.benchmark, digest=digest).first()
             if run and run.predictions.count() >= len(verdicts):
-                return self.finish(run, facts | {"note": AGAIN})
+                return self.finish({**self.report, "run": run.pk, **facts, "note": AGAIN})
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=model.title, model=model,
                 source=self.order.address.strip()[:500], digest=digest, blind=False, job=self.job,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
             import_predictions.copy_in(run, ((item, name, None, one.choice) for item, name, one in verdicts))
-            by = self.job.params["by"]
-            audit.record(by=by, verb="asked", subject=self.benchmark, run=run.pk, job=self.job.pk)
-            self.finish(run, facts)
-
-    def finish(self, run: Run, facts: dict) -> None:
-        report = {**self.report, "run": run.pk, "seconds": round(time.monotonic() - self.began, 1), **facts}
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+            audit.record(by=self.by, verb="asked", subject=self.benchmark, run=run.pk, job=self.job.pk)
+            self.finish({**self.report, "run": run.pk, **facts})
 
 
 OUTCOMES = ("agreed", "order", "refused", "unparsable")
-
-
-def _jpeg(path: str) -> bytes:
-    """The image as models see it (`workers.images.pixels_of`), at most SIDE pixels long."""
-    file = kept.contents(path)
-    try:
-        return images.jpeg(images.fitted(images.pixels_of(file.read_bytes()), SIDE))
-    except OSError as error:
-        missing = f"The image file {file.name[:16]}… is missing from the storage ({error.strerror or error})."
-        raise CannotScore("IMAGE_MISSING", f"{missing} Restore it.") from error
-    except ImageRefused as bad:
-        raise CannotScore(bad.code, f"The image file {file.name[:16]}…: {bad.advice}") from bad

@@ -9,17 +9,13 @@ is the mean accuracy and its standard deviation over the seeds. It is the job's 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-import numpy as np
-
 from benchmarks.construction import order
 from benchmarks.construction.batch import Dropped
-from benchmarks.jobs import jobs
 from benchmarks.metrics import aro
 from benchmarks.metrics.base import Figure
-from benchmarks.models import Caption, ItemImage, Job, ScoringModel
+from benchmarks.models import Caption, ItemImage, ScoringModel
 from benchmarks.runs import embeddings
 from benchmarks.scoring.retrieval import LOOKED_UP, ROLES, Perturbed, in_words, over_seeds
-from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
@@ -28,14 +24,8 @@ OVERALL = "all"
 CHANCE = aro.MEASURES["order"].chance
 
 
-def measure(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `order-tasks`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        OrderTasks(job, progress).run()
-
-
 class OrderTasks(Perturbed):
-    """One job's work."""
+    """The work of a job of kind `order-tasks`."""
 
     def read(self) -> None:
         """Pairs of an image and a caption with their task (coco, flickr30k), and the wrong orders by seed.
@@ -90,7 +80,7 @@ class OrderTasks(Perturbed):
         for part in batches(self.pairs, LOOKED_UP // (1 + aro.PERMUTATIONS)):
             scores += self.scores(model, [(key, texts[text]) for key, text, _ in part])
             self.progress.step(len(part))
-        records = aro.ordered(np.array(scores), [task for *_, task in self.pairs])
+        records = aro.ordered(scores, [task for *_, task in self.pairs])
         by_task = aro.groups(records, aro.ORDER)
         return {OVERALL: aro.overall(records, aro.ORDER), **(by_task if len(by_task) > 1 else {})}
 

@@ -9,7 +9,6 @@ import hashlib
 import io
 import math
 import statistics
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -18,16 +17,14 @@ import numpy as np
 
 from benchmarks.construction import image_order, order
 from benchmarks.construction.tagging import tagger
-from benchmarks.jobs import jobs
 from benchmarks.metrics import retrieval
 from benchmarks.models import Benchmark, Caption, ItemImage, Job, ScoringModel
 from benchmarks.runs import embeddings
-from benchmarks.scoring.score import RETRIEVAL, Scoring, cut_digest, refused
+from benchmarks.scoring.score import RETRIEVAL, Scoring, cut_digest, known_model
 from benchmarks.storage.files import kept
 from workers.contents import Contents
 from workers.images import pixels_of
 from workers.models.encoder import Encoder
-from workers.models.model_name import recipe
 from workers.models.prefetch import batches
 from workers.models.refusals import CannotScore
 
@@ -74,12 +71,6 @@ class ShuffledImage:
         return made.getvalue()
 
 
-def measure(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `retrieval`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        Retrieval(job, progress).run()
-
-
 def over_seeds(shares: Sequence[float]) -> dict[str, float | None]:
     """Their mean and standard deviation, with n − 1."""
     return {"mean": statistics.fmean(shares), "sd": statistics.stdev(shares) if len(shares) > 1 else None}
@@ -121,16 +112,14 @@ class Perturbed(Scoring):
         self.seeds = self.job.params["seeds"]
         self.tagger = tagger()
         self.read()
-        found = recipe(self.model_name, self.device)
-        model = (found and ScoringModel.objects.filter(recipes__contains=[found]).first()) or self.loaded()
+        model = known_model(self.model_name, self.device) or self.loaded()
         report = {
             **self.measured(model),
             "benchmark": self.benchmark.pk, "model": model.title, "fingerprint": model.fingerprint,
             "precision": model.precision, "device": self.encoder.loaded.device if self.encoder else "",
             "encoded": self.encoded, "seeds": self.seeds, "tagger": self.tagger.name,
-            "seconds": round(time.monotonic() - self.began, 1),
         }  # fmt: skip
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+        self.finish(report)
 
     def read(self) -> None:
         """Read and shuffle the material. Raises CannotScore if it does not suffice."""
@@ -158,7 +147,7 @@ class Perturbed(Scoring):
 
 
 class Retrieval(Perturbed):
-    """One job's work."""
+    """The work of a job of kind `retrieval`."""
 
     def read(self) -> None:
         self.material = material_of(self.benchmark)

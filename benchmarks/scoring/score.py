@@ -5,9 +5,7 @@ worker can resume. The run with all its predictions is stored in one transaction
 """
 
 import hashlib
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,10 +15,10 @@ from django.db import transaction
 
 from benchmarks import audit
 from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Job, Run, RunOrigin, ScoringModel
 from benchmarks.predictions import plan as scoring_plan
 from benchmarks.predictions.plan import Place
-from benchmarks.records import Problem, Refused
 from benchmarks.runs import embeddings, import_predictions, material, pairs
 from benchmarks.scoring import detected, similarity
 from benchmarks.storage.files import kept
@@ -90,29 +88,11 @@ def queue_score(*, benchmark: Benchmark, order: ScoreOrder, by: str, created_by=
     return jobs.queue_job(kind=order.measure, title=title, params=params, by=by, created_by=created_by)
 
 
-@contextmanager
-def refused() -> Iterator[None]:
-    try:
-        yield
-    except CannotScore as cannot:
-        raise Refused([Problem(cannot.code, "", None, "", cannot.advice)]) from cannot
-
-
-def score(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `score`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        Scoring(job, progress).run()
-
-
-class Scoring:
-    """One job's work."""
+class Scoring(BenchmarkWork):
+    """The work of a job of kind `score`."""
 
     def __init__(self, job: Job, progress: jobs.Progress):
-        self.job, self.progress, self.began = job, progress, time.monotonic()
-        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if benchmark is None:
-            raise _benchmark_gone()
-        self.benchmark = benchmark
+        super().__init__(job, progress)
         self.device = job.params["device"]
         self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.kind = material.kind(self.benchmark)
@@ -125,7 +105,7 @@ class Scoring:
         self.encode(model)
         digest = self.digest(model)
         if same := self.stored(model, digest):
-            return self.finish(same, {"note": AGAIN})
+            return self.finish_with(same, {"note": AGAIN})
         scores = self.compared(model)
         if not scores.count and scores.alike:
             advice = f"{len(scores.alike):,} items have captions that are the same in what the model reads of them"
@@ -154,8 +134,7 @@ class Scoring:
 
     def known(self) -> ScoringModel | None:
         """The model's row by its recipe, without loading the model, if it has already encoded everything."""
-        found = recipe(self.model_name, self.device)
-        model = ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
+        model = known_model(self.model_name, self.device)
         return model if model and self.complete(model) else None
 
     def complete(self, model: ScoringModel) -> bool:
@@ -169,7 +148,7 @@ class Scoring:
     def loaded(self) -> ScoringModel:
         self.progress.begin("loading the model")
         self.encoder = load(self.model_name, self.device)
-        return model_row(self.encoder, self.model_name, recipe(self.model_name, self.device))
+        return model_row(self.encoder, self.model_name, self.device)
 
     def missing(self, model: ScoringModel) -> dict:
         images = embeddings.missing_images(model, self.benchmark)
@@ -205,18 +184,13 @@ class Scoring:
     def fill(
         self, model: ScoringModel, what: str, count: int, rows: Iterable[tuple[str, object, str]], encode: Callable
     ) -> None:
-        """Encode rows of a content, what stands for it, and its `Embedding.cut`. They are stored batch by batch, and
-        stored vectors survive any later failure.
-        """
+        """As `embeddings.fill`, in a phase of its own."""
         if not count:
             return
         self.progress.begin("scoring pairs" if what == "pairs" else f"encoding {what}", count)
-        taken: list[tuple[str, str]] = []
-        for vectors in encode(_noted(rows, taken)):
-            done, taken[:] = taken[: len(vectors)], taken[len(vectors) :]
-            embeddings.keep(model, *zip(*done, strict=True), vectors=vectors)
-            self.encoded[what] += len(done)
-            self.progress.step(len(done))
+        for done in embeddings.fill(model, rows, encode):
+            self.encoded[what] += done
+            self.progress.step(done)
 
     # The scores
 
@@ -251,46 +225,37 @@ class Scoring:
         return scores
 
     def store(self, model: ScoringModel, digest: str, scores: similarity.Scores) -> None:
-        """Lock the benchmark's row, so of two identical jobs the second finds the first one's run."""
-        with transaction.atomic():
-            if not Benchmark.objects.select_for_update(no_key=True).filter(pk=self.benchmark.pk).exists():
-                raise _benchmark_gone()
+        with self.storing():
             if same := self.stored(model, digest):
-                return self.finish(same, {"note": AGAIN})
+                return self.finish_with(same, {"note": AGAIN})
             run = Run.objects.create(
                 benchmark=self.benchmark, origin=RunOrigin.MEASURED, kind=self.kind, title=self.model_name.title,
                 model=model, digest=digest, blind=not self.model_name.sees_images, job=self.job,
                 created_by_id=self.job.created_by_id,
             )  # fmt: skip
             import_predictions.copy_in(run, scores.predictions())
-            by = self.job.params["by"]
-            audit.record(by=by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
+            audit.record(by=self.by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: _listed(keys) for what, keys in scores.lacking.items()}
             cut = {
                 "captions": len(scores.cut_contents), "in_items": _listed(scores.cut), "alike": _listed(scores.alike),
             }  # fmt: skip
-            self.finish(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
+            self.finish_with(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
 
-    def finish(self, run: Run, facts: dict) -> None:
+    def finish_with(self, run: Run, facts: dict) -> None:
         model = run.model
         assert model is not None  # run_measured_by_one
         report = {
             "run": run.pk, "benchmark": self.benchmark.pk, "kind": self.kind, "items": self.benchmark.items.count(),
             "model": model.title, "fingerprint": model.fingerprint, "precision": model.precision,
-            "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded,
-            "seconds": round(time.monotonic() - self.began, 1), **facts,
+            "device": self.encoder.loaded.device if self.encoder else "", "encoded": self.encoded, **facts,
         }  # fmt: skip
         if self.encoder and self.encoder.reduced_to:
             report["reduced_to"] = self.encoder.reduced_to
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+        self.finish(report)
 
 
 def _listed(keys: Sequence[str]) -> dict:
     return {"count": len(keys), "keys": keys[:LISTED]}
-
-
-def _benchmark_gone() -> CannotScore:
-    return CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
 
 
 def _vectors(model: ScoringModel, contents: set[str]) -> dict:
@@ -302,9 +267,15 @@ def _vectors(model: ScoringModel, contents: set[str]) -> dict:
     return found
 
 
-def model_row(encoder: Encoder | PairScorer, named: ModelName, made_by: str | None) -> ScoringModel:
-    """The model's row by its fingerprint; it also stores the recipe."""
-    loaded = encoder.loaded
+def known_model(named: ModelName, device: str) -> ScoringModel | None:
+    """The model's row by its recipe, without loading the model."""
+    found = recipe(named, device)
+    return ScoringModel.objects.filter(recipes__contains=[found]).first() if found else None
+
+
+def model_row(encoder: Encoder | PairScorer, named: ModelName, device: str) -> ScoringModel:
+    """The loaded model's row by its fingerprint; it also stores the recipe."""
+    loaded, made_by = encoder.loaded, recipe(named, device)
     defaults = {
         "name": named.name[:300], "pretrained": named.pretrained[:300], "title": named.title[:300],
         "precision": loaded.precision, "sees_images": named.sees_images,
@@ -316,13 +287,6 @@ def model_row(encoder: Encoder | PairScorer, named: ModelName, made_by: str | No
             model.recipes = [*model.recipes, made_by][-RECIPES:]
             model.save(update_fields=["recipes"])
     return model
-
-
-def _noted(rows: Iterable[tuple[str, object, str]], taken: list[tuple[str, str]]) -> Iterator:
-    """Yield the second of each row; the others are appended to the list when the second is consumed."""
-    for content, thing, cut in rows:
-        taken.append((content, cut))
-        yield thing
 
 
 def cut_digest(tokens: Sequence[int] | None, image: str = "") -> str:

@@ -1,15 +1,18 @@
-"""The page for scoring a benchmark with a model."""
+"""The pages for scoring a benchmark with a model, and for asking an endpoint its questions."""
 
+from typing import cast
+
+from django import forms
+from django.conf import settings
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
-from benchmarks.audit import named
 from benchmarks.jobs.orders import OrderForm
-from benchmarks.jobs.views import asked_before, order_page
-from benchmarks.models import Job, TrainedModel
+from benchmarks.jobs.views import asked_before, benchmark_order_page
+from benchmarks.models import TrainedModel
 from benchmarks.permissions import StaffRequest
-from benchmarks.scoring import score
+from benchmarks.scoring import ask, score
 
 LISTED = 100  # trained models to choose from
 
@@ -27,14 +30,34 @@ class ScoreForm(OrderForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def score_new(request: StaffRequest, pk: int) -> HttpResponse:
-    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    benchmark = permissions.benchmark_for(request.user, pk)
     asked = asked_before(request, *score.MEASURES)
     if "seeds" in asked:
         asked.setdefault("measure", score.RETRIEVAL)  # of jobs from before there were order tasks
     form = ScoreForm(request.POST or None, initial={"model": request.GET.get("model", "")} | asked)
-
-    def queue() -> Job:
-        return score.queue_score(benchmark=benchmark, order=form.order, by=named(user), created_by=user)
-
     trained = TrainedModel.objects.all()[:LISTED]
-    return order_page(request, "scoring/new.html", form, queue, benchmark=benchmark, trained=trained)
+    return benchmark_order_page(request, "scoring/new.html", form, benchmark, score.queue_score, trained=trained)
+
+
+class AskForm(OrderForm):
+    """The worker connects from inside the network, so that only endpoints which the administrator has named can be
+    chosen."""
+
+    takes, not_asked = ask.AskOrder, ("parallel", "timeout")
+    address = forms.ChoiceField(
+        label="Endpoint", help_text="The server’s administrator sets which addresses can be chosen."
+    )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        addresses = cast("forms.ChoiceField", self.fields["address"])
+        addresses.choices = [(address, address) for address in settings.LLM_ENDPOINTS]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@permissions.staff_only
+def ask_new(request: StaffRequest, pk: int) -> HttpResponse:
+    """The form; with `estimate`, what asking would take and cost."""
+    benchmark, asked = permissions.benchmark_for(request.user, pk), asked_before(request, ask.KIND).get("order", {})
+    form = AskForm(request.POST or None, initial=asked)
+    return benchmark_order_page(request, "scoring/ask.html", form, benchmark, ask.queue_ask, estimate=ask.estimate_for)

@@ -17,8 +17,8 @@ from django.db import IntegrityError, transaction
 
 from benchmarks import audit
 from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import BenchmarkWork, refused
 from benchmarks.models import Benchmark, Image, Job, TrainedModel
-from benchmarks.scoring.score import refused
 from benchmarks.storage.files import kept
 from benchmarks.training import material
 from benchmarks.training.released import ReleasedSplit, to_train_on
@@ -40,9 +40,7 @@ def _setting(name: str, label: str, help_text: str = "") -> Any:
     """A number instead of the preset's."""
     low, high = LIMITS[name]
     kind: type = forms.FloatField if name == "rate" else forms.IntegerField
-    return orders.described(
-        kind(min_value=low, max_value=high, required=False, label=label, help_text=help_text)
-    )  # fmt: skip
+    return orders.described(kind(min_value=low, max_value=high, required=False, label=label, help_text=help_text))
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,8 @@ def params_of(benchmark: Benchmark, order: TrainOrder, user=None) -> dict:
 def follow(params: dict) -> None:
     """The part of each further process that `torchrun` starts: it computes rows of every batch and stores nothing."""
     with refused():
-        training = Training(Job(params=params), None)
+        job = Job(params=params)
+        training = Training(job, jobs.Progress(job))
         trainer = load_trainer(training.task())
         if not training.preset.detects and not stored(trainer.key):
             trainer.run(Unwatched())
@@ -155,22 +154,12 @@ def release_of(benchmark: Benchmark, title: str, user=None) -> ReleasedSplit:
     return found
 
 
-def train(job: Job, progress: jobs.Progress) -> None:
-    """The work of a job of kind `train`, as passed to `jobs.jobs.run`. Raises Refused, Cancelled."""
-    with refused():
-        Training(job, progress).run()
+class Training(BenchmarkWork):
+    """The work of a job of kind `train`; also the `Watch` of the trainer."""
 
-
-class Training:
-    """One job's work; also the `Watch` of the trainer."""
-
-    def __init__(self, job: Job, progress: jobs.Progress | None):
-        self.job, self.began = job, time.monotonic()
-        self.progress = progress or jobs.Progress(job)
-        benchmark = Benchmark.objects.filter(pk=job.params["benchmark"]).first()
-        if benchmark is None:
-            raise CannotScore("BENCHMARK_GONE", "The benchmark has been deleted in the meantime.")
-        self.benchmark, self.settings = benchmark, settings_from(job.params["settings"])
+    def __init__(self, job: Job, progress: jobs.Progress):
+        super().__init__(job, progress)
+        self.settings = settings_from(job.params["settings"])
         self.preset = PRESETS[self.settings.preset]
         self.model_name = parse_model(job.params["model"], job.params["pretrained"], settings.MODELS)
         self.notes: list[str] = []
@@ -185,7 +174,7 @@ class Training:
         trainer = load_trainer(task)
         if same := stored(trainer.key):
             trainer.forget()  # of a job that was killed when it had just stored the row
-            return self.finish(same, note=AGAIN)
+            return self.finish_with(same, note=AGAIN)
         check_name(self.job.params["name"])
         self.store(trainer, trainer.run(self))
 
@@ -197,7 +186,7 @@ class Training:
         folder = settings.MODELS / UNFINISHED
         return Task(
             self.model_name, self.job.params["device"], self.settings, sides.train, sides.validation, image, folder
-        )  # fmt: skip
+        )
 
     # While it trains
 
@@ -239,8 +228,8 @@ class Training:
                     weights=trained.weights, path=path, seconds=seconds, job=self.job,
                     created_by_id=self.job.created_by_id,
                 )  # fmt: skip
-                audit.record(by=self.job.params["by"], verb="trained", subject=self.benchmark, model=model.name)
-                self.finish(model)
+                audit.record(by=self.by, verb="trained", subject=self.benchmark, model=model.name)
+                self.finish_with(model)
         except IntegrityError:
             if not TrainedModel.objects.filter(path=path).exists():
                 shutil.rmtree(settings.MODELS / path, ignore_errors=True)
@@ -259,15 +248,15 @@ class Training:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
-    def finish(self, model: TrainedModel, note: str = "") -> None:
+    def finish_with(self, model: TrainedModel, note: str = "") -> None:
         report = {
             "benchmark": self.benchmark.pk, "trained": model.pk, "name": model.name, "model": model.asked,
             "preset": model.preset, "accuracy": model.accuracy, "epoch": model.epoch, "curve": model.curve,
             "device": model.facts["device"], "precision": model.facts["precision"], "notes": model.facts["notes"],
             "accuracies": model.facts.get("accuracies", {}), "weights": model.weights,
-            "seconds": round(time.monotonic() - self.began, 1), **model.counts, **({"note": note} if note else {}),
+            **model.counts, **({"note": note} if note else {}),
         }  # fmt: skip
-        jobs.finish_job(job=self.job, by=self.job.params["by"], report=report)
+        self.finish(report)
 
 
 def stored(key: str) -> TrainedModel | None:

@@ -5,10 +5,9 @@ from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from benchmarks import permissions
-from benchmarks.audit import named
 from benchmarks.jobs.orders import OrderForm
-from benchmarks.jobs.views import asked_before, order_page
-from benchmarks.models import Benchmark, Job, TrainedModel
+from benchmarks.jobs.views import asked_before, benchmark_order_page
+from benchmarks.models import Benchmark, TrainedModel
 from benchmarks.permissions import StaffRequest
 from benchmarks.training import train
 from benchmarks.training.released import to_train_on
@@ -38,12 +37,8 @@ def train_new(request: StaffRequest, pk: int) -> HttpResponse:
     asked = asked_before(request, train.KIND)
     asked |= _changes(asked["settings"]) if asked else {}
     form = TrainForm(request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, user)])
-
-    def queue() -> Job:
-        return train.queue_train(benchmark=benchmark, order=form.order, by=named(user), created_by=user)
-
     context = {"presets": presets_for(benchmark), "trained": TrainedModel.objects.all()[:SHOWN]}
-    return order_page(request, "training/new.html", form, queue, benchmark=benchmark, **context)
+    return benchmark_order_page(request, "training/new.html", form, benchmark, train.queue_train, **context)
 
 
 def _changes(settings: dict) -> dict:

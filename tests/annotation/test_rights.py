@@ -27,7 +27,7 @@ from annotation.judging import submissions
 from annotation.models import Annotator, Flag, Member, ProtocolDraft, Release, Role, Study, Task, Webhook
 from annotation.protocol_files import drafts
 from annotation.studies import members
-from benchmarks.generation import captions
+from benchmarks.generation import caption_order
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState, Run
 from benchmarks.permissions import may_change_benchmark
@@ -563,9 +563,9 @@ def test_nobody_imports_into_a_study_that_others_run(world, tmp_path, when):
         assert answer.status_code == 400
         refused = str(answer.json())
     else:
-        order = captions.CaptionOrder(benchmark.name, ["swap-object"], "m", "http://127.0.0.1:9/v1")
-        with patch.object(captions, "check_order", lambda benchmark, order: order), pytest.raises(Refused) as why:
-            captions.queue_captions(benchmark=benchmark, order=order, by="test", created_by=user)
+        order = caption_order.CaptionOrder(benchmark.name, ["swap-object"], "m", "http://127.0.0.1:9/v1")
+        with patch.object(caption_order, "check_order", lambda benchmark, order: order), pytest.raises(Refused) as why:
+            caption_order.queue_captions(benchmark=benchmark, order=order, by="test", created_by=user)
         refused = why.value.problems[0].advice
     assert f"A study that you do not manage uses “{benchmark}”" in refused
     assert (study.stages.get().tasks.count(), Task.objects.count()) == (1, before)

@@ -32,7 +32,7 @@ def queued(benchmark: Benchmark, *files: Path, model: str = "CLIP", **more) -> J
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=import_predictions.take_in)
+    return jobs.run(job_id=job.pk, by="test", work=import_predictions.PredictionsImport.do)
 
 
 def imported(benchmark: Benchmark, folder: Path, right: int, model: str = "CLIP", **more) -> Run:

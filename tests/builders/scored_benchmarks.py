@@ -130,7 +130,7 @@ def queued(benchmark: Benchmark, model: str, pretrained: str = "", device: str =
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=score.score)
+    return jobs.run(job_id=job.pk, by="test", work=score.Scoring.do)
 
 
 def scored(benchmark: Benchmark, model: str, pretrained: str = "") -> Run:

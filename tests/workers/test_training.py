@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import trainings
+from tests.builders.killed import Killed
 from tests.lazy import LazyModule
 from workers.models import loading
 from workers.models.presets import PRESETS, settings_of
@@ -102,10 +103,6 @@ def prefers_own(model: "clip.Clip", task: Task) -> float:
 
 
 # What a killed training leaves
-
-
-class Killed(BaseException):
-    """Ends a training where it is, as kill -9 does: nothing catches it."""
 
 
 class DiesAfter(trainings.Unresponsive):

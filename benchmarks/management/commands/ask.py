@@ -7,7 +7,7 @@ from benchmarks.scoring import ask
 
 class Command(ModelCommand):
     help = "Put a benchmark's questions to a vision endpoint, each in both orders. See docs/guide/scoring.md."
-    takes, work = ask.AskOrder, staticmethod(ask.ask)
+    takes = ask.AskOrder
     cancelled = "Answers received so far are kept."
 
     def add_arguments(self, parser):

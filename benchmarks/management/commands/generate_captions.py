@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.generation import captions
+from benchmarks.generation import caption_order
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.management.reporting import text_of
 from benchmarks.models import Job
@@ -11,7 +11,7 @@ from benchmarks.runs import model_answers
 
 class Command(ModelCommand):
     help = "Make captions from a benchmark's captions with a language model (docs/guide/generating.md)."
-    takes, own_options, work = captions.CaptionOrder, ("prompt", "format_captions"), staticmethod(captions.generate)
+    takes, own_options = caption_order.CaptionOrder, ("prompt", "format_captions")
     cancelled = "Answers received so far are kept."
 
     def add_arguments(self, parser):
@@ -26,9 +26,8 @@ class Command(ModelCommand):
 
     def queue(self, benchmark, order, now, options) -> Job | None:
         if not options["estimate"]:
-            return captions.queue_captions(benchmark=benchmark, order=order, by=BY, foreground=now)
-        order = captions.check_order(benchmark, order)
-        self.stdout.write(estimate_line(captions.estimate_for(benchmark, order)))
+            return caption_order.queue_captions(benchmark=benchmark, order=order, by=BY, foreground=now)
+        self.stdout.write(estimate_line(caption_order.estimate_for(benchmark, order)))
         return None
 
     def summary(self, job: Job) -> list[str]:

@@ -10,7 +10,7 @@ from benchmarks.models import Benchmark, Job
 
 class Command(ModelCommand):
     help = "Draw candidate images for a benchmark's negative captions. See docs/guide/generating-images.md."
-    takes, own_options, work = images.ImagesOrder, ("keys",), staticmethod(images.generate)
+    takes, own_options = images.ImagesOrder, ("keys",)
     cancelled = "Finished images are kept for the next run."
 
     def add_arguments(self, parser):

@@ -11,7 +11,7 @@ from benchmarks.management.reporting import ProgressLine, benchmark_named, write
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
-from benchmarks.runs.import_predictions import PredictionsOrder, queue_predictions, take_in
+from benchmarks.runs.import_predictions import PredictionsImport, PredictionsOrder, queue_predictions
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         except Refused as refusal:
             raise CommandError(refusal.problems[0].advice) from None
         progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=take_in, tell=progress.show)
+        job = jobs.run(job_id=job.pk, by=BY, work=PredictionsImport.do, tell=progress.show)
         progress.end()
         self.answer(job)
 

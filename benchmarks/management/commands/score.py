@@ -1,6 +1,5 @@
 """`manage.py score BENCHMARK --model NAME --pretrained TAG_OR_FILE`: score a benchmark, here or by a worker."""
 
-from benchmarks.jobs import jobs
 from benchmarks.management.orders import BY, ModelCommand
 from benchmarks.models import Job
 from benchmarks.scoring import order_tasks, retrieval, score
@@ -26,11 +25,8 @@ class Command(ModelCommand):
     def queue(self, benchmark, order, now, options) -> Job:
         return score.queue_score(benchmark=benchmark, order=order, by=BY, foreground=now)
 
-    def work(self, job: Job, progress: jobs.Progress) -> None:
-        _WORK[job.kind][0](job, progress)
-
     def summary(self, job: Job) -> list[str]:
-        return _WORK[job.kind][1](job.report)
+        return {score.RETRIEVAL: perturbed, score.ORDER_TASKS: ordered}.get(job.kind, summary)(job.report)
 
 
 def summary(report: dict) -> list[str]:
@@ -86,11 +82,3 @@ def ordered(report: dict) -> list[str]:
     lines = in_columns(report, [["", *heads], *([model, *cells] for model, cells in rows), chance])
     left_out = f"note: {report['left_out']:,} captions have no four different wrong orders and are left out."
     return [*lines[:-1], *([left_out] if report["left_out"] else []), lines[-1]]
-
-
-# By kind of job: the work, and the lines for its report
-_WORK = {
-    score.KIND: (score.score, summary),
-    score.RETRIEVAL: (retrieval.measure, perturbed),
-    score.ORDER_TASKS: (order_tasks.measure, ordered),
-}

@@ -9,7 +9,7 @@ from benchmarks.training import train
 
 class Command(ModelCommand):
     help = "Train a model on a benchmark. docs/guide/training.md lists the presets, and what is stored."
-    takes, work = train.TrainOrder, staticmethod(train.train)
+    takes = train.TrainOrder
     cancelled = "The checkpoint is kept; the same command continues from it."
 
     def queue(self, benchmark, order, now, options) -> Job | None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotation.releases import lifecycle
-from benchmarks.generation import captions
+from benchmarks.generation import caption_order, captions
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark
 from tests.builders import crowds, releases, studies
@@ -19,9 +19,9 @@ def test_from_positives_to_a_release_the_provenance_stays(tmp_path):
     """The benchmark is generated, people judge it, and the release has prompt, answer, model and settings."""
     source = studies.benchmark(6)
     with chat_server(lambda caption: f"Idea: it begins anew\nNew caption: There: {caption}.") as server:
-        order = captions.CaptionOrder("Generated", ["second-positive"], "tiny", server.address, seed=7)
-        job = captions.queue_captions(benchmark=source, order=order, by="test")
-        job = jobs.run(job_id=job.pk, by="test", work=captions.generate)
+        order = caption_order.CaptionOrder("Generated", ["second-positive"], "tiny", server.address, seed=7)
+        job = caption_order.queue_captions(benchmark=source, order=order, by="test")
+        job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do)
     assert job.state == "done", job.problems
     study = with_originals(
         crowds.stage(benchmark=Benchmark.objects.get(name="Generated"), people=3, overlap=3).study

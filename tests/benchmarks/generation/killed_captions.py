@@ -23,5 +23,5 @@ def step(progress, count: int = 1) -> None:
 
 
 jobs.Progress.step = step
-jobs.run(job_id=int(sys.argv[1]), by="test", work=captions.generate)
+jobs.run(job_id=int(sys.argv[1]), by="test", work=captions.Generation.do)
 sys.exit("generating should have died")

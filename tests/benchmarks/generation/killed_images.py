@@ -22,5 +22,5 @@ def step(self, count: int = 1) -> None:
 
 
 jobs.Progress.step = step
-jobs.run(job_id=int(sys.argv[1]), by="test", work=images.generate)
+jobs.run(job_id=int(sys.argv[1]), by="test", work=images.Drawing.do)
 sys.exit("drawing should have died")

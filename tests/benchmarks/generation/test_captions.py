@@ -3,14 +3,15 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks.generation import captions
-from benchmarks.generation.captions import CaptionOrder
+from benchmarks.generation import caption_order, captions
+from benchmarks.generation.caption_order import CaptionOrder
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Embedding, Image, Item, Job, JobState, ModelAnswer
 from benchmarks.records import Refused
 from benchmarks.runs import model_answers
 from tests.builders import imports
 from tests.builders.chat_server import ChatServer, chat_server
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import tiny_classifier, tiny_writer
 from workers.models import endpoint
 
@@ -48,8 +49,8 @@ def order(server: ChatServer, **more) -> CaptionOrder:
 
 
 def run(benchmark: Benchmark, wanted: CaptionOrder, tell=None) -> Job:
-    job = captions.queue_captions(benchmark=benchmark, order=wanted, by="test")
-    return jobs.run(job_id=job.pk, by="test", work=captions.generate, tell=tell)
+    job = caption_order.queue_captions(benchmark=benchmark, order=wanted, by="test")
+    return jobs.run(job_id=job.pk, by="test", work=captions.Generation.do, tell=tell)
 
 
 def funnel(job: Job) -> dict[str, int]:
@@ -215,15 +216,11 @@ def test_an_endpoint_that_goes_down_keeps_what_it_answered(media, tmp_path):
         assert set(server.answered.values()) == {1}
 
 
-class Killed(BaseException):
-    """Ends a worker where it is, as kill -9 does: nothing catches it."""
-
-
 def assert_goes_on(job: Job, server: ChatServer) -> None:
     """A worker was killed when 2 answers were kept; the next one asks only for the rest, and counts all tokens."""
     job.refresh_from_db()
     assert (job.state, ModelAnswer.objects.count()) == (JobState.RUNNING, 2)
-    job = jobs.run(job_id=job.pk, by="test", work=captions.generate)
+    job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do)
     assert funnel(job)["answered"] == 6
     assert server.answered.total() == 6
     assert job.report["usage"]["answered"] == 6
@@ -232,7 +229,7 @@ def assert_goes_on(job: Job, server: ChatServer) -> None:
 
 def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, monkeypatch):
     with chat_server(reply) as server:
-        job = captions.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=1), by="test")
+        job = caption_order.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=1), by="test")
         stepped = jobs.Progress.step
 
         def die(progress, count=1):
@@ -242,7 +239,7 @@ def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, monkeypatch):
 
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(jobs.Progress, "step", die)
-            jobs.run(job_id=job.pk, by="test", work=captions.generate)
+            jobs.run(job_id=job.pk, by="test", work=captions.Generation.do)
         assert_goes_on(job, server)
 
 
@@ -250,7 +247,7 @@ def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, monkeypatch):
 @pytest.mark.django_db(transaction=True)
 def test_a_killed_worker_goes_on_where_it_was(media, tmp_path, settings):
     with chat_server(reply) as server:
-        job = captions.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=1), by="test")
+        job = caption_order.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=1), by="test")
         done = imports.alone("benchmarks/generation/killed_captions.py", settings, str(job.pk))
         assert done.returncode == -9, done.stderr
         assert_goes_on(job, server)
@@ -259,13 +256,13 @@ def test_a_killed_worker_goes_on_where_it_was(media, tmp_path, settings):
 def test_cancelling_keeps_the_answers(media, tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
     with chat_server(reply) as server:
-        job = captions.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=2), by="test")
+        job = caption_order.queue_captions(benchmark=cups(tmp_path), order=order(server, parallel=2), by="test")
 
         def tell(phase: str, done: int, total: int | None) -> None:
             if phase == "asking the model" and done == 2:
                 jobs.cancel_job(job=job, by="test")
 
-        job = jobs.run(job_id=job.pk, by="test", work=captions.generate, tell=tell)
+        job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do, tell=tell)
         assert job.state == JobState.CANCELLED
         assert 2 < ModelAnswer.objects.count() == server.answered.total() < 6
         assert job.report["usage"]["answered"] == ModelAnswer.objects.count()
@@ -278,9 +275,7 @@ def test_a_model_on_this_machine_writes_too(media, tmp_path):
         "Bowls", ["replace-obj"], str(folder), max_tokens=8, prompt="Change it: {caption}", device="cpu"
     )
     job = run(cups(tmp_path / "cups", ["red", "green"]), wanted)
-    assert funnel(job) == {
-        "asked": 2, "answered": 2, "follow the template": 0, "no question or near-duplicate": 0
-    }  # fmt: skip
+    assert funnel(job) == {"asked": 2, "answered": 2, "follow the template": 0, "no question or near-duplicate": 0}
     assert len(job.report["model"]["weights"]) == 64
     again = run(Benchmark.objects.get(name="Cups"), wanted)
     assert again.report["known"] == 2
@@ -308,7 +303,7 @@ def test_a_model_on_this_machine_writes_too(media, tmp_path):
 def test_an_order_that_makes_no_sense_is_refused_in_a_sentence(wrong, code):
     wanted = CaptionOrder(**{"name": "Bowls", "kinds": ["replace-obj"], "model": "tiny"} | wrong)
     with pytest.raises(Refused) as refused:
-        captions.check_order(Benchmark(name="Cups"), wanted)
+        caption_order.check_order(Benchmark(name="Cups"), wanted)
     assert refused.value.problems[0].code == code
 
 

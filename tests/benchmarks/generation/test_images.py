@@ -19,6 +19,7 @@ from benchmarks.models import Benchmark, ItemImage, Job, JobState
 from benchmarks.records import Refused
 from benchmarks.storage.files import kept
 from tests.builders import imports
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import cups
 from tests.lazy import LazyModule
 from workers.models import loading
@@ -61,7 +62,7 @@ def queued(benchmark: Benchmark, model: str, **asked) -> Job:
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=images.generate)
+    return jobs.run(job_id=job.pk, by="test", work=images.Drawing.do)
 
 
 def candidates(key: str) -> list[ItemImage]:
@@ -106,10 +107,6 @@ def test_seeds_follow_from_the_items_id_alone():
     assert all(0 <= seed <= MOST_SEED for seed in found)
 
 
-class Killed(BaseException):
-    """Ends a worker where it is, as kill -9 does: nothing catches it."""
-
-
 def assert_goes_on(job: Job) -> None:
     """A worker was killed when 3 of 4 images were kept; the next one draws the last."""
     job.refresh_from_db()
@@ -117,7 +114,7 @@ def assert_goes_on(job: Job) -> None:
     assert (job.state, len(finished), candidates("i0")) == (JobState.RUNNING, 3, [])
     drawn: list[int] = []
     tell = lambda phase, done, total: drawn.append(total) if phase == "drawing images" else None  # noqa: E731
-    job = jobs.run(job_id=job.pk, by="test", work=images.generate, tell=tell)
+    job = jobs.run(job_id=job.pk, by="test", work=images.Drawing.do, tell=tell)
     assert (job.state, job.report["new_candidates"], set(drawn)) == (JobState.DONE, 4, {1})
     assert finished <= {one.image.sha256 for key in ("i0", "i1") for one in candidates(key)}
 
@@ -153,7 +150,7 @@ def test_cancelling_stores_nothing_and_keeps_finished_images(media, tmp_path, ti
         if phase == "drawing images" and done == 2:
             jobs.cancel_job(job=job, by="test")
 
-    done = jobs.run(job_id=job.pk, by="test", work=images.generate, tell=tell)
+    done = jobs.run(job_id=job.pk, by="test", work=images.Drawing.do, tell=tell)
     assert (done.state, ItemImage.objects.filter(role="candidate").count()) == (JobState.CANCELLED, 0)
     assert 0 < len(list(kept.below(images.FOLDER))) < 4
     monkeypatch.setattr(images, "FORGOTTEN", -1)

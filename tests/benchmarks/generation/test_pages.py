@@ -1,10 +1,10 @@
-"""Asking for captions in the browser's way."""
+"""The estimate of captions, and what their job's page shows; how they are ordered: jobs/test_order_pages.py."""
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from benchmarks.generation import captions
+from benchmarks.generation import caption_order, captions
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, ItemImage, Job, JobState
 from tests.builders import studies
@@ -30,50 +30,15 @@ def post(client, benchmark: Benchmark, **fields):
     return client.post(reverse("captions-new", args=[benchmark.pk]), LOCAL | fields)
 
 
-def test_the_benchmarks_page_leads_to_the_form_which_queues_a_job(client, benchmark):
-    url = reverse("captions-new", args=[benchmark.pk])
-    assert url in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
-    assert "negatives in which one noun is replaced" in client.get(url).text
-    answer = post(client, benchmark)
-    job = Job.objects.get(kind="generate")
-    assert answer.url == reverse("job-detail", args=[job.pk])
-    order = captions.CaptionOrder(**job.params["order"])
-    assert (order.kinds, order.model, order.seed, order.share, order.prices) == (
-        ["swap-obj"], "some/model", 3, 0.35, (2.0, 8.0)
-    )  # fmt: skip
-    assert "Waiting for a worker with models" in client.get(answer.url).text
-    again = client.get(f"{url}?again={job.pk}").text
-    assert 'value="some/model"' in again and 'value="35.0"' in again
-
-
 def test_an_estimate_starts_nothing(client, benchmark):
     page = post(client, benchmark, estimate="1")
     assert (page.status_code, Job.objects.exists()) == (200, False)
     assert "About 6 questions" in page.text
-    found = captions.estimate_for(
-        benchmark, captions.CaptionOrder("N", ["swap-obj"], "m", input_price=2, output_price=8)
+    found = caption_order.estimate_for(
+        benchmark, caption_order.CaptionOrder("N", ["swap-obj"], "m", input_price=2, output_price=8)
     )
     assert (found.questions, found.cost > 0) == (6, True)
     assert f"{found.prompt_tokens:,} tokens in prompts" in page.text
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"model": "/etc/passwd"}, "not a path"),
-        ({"grammar": "../secret"}, "not a path"),
-        ({"address": "http://169.254.169.254/v1"}, "Select a valid choice"),
-        ({"kinds": []}, "required"),
-        ({"prompt": "Change it."}, "does not contain {caption}"),
-        ({"prompt": "Change it.", "estimate": "1"}, "does not contain {caption}"),
-        ({"refine": "on"}, "needs both classifiers"),
-        ({"percent": "0"}, "greater than or equal to 0.01"),
-        ({"device": "toaster"}, "There is no device"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(client, benchmark, fields, words):
-    answer = post(client, benchmark, **fields)
-    assert (answer.status_code, words in answer.text, Job.objects.exists()) == (422, True, False)
 
 
 def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, media, settings, monkeypatch):
@@ -90,7 +55,7 @@ def test_the_jobs_page_shows_the_funnel_and_what_it_took(client, benchmark, medi
                 shown.append(client.get(url).text)
 
         monkeypatch.setattr(jobs, "WRITE_EVERY", 0)
-        job = jobs.run(job_id=job.pk, by="test", work=captions.generate, tell=tell)
+        job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do, tell=tell)
         assert server.keys == {"Bearer sk-very-secret"}
     assert job.state == JobState.DONE, job.problems
     assert "new answers so far" in shown[-1] and "Estimate at the last start" in shown[-1]
@@ -104,7 +69,7 @@ def test_a_failed_job_says_what_to_do_and_what_is_kept(client, benchmark, settin
     with chat_server(str, always=401) as server:
         settings.LLM_ENDPOINTS = [server.address]
         url = post(client, benchmark, address=server.address).url
-        jobs.run(job_id=Job.objects.get(kind="generate").pk, by="test", work=captions.generate)
+        jobs.run(job_id=Job.objects.get(kind="generate").pk, by="test", work=captions.Generation.do)
     page = client.get(url).text
     assert "No captions were generated: 1 problem" in page and "ENDPOINT_REFUSES" in page
     assert "WINNOW_LLM_KEY" in page and "Generate again" in page

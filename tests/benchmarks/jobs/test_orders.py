@@ -5,9 +5,9 @@ from dataclasses import MISSING
 
 import pytest
 
-from benchmarks.generation.captions import CaptionOrder
-from benchmarks.generation.image_views import ImagesForm
+from benchmarks.generation.caption_order import CaptionOrder
 from benchmarks.generation.images import ImagesOrder
+from benchmarks.generation.views import ImagesForm
 from benchmarks.jobs.orders import checked, default_of, options_of
 from benchmarks.management.orders import add_options, values_of
 from benchmarks.records import Refused

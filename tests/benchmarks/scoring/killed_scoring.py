@@ -26,5 +26,5 @@ def keep(*batch) -> None:
 
 
 embeddings.keep = keep
-jobs.run(job_id=int(sys.argv[1]), by="test", work=score.score)
+jobs.run(job_id=int(sys.argv[1]), by="test", work=score.Scoring.do)
 sys.exit("scoring should have died")

@@ -18,6 +18,7 @@ from benchmarks.predictions.plan import Place
 from benchmarks.records import Refused
 from benchmarks.runs import figures
 from benchmarks.scoring import ask
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import cups
 from workers.models import chat, endpoint
 
@@ -54,7 +55,7 @@ def asking(media, tmp_path, monkeypatch):
         loaded = lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))  # noqa: E731
         monkeypatch.setattr(ask.loading, "load_chat", loaded)
         job = ask.queue_ask(benchmark=benchmark, order=ask.AskOrder(ADDRESS, "m", 2.0, 5.0), by="test")
-        return jobs.run(job_id=job.pk, by="test", work=ask.ask), model
+        return jobs.run(job_id=job.pk, by="test", work=ask.Asking.do), model
 
     return asked
 
@@ -99,10 +100,6 @@ def test_what_the_endpoint_does_not_answer_is_missing_and_asked_again(asking):
     assert Run.objects.count() == 2
 
 
-class Killed(BaseException):
-    """Ends a worker where it is, as kill -9 does: nothing catches it."""
-
-
 def test_a_worker_goes_on_where_a_dead_one_was(asking, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(ask.model_answers.Asker, "_step", lambda self, count: (_ for _ in ()).throw(Killed()))
@@ -113,7 +110,7 @@ def test_a_worker_goes_on_where_a_dead_one_was(asking, monkeypatch):
     monkeypatch.setattr(
         ask.loading, "load_chat", lambda name, keyed: endpoint.Endpoint(name, transport=httpx.MockTransport(model))
     )
-    job = jobs.run(job_id=Job.objects.get(kind="ask").pk, by="test", work=ask.ask)
+    job = jobs.run(job_id=Job.objects.get(kind="ask").pk, by="test", work=ask.Asking.do)
     assert (job.state, len(model.sent), job.report["usage"]["answered"]) == (JobState.DONE, 16 - there, 16)
 
 
@@ -185,7 +182,6 @@ def test_the_cost_is_shown_before_anything_is_asked(media, tmp_path, capsys, cli
     said |= {"input_price": "1000", "output_price": "0"}
     assert "16 requests" in client.post(url, said | {"estimate": "1"}).text
     assert not Job.objects.filter(kind="ask").exists()
-    assert "not one of the available choices" in client.post(url, said | {"address": "http://evil.example/v1"}).text
     job = Job.objects.get(pk=int(client.post(url, said).url.strip("/").rpartition("/")[2]))
     assert (job.kind, job.params["order"]["input_price"]) == ("ask", 1000.0)
     assert Benchmark.objects.get() == benchmark

@@ -46,7 +46,7 @@ def captioned(folder: Path, tasks: tuple[str, ...] = ("coco", "flickr30k", "coco
 def measured(benchmark: Benchmark, model: str, seeds: int | None = None) -> Job:
     order = score.ScoreOrder(model, device="cpu", measure=score.ORDER_TASKS, seeds=seeds)
     job = score.queue_score(benchmark=benchmark, order=order, by="test")
-    return jobs.run(job_id=job.pk, by="test", work=order_tasks.measure)
+    return jobs.run(job_id=job.pk, by="test", work=order_tasks.OrderTasks.do)
 
 
 def accuracy(model: ScoringModel, items: list[Item], seed: int) -> float:

@@ -13,6 +13,7 @@ from benchmarks.runs import embeddings
 from benchmarks.scoring import score as scoring_score
 from benchmarks.storage.files import kept
 from tests.builders import imports
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored
 from tests.lazy import LazyModule
 from workers.models import loading
@@ -98,10 +99,6 @@ def test_a_second_run_scores_only_what_is_new(media, tmp_path, tiny_pairs, monke
     Caption.objects.filter(item__key="i0", role="negative").update(text="A green cup.")
     second = scored(benchmark, tiny_pairs["itm"])
     assert (second.pk != first.pk, second.job.report["encoded"]) == (True, {"pairs": 2})
-
-
-class Killed(BaseException):
-    """Ends a worker where it is, as kill -9 does: nothing catches it."""
 
 
 def test_a_worker_goes_on_where_a_dead_one_was(media, tmp_path, tiny_pairs, monkeypatch):

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loaded_once")]
 def measured(benchmark: Benchmark, model: str, seeds: int = 2) -> Job:
     order = score.ScoreOrder(model, device="cpu", measure="retrieval", seeds=seeds)
     job = score.queue_score(benchmark=benchmark, order=order, by="test")
-    return jobs.run(job_id=job.pk, by="test", work=retrieval.measure)
+    return jobs.run(job_id=job.pk, by="test", work=retrieval.Retrieval.do)
 
 
 def test_recalls_are_those_of_the_models_vectors_and_kept_by_content(media, tmp_path, tiny, monkeypatch):

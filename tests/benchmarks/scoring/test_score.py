@@ -18,6 +18,7 @@ from benchmarks.scoring import score as scoring_score
 from tests.benchmarks.bad_inputs.sources import triplet, tsv
 from tests.builders import imports
 from tests.builders import real_material as material
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import column, cups, queued, run, scored, tiny_clip, unit
 from tests.independent.text_halves import text_halves
 from tests.lazy import LazyModule
@@ -287,10 +288,6 @@ def test_the_same_weights_elsewhere_are_the_same_model(media, tmp_path, tiny):
     assert len(ScoringModel.objects.get().recipes) == 2
 
 
-class Killed(BaseException):
-    """Ends a worker where it is, as kill -9 does: nothing catches it."""
-
-
 def assert_goes_on(job: Job) -> None:
     """A worker was killed when 4 of 6 images were kept; the next one encodes the rest."""
     job.refresh_from_db()
@@ -344,7 +341,7 @@ def test_cancelling_keeps_what_was_encoded(media, tmp_path, tiny, monkeypatch):
         if phase == "encoding images" and done == 2:
             jobs.cancel_job(job=job, by="test")
 
-    done = jobs.run(job_id=job.pk, by="test", work=scoring_score.score, tell=tell)
+    done = jobs.run(job_id=job.pk, by="test", work=scoring_score.Scoring.do, tell=tell)
     assert (done.state, Run.objects.count()) == (JobState.CANCELLED, 0)
     assert 0 < Embedding.objects.count() < 6
 

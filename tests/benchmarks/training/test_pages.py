@@ -30,35 +30,15 @@ def post(client, benchmark: Benchmark, **fields):
 
 
 def test_a_request_queues_a_job_whose_page_plots_the_curve(client, benchmark):
-    url = reverse("train-new", args=[benchmark.pk])
-    assert url in client.get(reverse("benchmark-detail", args=[benchmark.pk])).text
-    assert "InfoNCE over positive and negative pairs" in client.get(url).text
+    page = client.get(reverse("train-new", args=[benchmark.pk])).text
+    assert "InfoNCE over positive and negative pairs" in page
     answer = post(client, benchmark, epochs=3)
     job = Job.objects.get(kind="train")
     assert (job.params["settings"]["epochs"], job.params["settings"]["batch"]) == (3, 1024)
-    assert "Waiting for a worker with models" in client.get(answer.url).text
     Job.objects.update(state="running", phase="training", report={"curve": CURVE, "train": 12, "validation": 3})
     page = client.get(answer.url, headers={"HX-Request": "true"}).text
     assert '<polyline points="160.0,0.0 320.0,48.0">' in page
     assert "12 items to train on, 3 to validate on" in " ".join(page.split())
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"pretrained": "/etc/passwd"}, "not a path"),
-        ({"model": "local-dir:../secret", "pretrained": ""}, "not a path"),
-        ({"pretrained": ""}, "Give the weights"),
-        ({"name": "a b"}, "Name the model"),
-        ({"epochs": 0}, "greater than or equal to 1"),
-        ({"release": "Cups 1.0"}, "not one of the available choices"),
-        ({"model": "language-model:gpt2", "pretrained": ""}, "Only models of open_clip"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(client, benchmark, fields, words):
-    answer = post(client, benchmark, **fields)
-    assert answer.status_code == 422 and words in answer.text
-    assert not Job.objects.exists()
 
 
 def test_a_trained_model_is_offered_for_scoring(client, benchmark):

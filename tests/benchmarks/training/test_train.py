@@ -15,8 +15,8 @@ from benchmarks.scoring import detected
 from benchmarks.training import material, plot, released, train
 from benchmarks.training.released import ReleasedSplit
 from tests.builders import imports, trainings
+from tests.builders.killed import Killed
 from tests.builders.scored_benchmarks import scored
-from tests.workers.test_training import Killed
 from workers.models import training_task
 from workers.models.presets import PRESETS, settings_of
 
@@ -54,7 +54,7 @@ def queued(benchmark: Benchmark, base: str, preset: str = "negclip", name: str =
 
 
 def run(job: Job) -> Job:
-    return jobs.run(job_id=job.pk, by="test", work=train.train)
+    return jobs.run(job_id=job.pk, by="test", work=train.Training.do)
 
 
 def registered(monkeypatch, benchmark: Benchmark, lines: list[dict], *splits: str) -> None:
@@ -221,7 +221,7 @@ def test_a_cancelled_job_keeps_its_checkpoint_and_stores_no_model(scenes, base, 
         if phase == "training" and done == 3:
             jobs.cancel_job(job=job, by="test")
 
-    done = jobs.run(job_id=job.pk, by="test", work=train.train, tell=tell)
+    done = jobs.run(job_id=job.pk, by="test", work=train.Training.do, tell=tell)
     assert (done.state, TrainedModel.objects.count()) == (JobState.CANCELLED, 0)
     assert done.report["curve"]["losses"]
     assert list((settings.MODELS / "training").glob("*/checkpoint.pt"))

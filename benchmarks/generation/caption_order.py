@@ -1,0 +1,193 @@
+"""What captions are ordered, by which model, and what asking for them will take."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from django import forms
+from django.conf import settings
+
+from benchmarks.construction import prompts
+from benchmarks.construction.prompts import KINDS, SECOND_POSITIVE, CaptionKind
+from benchmarks.imports import order as imports
+from benchmarks.jobs import jobs, orders
+from benchmarks.jobs.benchmark_work import refused
+from benchmarks.models import Benchmark, Caption, Job
+from benchmarks.records import Problem, Refused
+from benchmarks.runs import model_answers
+from workers.models import chat
+from workers.models.model_name import LONGEST, classifier_name, local
+
+KIND = "generate"
+LONGEST_PROMPT = 20_000  # characters
+
+
+@dataclass(frozen=True)
+class CaptionOrder:
+    """What to make, by which model, and what of it to keep. `temperature`: None for each kind's own."""
+
+    name: str = orders.described(
+        forms.CharField(
+            max_length=120, label="Name of the new benchmark",
+            help_text="If the benchmark exists, the new items are added to it.",
+        )
+    )  # fmt: skip
+    kinds: Sequence[str] = orders.described(
+        forms.MultipleChoiceField(
+            choices=[(name, name) for name in KINDS], widget=forms.CheckboxSelectMultiple, label="What to make",
+            help_text=f"Can be repeated. {'; '.join(f'{name}: {kind.says}' for name, kind in KINDS.items())}",
+        ),
+        option="kind",
+    )  # fmt: skip
+    model: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, label="Model",
+            help_text="Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
+        )
+    )  # fmt: skip
+    address: str = orders.described(
+        forms.CharField(
+            required=False, label="Where the model runs",
+            help_text="An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
+        ),
+        option="endpoint",
+    )  # fmt: skip
+    temperature: float | None = orders.described(
+        forms.FloatField(
+            min_value=0, max_value=2, required=False, label="Temperature",
+            help_text="Empty: 0 for swaps and second positives, 1 for the others.",
+        )
+    )  # fmt: skip
+    max_tokens: int = orders.described(
+        forms.IntegerField(min_value=1, max_value=orders.MOST_TOKENS, initial=256, label="Longest answer, in tokens")
+    )
+    seed: int = orders.described(forms.IntegerField(min_value=0, max_value=orders.MOST_SEED, initial=0, label="Seed"))
+    prompt: str = orders.described(
+        forms.CharField(
+            required=False, widget=forms.Textarea(attrs={"rows": 6}), strip=False, label="Your own prompt",
+            help_text="For one kind. Write `{caption}` where the caption goes. The answer needs the same lines as "
+            "Winnow’s prompt asks for.",
+        )
+    )  # fmt: skip
+    plausibility: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Classifier of plausibility",
+            help_text="Optional: `liujch1998/vera`, another hub id, or a folder.",
+        )
+    )  # fmt: skip
+    grammar: str = orders.described(
+        forms.CharField(
+            max_length=LONGEST, required=False, label="Classifier of grammar",
+            help_text="Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
+        )
+    )  # fmt: skip
+    share: float = orders.described(
+        forms.FloatField(
+            min_value=0.0001, max_value=1, initial=0.35, label="Best captions to keep, as a share",
+            help_text="By the mean of both scores. Only with a classifier.",
+        )
+    )  # fmt: skip
+    refine: bool = orders.switch(
+        "Adversarial refinement",
+        "Each classifier then prefers the positive caption in half of the negatives’ items.",
+    )
+    check: bool = orders.switch(
+        "Check second positives",
+        "Ask again whether each says the same, and take the correction if it does not (VISLA).",
+    )
+    format_captions: bool = orders.switch(
+        "Format the captions", "So that capitals and full stops do not tell new captions apart.", initial=True
+    )
+    input_price: float = orders.price("Price of a million tokens in prompts")
+    output_price: float = orders.price("Price of a million tokens in answers")
+    device: str = orders.device()
+    parallel: int = orders.parallel()
+    timeout: float = orders.timeout()
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        return self.input_price, self.output_price
+
+    @property
+    def chat_name(self) -> chat.ChatName:
+        model = self.model if self.address else local(self.model, settings.MODELS)
+        return chat.ChatName(model, self.address, self.device, self.parallel, self.timeout)
+
+    def settings_of(self, kind: CaptionKind) -> chat.Settings:
+        temperature = kind.temperature if self.temperature is None else self.temperature
+        return chat.Settings(temperature, self.max_tokens, self.seed)
+
+    def template_of(self, kind: CaptionKind) -> str:
+        return self.prompt or kind.template
+
+
+def check_order(benchmark: Benchmark, order: CaptionOrder) -> CaptionOrder:
+    """The order with its name as stored. Raises Refused, with one sentence, if it cannot be carried out."""
+    name = imports.benchmark_name(order.name)
+    if name == benchmark.name:
+        raise _refused("NAME_TAKEN", "The result is a benchmark of its own. Give it another name.")
+    unknown = [kind for kind in order.kinds if kind not in KINDS]
+    if unknown or not order.kinds:
+        raise _refused("KIND_UNKNOWN", f"Choose what to make: {', '.join(KINDS)}.")
+    if order.prompt:
+        if len(order.kinds) > 1:
+            raise _refused("PROMPT_WRONG", "A prompt of your own is for one kind of caption. Choose one kind.")
+        if len(order.prompt) > LONGEST_PROMPT:
+            raise _refused("PROMPT_WRONG", f"Give at most {LONGEST_PROMPT:,} characters.")
+        try:
+            prompts.checked_template(order.prompt)
+        except prompts.PromptWrong as wrong:
+            raise _refused("PROMPT_WRONG", str(wrong)) from wrong
+    if order.refine and not (order.plausibility and order.grammar):
+        raise _refused("REFINE_NEEDS_TWO", "The refinement needs both classifiers: plausibility and grammar.")
+    with refused():
+        chat.checked_name(order.chat_name)
+        for given in filter(None, (order.plausibility, order.grammar)):
+            classifier_name(given, settings.MODELS)
+    return orders.checked(replace(order, name=name, kinds=list(dict.fromkeys(order.kinds))))
+
+
+def _refused(code: str, advice: str) -> Refused:
+    return Refused([Problem(code, "", None, "", advice)])
+
+
+def queue_captions(*, benchmark: Benchmark, order: CaptionOrder, by: str, created_by=None, foreground=False) -> Job:
+    """Create a job that makes captions. Raises Refused for invalid orders; the worker reports further problems."""
+    order = check_order(benchmark, order)
+    imports.refuse_others(order.name, created_by)
+    params = {"benchmark": benchmark.pk, "order": asdict(order), "foreground": foreground, "by": by}
+    title = f"Generate captions from {benchmark.name}"
+    return jobs.queue_job(kind=KIND, title=title, params=params, by=by, created_by=created_by)
+
+
+def estimated(order: CaptionOrder, asked: Iterable[tuple[CaptionKind, str]]) -> model_answers.Estimate:
+    """`asked`: the kind and the caption of each question."""
+    count = prompt = 0
+    completion = 0.0
+    overheads = {name: _tokens(order.template_of(KINDS[name])) + _tokens(prompts.SYSTEM) for name in order.kinds}
+    answers = {name: _typical_answer(KINDS[name]) for name in order.kinds}
+    for kind, caption in asked:
+        count += 1
+        prompt += overheads[kind.name] + _tokens(caption)
+        completion += answers[kind.name]
+    usage = model_answers.Usage(prompt_tokens=prompt, completion_tokens=round(completion))
+    return model_answers.estimate_of(count, usage, order.prices)
+
+
+def estimate_for(benchmark: Benchmark, order: CaptionOrder) -> model_answers.Estimate:
+    """The estimate before anything is asked, as if nothing had been answered yet. Reads only captions. Raises Refused
+    for invalid orders."""
+    order = check_order(benchmark, order)
+    captions = Caption.objects.filter(item__benchmark=benchmark, role="positive", position=0).order_by()
+    texts = captions.values_list("text", flat=True).distinct()
+    kinds = [KINDS[name] for name in order.kinds]
+    kinds += [kind for kind in kinds if order.check and kind.role == SECOND_POSITIVE]  # asked twice
+    return estimated(order, ((kind, text) for text in texts for kind in kinds if not kind.ineligible(text)))
+
+
+def _tokens(text: str) -> int:
+    return chat.estimated_tokens(text)
+
+
+def _typical_answer(kind: CaptionKind) -> float:
+    lengths = [_tokens("\n".join(kind.answer_lines(example))) for example in kind.examples]
+    return sum(lengths) / len(lengths)
