@@ -1,8 +1,14 @@
 """SugarCrepe's refinement of a benchmark by two blind runs."""
 
-from benchmarks.caption_only import shares
+from collections.abc import Sequence
+from math import tanh
+
 from benchmarks.construction.refinement import Refined, refine
 from benchmarks.models import Run
+from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, KINDS, VISLA
+
+# The question whose correct and wrong captions are compared; of other kinds it is `caption`.
+WEIGHED = {BIVLC.name: "i_pos2t", VISLA.name: "p1_n", HARD_POSITIVE.name: "original"}
 
 
 class CannotRefine(ValueError):
@@ -19,16 +25,26 @@ def refined(first: Run, second: Run, seed: int) -> tuple[list[str], Refined]:
     keys = [key for key in one if key in other]
     if not keys:
         raise CannotRefine("No item has scores from both runs.")
-    found = [shares.gaps(*zip(*(scores[key] for key in keys), strict=True)) for scores in (one, other)]
+    found = [gaps(*zip(*(scores[key] for key in keys), strict=True)) for scores in (one, other)]
     return keys, refine(list(zip(*found, strict=True)), seed)
 
 
 def weighed(run: Run) -> dict[str, tuple[float, float]]:
     """Item → scores of the correct and the wrong caption, in the benchmark's order."""
-    names = shares.weighed(run.kind)
+    (names,) = KINDS[run.kind].measured.questions[WEIGHED.get(run.kind, "caption")]
     rows = run.predictions.filter(question__in=names).order_by("item__position")
     found: dict[str, dict[str, float]] = {}
     for key, name, score in rows.values_list("item__key", "question", "score"):
         if score is not None:
             found.setdefault(key, {})[name] = score
     return {key: (of[names[0]], of[names[1]]) for key, of in found.items() if len(of) == len(names)}
+
+
+def gaps(right: Sequence[float], wrong: Sequence[float]) -> list[float]:
+    """How much a model prefers each correct caption, from -1 to 1, as in SugarCrepe's refinement (App. D.3).
+
+    For scores between 0 and 1, as in that paper, the difference. For log-probabilities tanh(d / 2), where d is their
+    difference: p - (1 - p), where p is the probability of the correct caption, given that it is one of the two.
+    """
+    plain = all(0 <= score <= 1 for score in (*right, *wrong))
+    return [one - other if plain else tanh((one - other) / 2) for one, other in zip(right, wrong, strict=True)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.caption_only.shares import Split, in_words, splits
+from benchmarks.caption_only.shares import Part, in_words, parts_of
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Run
 from benchmarks.runs import figures as run_figures
@@ -15,7 +15,7 @@ class Blindness:
     """`missing`: runs whose figures the worker still computes; `runs`: the newest of each model, by title."""
 
     runs: Sequence[Run]
-    found: Sequence[Split]
+    found: Sequence[Part]
     missing: int
 
     @property
@@ -25,7 +25,7 @@ class Blindness:
     @property
     def scored(self) -> list[Run]:
         """Runs that a refinement may use."""
-        return [run for run in self.runs if run.pk in {split.share.run for split in self.found}]
+        return [run for run in self.runs if run.pk in {part.run for part in self.found}]
 
 
 def blindness_of(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
@@ -38,5 +38,5 @@ def blindness_of(benchmark: Benchmark | int, whole: bool = False) -> Blindness:
         figures, missing = found.figures, found.missing
     if asked := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, asked)
-    parts = [split for run in runs if run.pk in figures for split in splits(run, figures[run.pk])]
+    parts = [part for run in runs if run.pk in figures for part in parts_of(run, figures[run.pk])]
     return Blindness(runs, parts, len(missing))

@@ -36,13 +36,15 @@ class Command(BaseCommand):
                 "No model without images has scored it. Score it with a language model (manage.py score)."
             )
         run_figures.compute_missing(run_figures.of_runs(runs).missing)
-        found = shares.shares(runs, run_figures.of_runs(runs).figures)
-        if not found:
+        figures = run_figures.of_runs(runs).figures
+        found = [part for run in runs if run.pk in figures for part in shares.parts_of(run, figures[run.pk])]
+        whole = [part for part in found if part.name == shares.WHOLE]
+        if not whole:
             self.stdout.write("No blind run answers this benchmark's main questions.")
-        for share in found:
-            self.stdout.write(f"run {share.run} · {share}")
-            if share.warns:
-                self.stdout.write(f"WARNING: {share.sentence}")
+        for part in whole:
+            self.stdout.write(f"run {part.run} · {part}")
+            if part.warns:
+                self.stdout.write(f"WARNING: {part.warning}")
 
     def refine(self, benchmark: Benchmark, numbers: list[int], out: Path | None, seed: int) -> None:
         runs = {run.pk: run for run in Run.objects.filter(benchmark=benchmark, pk__in=numbers)}

@@ -31,7 +31,7 @@ def reader(benchmark, right, **fields):
 
 def test_a_type_is_warned_of_where_the_whole_is_not(benchmark):
     reader(benchmark, lambda place: place % 2 or place % 4)  # add always, swap half of the time
-    found = {one.name: one.share for one in warning.blindness_of(benchmark).found}
+    found = {one.name: one for one in warning.blindness_of(benchmark).found}
     assert (found["add"].share, found["add"].n, found["add"].warns) == (1, 20, True)
     assert (found["swap"].share, found["swap"].warns) == (0.5, False)
     assert found["all"].n == 40 and found["add obj"].warns
@@ -65,7 +65,7 @@ def test_an_export_says_it_in_its_card(benchmark, tmp_path):
 @pytest.mark.parametrize(("right", "n", "chance"), [(1, 1, 1 / 6), (2, 2, 1 / 3), (4, 4, 1 / 2), (7, 18, 1 / 5)])
 def test_what_chance_does_often_is_no_warning_however_short_the_interval(right, n, chance):
     found = base.figure([True] * right + [False] * (n - right), chance)
-    share = shares.Share(1, "Reader", "group", found.share, found.low, found.high, chance, n)
+    share = shares.Part(1, "Reader", "all", "group", "Group", found.share, found.low, found.high, chance, n)
     assert share.warns  # a mean of groups, of which only the interval is known
     assert not replace(share, right=right).warns
 

@@ -6,7 +6,7 @@ from math import tanh
 import pytest
 from django.core.management import CommandError, call_command
 
-from benchmarks.caption_only import shares
+from benchmarks.caption_only import refine
 from benchmarks.models import Benchmark, Prediction, Run
 from tests.builders import studies
 
@@ -32,7 +32,9 @@ def test_it_warns_where_the_whole_interval_is_above_chance(capsys):
     run(benchmark, [1] * 12)
     said = told(capsys, benchmark.name)
     assert "overall 100.00" in said
-    assert "WARNING: reader, which sees no images, gets 100.0 % correct in overall" in said
+    assert (
+        "WARNING: reader, which sees no image, answers the whole benchmark better than chance: accuracy 100.0 %" in said
+    )
 
 
 def test_it_does_not_warn_within_the_interval_nor_of_who_sees(capsys):
@@ -64,5 +66,5 @@ def test_a_refinement_needs_two_that_see_no_image(tmp_path, blind):
 
 
 def test_gaps_are_differences_of_shares_and_odds_of_log_probabilities():
-    assert shares.gaps([0.75], [0.25]) == [0.5]
-    assert shares.gaps([-2.0], [-3.0]) == [tanh(0.5)]
+    assert refine.gaps([0.75], [0.25]) == [0.5]
+    assert refine.gaps([-2.0], [-3.0]) == [tanh(0.5)]
