@@ -9,16 +9,17 @@ subtype (the figure is of that part of the benchmark), family (as the source gro
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
 
 from benchmarks import audit
-from benchmarks.formats import jsonfiles, text
-from benchmarks.formats.base import ProblemLog, Unreadable
-from benchmarks.formats.table import missing_column, read_table
+from benchmarks.construction.rows import read_rows
+from benchmarks.formats import text
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.table import missing_column
 from benchmarks.models import Benchmark, Run, RunOrigin
 from benchmarks.predictions.kinds import KINDS, Kind
 from benchmarks.predictions.names import NAMES
@@ -49,48 +50,24 @@ class ReportedRow:
 
 def read_reported(path: Path, kind: Kind, log: ProblemLog) -> list[ReportedRow]:
     """A row for each model and source, in the file's order. Problems go to the log."""
-    rows = {".csv": _rows_of_csv, ".json": _rows_of_json}.get(path.suffix.lower())
-    if rows is None:
+    if path.suffix.lower() not in (".csv", ".json"):
         log.error("WRONG_TYPE", path.name, None, "", "Give reported figures as a .csv or .json file.")
         return []
     found: dict[tuple[str, str], ReportedRow] = {}
-    try:
-        for number, values in enumerate(rows(path, log), 1):
-            if number > MOST:
-                log.error("TOO_MANY_ROWS", path.name, number, "", f"Give at most {MOST:,} figures per file.")
-                break
-            _add(values, found, kind, log)
-    except Unreadable:
-        return []
-    except OSError as error:
-        log.error("FILE_UNREADABLE", path.name, None, "", f"Make the file readable ({error.strerror}).")
+    for number, row in enumerate(read_rows(path, log), 1):
+        if number > MOST:
+            log.error("TOO_MANY_ROWS", path.name, row.number, "", f"Give at most {MOST:,} figures per file.")
+            break
+        lacking = [name for name in FIELDS if name not in row.values]
+        for name in lacking:
+            missing_column(name, [*row.values], path.name, row.number, log)
+        if lacking:  # of a CSV file, every row does
+            break
+        _add((path.name, row.number, row.values), found, kind, log)
     return list(found.values())
 
 
 Row = tuple[str, int, Mapping[str, object]]  # file, row, values
-
-
-def _rows_of_csv(path: Path, log: ProblemLog) -> Iterator[Row]:
-    for row in read_table(path, log, FIELDS):
-        yield path.name, row.number, row.values
-
-
-def _rows_of_json(path: Path, log: ProblemLog) -> Iterator[Row]:
-    before = log.count
-    value = jsonfiles.value(jsonfiles.content(path), path.name, log)
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        if log.count == before:
-            log.error("JSON_INVALID", path.name, None, "", f"Give a list of objects with {', '.join(FIELDS)}.")
-        return
-    if not value:
-        log.error("NO_ROWS", path.name, None, "", "The list is empty.")
-    for number, row in enumerate(value, 1):
-        before = log.count
-        for name in FIELDS:
-            if name not in row:
-                missing_column(name, [*row], path.name, number, log)
-        if log.count == before:
-            yield path.name, number, row
 
 
 def _add(row: Row, found: dict[tuple[str, str], ReportedRow], kind: Kind, log: ProblemLog) -> None:
@@ -143,7 +120,8 @@ def _percent(value: object, row: Row, log: ProblemLog) -> float:
 
 def _digest(one: ReportedRow, kind: Kind) -> str:
     """A digest, equal for the same figures of the same model from the same source."""
-    return json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
+    said = json.dumps([kind.name, one.model, one.source, one.figures()], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 # Stored as runs
@@ -155,7 +133,7 @@ def enter_reported(
 ) -> list[Run]:
     """Create a run for each new row. Raises Refused (ALREADY_IMPORTED) if all exist."""
     Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-    digests = {hashlib.sha256(_digest(row, KINDS[kind]).encode()).hexdigest(): row for row in rows}
+    digests = {_digest(row, KINDS[kind]): row for row in rows}
     there = set(benchmark.runs.filter(origin=RunOrigin.REPORTED, digest__in=digests).values_list("digest", flat=True))
     new = {name: row for name, row in digests.items() if name not in there}
     if not new:

@@ -66,12 +66,13 @@ def test_what_is_wrong_is_named(tmp_path, line, code):
     assert code in read(tmp_path / "figures.csv", f"{HEAD}{line}\n")[1]
 
 
-def test_a_json_file_must_be_a_list(tmp_path):
-    assert read(tmp_path / "figures.json", "{}")[1] == ["JSON_INVALID"]
+def test_a_json_file_must_be_a_list_of_rows(tmp_path):
+    assert read(tmp_path / "figures.json", "7")[1] == read(tmp_path / "figures.json", "[7]")[1] == ["JSON_INVALID"]
+    assert read(tmp_path / "figures.json", "{}")[1] == ["NO_ROWS"]
     assert read(tmp_path / "figures.json", "[{}]")[1] == ["COLUMN_MISSING"] * 4
     assert read(tmp_path / "figures.txt", "")[1] == ["WRONG_TYPE"]
     long = [{"model": "CLIP", "measure": "x" * 200_000, "value": 1, "source": "here"}]
-    assert read(tmp_path / "figures.json", json.dumps(long))[1] == ["WRONG_VALUE"]
+    assert read(tmp_path / "figures.json", json.dumps(long))[1] == ["FIELD_TOO_LONG"]
 
 
 @pytest.mark.django_db
