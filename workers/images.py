@@ -34,14 +34,14 @@ BARS = "#808080"  # around a framed image: neither theme of the page hides where
 LEAST_FILLED = 0.5  # of a frame, by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
 NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
-TURNS = {
-    2: (Image.Transpose.FLIP_LEFT_RIGHT,),
-    3: (Image.Transpose.ROTATE_180,),
-    4: (Image.Transpose.FLIP_TOP_BOTTOM,),
-    5: (Image.Transpose.TRANSPOSE,),
-    6: (Image.Transpose.ROTATE_270,),
-    7: (Image.Transpose.TRANSVERSE,),
-    8: (Image.Transpose.ROTATE_90,),
+TURNS = {  # what turns an image upright, by the Orientation of its EXIF
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
 }
 SIDEWAYS = {5, 6, 7, 8}
 PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}  # what a PNG can hold as it is
@@ -308,9 +308,7 @@ def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.
 
 
 def turned(image: Image.Image, turn: int) -> Image.Image:
-    for step in TURNS.get(turn, ()):
-        image = image.transpose(step)
-    return image
+    return image.transpose(TURNS[turn]) if turn in TURNS else image
 
 
 def jpeg(image: Image.Image) -> bytes:

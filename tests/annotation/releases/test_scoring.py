@@ -420,7 +420,6 @@ def test_models_see_the_same_pixels_as_in_winnow(content):
 
 
 def test_vectors_of_half_precision_neither_overflow_nor_tie():
-    vectors: dict = {}
     rows = np.random.default_rng(0).normal(0, 30, (2, 768)).astype(np.float16)
-    models.fill(vectors, ["a", "b"], lambda batch: rows, 2, str)
+    vectors = models.vectors_of(["a", "b"], lambda batch: rows, 2)
     assert vectors["a"].dtype == np.float32 and vectors["a"] @ vectors["a"] == pytest.approx(1)

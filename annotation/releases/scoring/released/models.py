@@ -101,38 +101,47 @@ def compute_scores(release, model, size):
             raise Unusable(f"The image {sha256} is damaged. Copy the release again.")
         return content if model.bytes else decode(content)
 
-    texts, images = {}, {}
-    by_vectors = [what for _, _, what in wanted if what[0] == "text" or not model.pairs]
-    fill(
-        texts,
-        [text for kind, *rest in by_vectors for text in rest[: 2 if kind == "text" else 1]],
-        model.embed_texts,
-        size,
-        str,
-    )
-    fill(images, [what[2] for what in by_vectors if what[0] == "image"], model.embed_images, size, picture)
+    pairs = [one for one in wanted if model.pairs and one[2][0] == "image"]
+    rest = [one for one in wanted if not model.pairs or one[2][0] == "text"]
+    return {**_of_pairs(pairs, model, size, picture), **_of_vectors(rest, model, size, picture)}
+
+
+def _of_pairs(wanted, model, size, picture):
+    """Scores that a model gives to an image and a caption together."""
     found = {}
-    pairs = [one for one in wanted if one[2][0] == "image"] if model.pairs else []
-    for start in range(0, len(pairs), size):
-        batch = pairs[start : start + size]
+    for batch in _batches(wanted, size):
         given = [picture(sha256) for _, _, (_, _, sha256) in batch], [caption for _, _, (_, caption, _) in batch]
         scores = checked(model.pairs(*given), (len(batch),))
         found.update({(place, name): float(one) for (place, name, _), one in zip(batch, scores, strict=True)})
-    for place, name, (kind, one, other) in wanted:
-        if kind == "text" or not model.pairs:
-            found[place, name] = float(texts[one] @ (texts if kind == "text" else images)[other])
     return found
 
 
-def fill(vectors, things, embed, size, load):
-    """Vectors of length 1, each thing once, in the order of the items."""
-    things = list(dict.fromkeys(things))
-    for start in range(0, len(things), size):
-        batch = things[start : start + size]
-        found = checked(embed([load(one) for one in batch]), (len(batch), None))
+def _of_vectors(wanted, model, size, picture):
+    """Cosines."""
+    compared = [what for _, _, what in wanted]
+    texts = [text for kind, *rest in compared for text in rest[: 2 if kind == "text" else 1]]
+    texts = vectors_of(texts, model.embed_texts, size)
+    shown = [sha256 for kind, _, sha256 in compared if kind == "image"]
+    images = vectors_of(shown, lambda some: model.embed_images([picture(one) for one in some]), size)
+    return {
+        (place, name): float(texts[one] @ (texts if kind == "text" else images)[other])
+        for place, name, (kind, one, other) in wanted
+    }
+
+
+def vectors_of(things, embed, size):
+    """Vectors of length 1 by thing, each thing once, in the order of the items."""
+    vectors = {}
+    for batch in _batches(list(dict.fromkeys(things)), size):
+        found = checked(embed(batch), (len(batch), None))
         found = found.astype(np.promote_types(found.dtype, np.float32), copy=False)  # float16 overflows, and ties
         found = found / np.linalg.norm(found, axis=1, keepdims=True)
         vectors.update(zip(batch, checked(found, found.shape), strict=True))
+    return vectors
+
+
+def _batches(things, size):
+    return [things[start : start + size] for start in range(0, len(things), size)]
 
 
 def checked(found, shape):
