@@ -33,12 +33,16 @@ class TrainForm(OrderForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @permissions.staff_only
 def train_new(request: StaffRequest, pk: int) -> HttpResponse:
-    benchmark, user = permissions.benchmark_for(request.user, pk), request.user
+    benchmark = permissions.benchmark_for(request.user, pk)
     asked = asked_before(request, train.KIND)
     asked |= _changes(asked["settings"]) if asked else {}
-    form = TrainForm(request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, user)])
-    context = {"presets": presets_for(benchmark), "trained": TrainedModel.objects.all()[:SHOWN]}
-    return benchmark_order_page(request, "training/new.html", form, benchmark, train.queue_train, **context)
+    form = TrainForm(
+        request.POST or None, initial=asked, releases=[one.title for one in to_train_on(benchmark, request.user)]
+    )
+    return benchmark_order_page(
+        request, "training/new.html", form, benchmark, train.queue_train,
+        presets=presets_for(benchmark), trained=TrainedModel.objects.all()[:SHOWN],
+    )  # fmt: skip
 
 
 def _changes(settings: dict) -> dict:
