@@ -18,6 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, 
 from workers.models import device as devices
 from workers.models.chat import Answer, ChatName, Keep, Message, Question, Step, Unanswered
 from workers.models.checkpoints import checked
+from workers.models.halving import Halving
 from workers.models.language import check_predicts
 from workers.models.model_name import versions
 
@@ -36,11 +37,12 @@ def load(name: ChatName) -> "Writer":
         return Writer(title, model, AutoTokenizer.from_pretrained(name.model, trust_remote_code=False), where)
 
 
-class Writer:
-    """A loaded model (workers.models.chat.ChatModel). `most`: questions in a batch, halved when memory runs out."""
+class Writer(Halving):
+    """A loaded model (workers.models.chat.ChatModel)."""
 
     def __init__(self, title: str, model: Any, tokenizer, device: torch.device):
-        self.tokenizer, self.device, self.most = tokenizer, device, BATCH[device.type]
+        super().__init__(BATCH[device.type])
+        self.tokenizer, self.device = tokenizer, device
         described = devices.describe(model, device, template=tokenizer.chat_template, tokens=tokenizer(title).input_ids)
         self.identity = described.fingerprint
         self.facts: dict[str, Any] = {
@@ -67,8 +69,11 @@ class Writer:
         fit = [place for place, row in enumerate(rows) if not isinstance(row, Unanswered)]
         found: list[Answer | Unanswered] = [row if isinstance(row, Unanswered) else Unanswered("") for row in rows]
         with devices.explained("these prompts"):
-            for place, answer in zip(fit, self._halving([(questions[at], rows[at]) for at in fit]), strict=True):
-                found[place] = answer
+            made = self.parts([(questions[at], rows[at]) for at in fit], self._generate, "one question at a time")
+        if self.reduced_to:
+            self.facts["batch"] = f"halved to {self.reduced_to} when memory ran out"
+        for place, answer in zip(fit, (answer for part in made for answer in part), strict=True):
+            found[place] = answer
         return found
 
     def _tokens(self, question: Question) -> list[int] | Unanswered:
@@ -93,21 +98,6 @@ class Writer:
 
     def _in_template(self, messages: Sequence[Message]) -> str:
         return self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-
-    def _halving(self, asked: list) -> list[Answer]:
-        """A batch that does not fit into the memory is halved, and so are the later ones."""
-        if not asked:
-            return []
-        try:
-            return self._generate(asked)
-        except Exception as error:
-            if len(asked) == 1 or not any(map(devices.out_of_memory, devices.chain(error))):
-                raise
-        self.most = half = len(asked) // 2
-        self.facts["batch"] = f"halved to {half} when memory ran out"
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        return [*self._halving(asked[:half]), *self._halving(asked[half:])]
 
     def _generate(self, asked: list[tuple[Question, list[int]]]) -> list[Answer]:
         settings, width = asked[0][0].settings, max(len(row) for _, row in asked)

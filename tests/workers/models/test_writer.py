@@ -60,7 +60,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_says_so(writer, monkeypatch):
     monkeypatch.setattr(writer, "most", 4)
     monkeypatch.setattr(writer.model, "generate", small)
     assert answered(writer, questions()) == whole
-    assert sizes == [3, 1, 2, 1, 1]
+    assert sizes == [3, 1, 1, 1]
     assert writer.facts["batch"] == "halved to 1 when memory ran out"
 
 
