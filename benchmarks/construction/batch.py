@@ -1,6 +1,5 @@
 """The result of a construction: the items made, and the rows dropped with their reasons. Pure."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -23,11 +22,6 @@ class Batch(Generic[Made]):
 
     made: list[Made] = field(default_factory=list)
     dropped: list[tuple[int, str]] = field(default_factory=list)
-
-    @property
-    def reasons(self) -> Counter[str]:
-        """The number of sources dropped for each reason."""
-        return Counter(reason for _, reason in self.dropped)
 
     @property
     def read(self) -> int:

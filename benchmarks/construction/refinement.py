@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from random import Random
 
-CELLS = 100  # cells per side of the grid over [-1, 1]
+CELLS = 100  # per side of the grid over [-1, 1]; even, since a strip around 0 would be its own mirror
 DIGITS = 9  # decimals of a gap that count
 Gaps = tuple[float, float]
 Cell = tuple[int, int]
@@ -29,7 +29,6 @@ class Refined:
     dropped: list[tuple[int, str]]
     before: Accuracy
     after: Accuracy
-    seed: int
 
     @property
     def reasons(self) -> Counter[str]:
@@ -41,22 +40,19 @@ class Refined:
         return NOTHING_READ if self.before[0] is None else NOTHING_STAYS if self.after[0] is None else ""
 
 
-def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
+def refine(gaps: Sequence[Gaps], seed: int) -> Refined:
     """Which items stay (SugarCrepe App. D.3). A pair's fuller cell keeps as many as the other has, drawn by the seed.
 
-    A positive gap g lies in cell k where (k-1)·2/cells < g ≤ k·2/cells; negative ones mirror that, so no border is in
+    A positive gap g lies in cell k where (k-1)·2/CELLS < g ≤ k·2/CELLS; negative ones mirror that, so no border is in
     both of a pair. Gaps are rounded to DIGITS decimals: 0.50 - 0.48 is 0.02, without the rounding error of binary
-    fractions. A gap of 0 prefers neither caption and has no mirror: such items are dropped. `cells` must be even: an
-    odd grid has a strip around 0 that is its own mirror and would balance nothing. Raises ValueError then, and for
-    gaps outside [-1, 1].
+    fractions. A gap of 0 prefers neither caption and has no mirror: such items are dropped. Raises ValueError for gaps
+    outside [-1, 1].
     """
-    if cells < 2 or cells % 2:
-        raise ValueError(f"The grid needs an even number of cells per side, not {cells}.")
     members: dict[Cell, list[int]] = defaultdict(list)
     dropped = []
     gaps = [(round(first, DIGITS), round(second, DIGITS)) for first, second in gaps]
     for place, (first, second) in enumerate(gaps):
-        where = cell(first, cells), cell(second, cells)
+        where = cell(first), cell(second)
         if 0 in where:
             dropped.append((place, TIED))
         else:
@@ -65,7 +61,7 @@ def refine(gaps: Sequence[Gaps], seed: int, cells: int = CELLS) -> Refined:
     stays = set(kept)
     dropped += [(place, UNMATCHED) for places in members.values() for place in places if place not in stays]
     after = accuracy([gaps[place] for place in kept])
-    return Refined(kept, sorted(dropped), accuracy(gaps), after, seed)
+    return Refined(kept, sorted(dropped), accuracy(gaps), after)
 
 
 def _sample(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]:
@@ -77,11 +73,11 @@ def _sample(where: Cell, members: dict[Cell, list[int]], seed: int) -> list[int]
     return Random(f"{seed}/{where[0]}/{where[1]}").sample(places, mirror)
 
 
-def cell(gap: float, cells: int = CELLS) -> int:
-    """1 … cells/2 from 0 outwards, negative below 0; 0 for a gap of exactly 0."""
+def cell(gap: float) -> int:
+    """1 … CELLS/2 from 0 outwards, negative below 0; 0 for a gap of exactly 0."""
     if not -1 <= gap <= 1:
         raise ValueError(f"A gap of {gap} is not between -1 and 1.")
-    distance = ceil(round(abs(gap) * cells / 2, DIGITS))
+    distance = ceil(round(abs(gap) * CELLS / 2, DIGITS))
     return distance if gap > 0 else -distance
 
 

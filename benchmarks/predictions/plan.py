@@ -27,8 +27,9 @@ class WantedScore:
     text: bool = False
 
 
-def _of_images(names: Iterable[str], captions: Iterable[Place], image: Place = C0) -> list[WantedScore]:
-    return [WantedScore(name, caption, image) for name, caption in zip(names, captions, strict=True)]
+def _of_images(names: Iterable[str], captions: Iterable[Place]) -> list[WantedScore]:
+    """Of these captions with the positive image."""
+    return [WantedScore(name, caption, C0) for name, caption in zip(names, captions, strict=True)]
 
 
 TEXTS = [

@@ -40,13 +40,13 @@ def made(name: str, tagged: list[tuple[str, str]], seed: int) -> tuple[list[str]
     """(words, tags, words in their new order); None where nothing would change."""
     words, tags = [word for word, _ in tagged], [tag for _, tag in tagged]
     try:
-        return words, tags, PERTURBATIONS[name](words, tags, Random(seed))
+        return words, tags, SHUFFLES[name](words, tags, Random(seed))
     except Dropped as dropped:
         assert dropped.reason == "nothing would change"
         return None
 
 
-@pytest.mark.parametrize("name", list(PERTURBATIONS))
+@pytest.mark.parametrize("name", list(SHUFFLES))
 @given(TAGGED, st.integers())
 def test_the_words_stay_the_same_and_their_order_does_not(name, tagged, seed):
     if found := made(name, tagged, seed):
@@ -57,22 +57,22 @@ def test_the_words_stay_the_same_and_their_order_does_not(name, tagged, seed):
 
 
 @given(TAGGED, st.integers())
-def test_nouns_stand_where_nouns_stood_and_all_else_stays(tagged, seed):
+def test_nouns_stand_where_nouns_stood(tagged, seed):
     if found := made("nouns and adjectives", tagged, seed):
-        words, tags, changed = found
+        _, tags, _ = found
         for kind in (NOUN, ADJECTIVE):
             before, after = ([word for word, tag in zip(one, tags, strict=True) if tag == kind] for one in found[::2])
             assert Counter(before) == Counter(after)
-        kept = [place for place, tag in enumerate(tags) if tag == OTHER]
-        assert [changed[place] for place in kept] == [words[place] for place in kept]
 
 
+@pytest.mark.parametrize(
+    ("name", "stay"), [("nouns and adjectives", {OTHER}), ("all but nouns and adjectives", {NOUN, ADJECTIVE})]
+)
 @given(TAGGED, st.integers())
-def test_nouns_and_adjectives_stay_while_all_else_moves(tagged, seed):
-    if found := made("all but nouns and adjectives", tagged, seed):
+def test_what_is_not_meant_stays(name, stay, tagged, seed):
+    if found := made(name, tagged, seed):
         words, tags, changed = found
-        kept = [place for place, tag in enumerate(tags) if tag != OTHER]
-        assert [changed[place] for place in kept] == [words[place] for place in kept]
+        assert all(changed[place] == words[place] for place, tag in enumerate(tags) if tag in stay)
 
 
 @given(st.integers(4, 14), st.integers())
@@ -180,16 +180,8 @@ def test_any_word_takes_any_place():
 
 
 @pytest.mark.parametrize("name", list(SHUFFLES))
-def test_a_shuffled_caption_has_the_same_words_and_is_drawn_by_its_seed(name):
-    drawn = {shuffled(name, EXAMPLE, TAGS, seed) for seed in range(400)}
-    assert {tuple(sorted(one.split())) for one in drawn} == {tuple(sorted(EXAMPLE))}
+def test_a_caption_is_shuffled_by_its_seed_and_stays_if_it_cannot_change(name):
+    drawn = {shuffled(name, EXAMPLE, TAGS, seed) for seed in range(100)}
     assert " ".join(EXAMPLE) not in drawn and len(drawn) > 3
     assert shuffled(name, EXAMPLE, TAGS, 7) == shuffled(name, EXAMPLE, TAGS, 7)
-    if name in ("trigrams", "within trigrams"):  # few enough orders to meet the paper's own among them
-        assert OUTPUTS[name] in {shuffled(name, EXAMPLE, TAGS, seed) for seed in range(1500)}
-
-
-@pytest.mark.parametrize("name", list(SHUFFLES))
-def test_a_caption_that_cannot_change_stays(name):
-    assert shuffled(name, ["dog"], [NOUN], 1) == "dog"
-    assert shuffled(name, [], [], 1) == ""
+    assert (shuffled(name, ["dog"], [NOUN], 1), shuffled(name, [], [], 1)) == ("dog", "")

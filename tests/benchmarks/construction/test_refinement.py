@@ -76,8 +76,6 @@ def test_a_gap_of_0_has_no_mirror():
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="even number of cells"):
-        refine([], seed=0, cells=99)
     with pytest.raises(ValueError, match="not between -1 and 1"):
         refine([(1.5, 0)], seed=0)
     with pytest.raises(ValueError, match="not between -1 and 1"):
