@@ -16,8 +16,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.chromium import CHROMIUM_FLAGS, CHROMIUM_NAMES
 from tests.config.running import ROOT, Winnow
-from tests.conftest import CHROMIUM_FLAGS, CHROMIUM_NAMES
 
 STUDY = "Demo: drawn scenes"
 DESK, PHONE = {"width": 1366, "height": 768}, {"width": 390, "height": 844}

@@ -39,27 +39,11 @@ from annotation.protocols import registry
 from benchmarks.transactions import retry_deadlocks
 from tests import prepared, savepoints
 from tests.builders import object_storage
+from tests.chromium import CHROMIUM_FLAGS, CHROMIUM_NAMES
 from tests.collapsed import collapsed
 from workers import parquet
 from workers.celery import app as celery
 
-CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",  # tests run as root in containers; the only site it opens is our own
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # Two pages of the address bar's own, which it draws for every new context; a renderer held ready. Then Playwright's
-    # own list, which this one replaces.
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess,"
-    "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
-    "LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,"
-    "OptimizationHints,NetworkTimeServiceQuerying,AimEnabled,PreconnectToSearch",
-]
 LONGEST = (
     "test_up.py",
     "test_state_machine.py",
