@@ -98,7 +98,7 @@ def _verdicts(
     """By place: right, not right, or None where the question is not answered. A choice takes precedence over scores."""
     pairs = kind.measured.questions[name]
     found: list[bool | None] = [None] * len(places)
-    right = beats(scores, pairs, ties_are_right)
+    right = beats(scores, pairs, ties_are_right)  # NaN beats nothing, but is not wrong either: it is missing
     if right is not None:
         there = np.logical_and.reduce([~np.isnan(scores[one]) for pair in pairs for one in pair])
         found = [bool(one) if is_there else None for one, is_there in zip(right, there, strict=True)]

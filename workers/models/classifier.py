@@ -42,7 +42,7 @@ class Classifier(TextScorer):
 
     def __init__(self, model: torch.nn.Module, tokenizer, device: torch.device):
         super().__init__(model.eval(), tokenizer, device, BATCH[device.type], score="probability")
-        self.padding = tokenizer.pad_token_id or 0
+        self.padding = tokenizer.pad_token_id or 0  # by which sequence classifiers find the last token
 
     def rows(self, texts: list[str]) -> list[list[int]]:
         return self.tokenizer(texts, truncation=True, max_length=LONGEST)["input_ids"]

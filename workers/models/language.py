@@ -45,6 +45,7 @@ class Language(TextScorer):
 
     def rows(self, texts: list[str]) -> list[list[int]]:
         """At least two tokens each, so that something is predicted."""
+        # Not cut by the tokenizer, since some cut on the left
         found = [self.tokenizer(text, add_special_tokens=False)["input_ids"][:LONGEST] for text in texts]
         found = [row if self.first is None else [self.first, *row] for row in found]
         return [row if len(row) > 1 else row * 2 for row in found]

@@ -23,7 +23,7 @@ class TextScorer(Halving):
     """A loaded model (workers.models.encoder.Encoder): vectors of one dimension. Subclasses compute them."""
 
     special = True  # whether the tokenizer adds its special tokens
-    padding = 0
+    padding = 0  # masked, so any token will do; a tokenizer's own may lie beyond the model's embedding
 
     def __init__(self, model: torch.nn.Module, tokenizer: Any, device: torch.device, most: int, **facts: object):
         super().__init__(most)
