@@ -169,7 +169,7 @@ def test_a_prompt_names_the_caption_once(text):
     assert "{" not in str(prompts.messages("Change {caption} now.", "a {cat}")[1]["content"]).replace("{cat}", "")
 
 
-@pytest.mark.parametrize("example", prompts.CHECK_EXAMPLES)
+@pytest.mark.parametrize("example", prompts.EXAMPLES["check"])
 def test_a_check_keeps_a_second_positive_or_replaces_it(example):
     caption, second, verdict, text = example
     answer = f"Consistent: {verdict}\nCaption: {text}"
