@@ -1,6 +1,6 @@
 """What each preset trains on, and with which numbers. Independent of torch, so that pages can show it.
 
-`SOURCES` says where each number comes from; docs/guide/training.md shows the same table.
+Where a comment says nothing else, the numbers are BiVLC's (Appendix E); docs/guide/training.md has the same table.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,6 @@ from typing import Any
 
 from workers.models.refusals import CannotScore
 
-APPENDIX_E = "BiVLC, Appendix E"
-CHOSEN = "as BiVLC, since the paper does not say"
 LEAST = 10  # items with everything that the preset needs
 
 
@@ -47,7 +45,6 @@ class Preset:
     loss: str
     needs: tuple[str, ...]
     settings: Settings
-    sources: Mapping[str, str]
 
     @property
     def name(self) -> str:
@@ -60,35 +57,27 @@ class Preset:
 
 
 CAPTION, IMAGE, SECOND = "negative caption", "negative image", "second positive caption"
-ALL = {"batch": APPENDIX_E, "epochs": APPENDIX_E, "rate": APPENDIX_E, "optimizer": APPENDIX_E}
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        Preset("CLIP-COCO", "InfoNCE", (), Settings("clip_coco", batch=400, epochs=10), ALL),
+        Preset("CLIP-COCO", "InfoNCE", (), Settings("clip_coco", batch=400, epochs=10)),
+        # ARO, Appendix: batch, epochs, the smallest rate of its sweep (1e-5, 5e-6, 1e-6), AdamW with 50 warm-up steps
         Preset(
             "NegCLIP", "InfoNCE with hard negative captions in the batch", (CAPTION,),
             Settings("negclip", batch=1024, epochs=5),
-            {
-                "batch": "ARO, Appendix: fine-tuning", "epochs": "ARO, Appendix: fine-tuning",
-                "rate": "ARO, Appendix: the smallest of its sweep (1e-5, 5e-6, 1e-6)",
-                "optimizer": f"AdamW and 50 warm-up steps: ARO, Appendix; the rest {CHOSEN}",
-            },
         ),
         Preset(
             "TROHN-Text", "InfoNCE with hard negative captions in the batch", (CAPTION,),
-            Settings("trohn_text", batch=200, epochs=10), ALL,
+            Settings("trohn_text", batch=200, epochs=10),
         ),
         Preset(
             "TROHN-Img", "InfoNCE over positive and negative pairs", (CAPTION, IMAGE),
-            Settings("trohn_img", batch=200, epochs=10), ALL,
+            Settings("trohn_img", batch=200, epochs=10),
         ),
+        # Epochs: Hard Positive, Appendix D.1; weights: §5.4; the paper does not give the rest
         Preset(
             "Hard Positive", "InfoNCE with hard negatives in the batch + hard-negative loss + hard-positive loss",
             (CAPTION, SECOND), Settings("hard_positive", batch=200, epochs=5, hard_negative=1.0, hard_positive=1.0),
-            {
-                "batch": CHOSEN, "epochs": "Hard Positive, Appendix D.1", "rate": CHOSEN, "optimizer": CHOSEN,
-                "weights": "Hard Positive, §5.4: both 1",
-            },
         ),
         Preset(
             "Detector", "binary cross-entropy; one sigmoid neuron each for captions and images, encoders frozen",
@@ -96,7 +85,6 @@ PRESETS: dict[str, Preset] = {
             Settings(
                 "detector", batch=400, epochs=10, image_epochs=1, warmup=0, betas=(0.9, 0.999), epsilon=1e-8, decay=0.0
             ),
-            ALL,
         ),
     )
 }  # fmt: skip
