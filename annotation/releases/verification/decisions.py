@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-from annotation.releases.verification.answers import WORDS
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
+from annotation.releases.verification.texts import WORDS
 
 FILES = ("items.jsonl", "dropped.jsonl")
 OWN = "negative-0"

@@ -4,16 +4,12 @@ fit each other.
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from annotation.exports.columns import TABLES, TASK_KEY, Column, Table
 from annotation.exports.files import parquet_schema, split_schema
-from annotation.measures.types import Array
 from annotation.releases.schema import JUDGMENTS, MANIFEST, OF_MANIFEST, OF_STAGES
 from annotation.releases.verification.forms import is_image
 from annotation.releases.verification.place import Place
@@ -26,7 +22,6 @@ IN_JSON: Mapping[str, type | tuple[type, ...]] = {  # by the kind of a column
 EMBEDDED = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 key_of = itemgetter(*TASK_KEY)
 PLAIN = (pa.string(), pa.int64(), pa.float64(), pa.bool_())
-JUDGMENT_TYPES = {field.name: field.type for field in parquet_schema(TABLES["judgments"].columns)}
 
 
 def check_schemas(place: Place, report: Report) -> None:
@@ -66,7 +61,7 @@ def _check_metadata(name: str, schema: pa.Schema, wanted: Mapping | None, report
 
 
 def _check_judgments(place: Place, report: Report) -> None:
-    name, known = JUDGMENTS, JUDGMENT_TYPES
+    name, known = JUDGMENTS, {field.name: field.type for field in parquet_schema(TABLES["judgments"].columns)}
     schema = pq.read_schema(place.folder / name)
     report.count("schemas of tables")
     found = {field.name: field.type for field in schema}
@@ -77,39 +72,6 @@ def _check_judgments(place: Place, report: Report) -> None:
             )
             return
     _check_metadata(name, schema, None, report)
-    hidden = TABLES["judgments"].hidden(place.public)
-    tasks = {key_of(line) for line in place.lines("tasks.jsonl")}
-    people = {line["annotator"] for line in place.lines("annotators.jsonl")}
-    for batch in place.judgments([*TASK_KEY, "annotator", *hidden]):
-        report.count("judgments with their tasks and annotators", len(batch))
-        asked = {key for _, key in tasks_of(batch)}
-        for one in sorted(asked - tasks, key=str):
-            report.problem(name, f"a judgment is of a task that tasks.jsonl has not: {one}")
-        for who in sorted(set(pc.unique(batch.column("annotator")).to_pylist()) - people, key=str):
-            report.problem(name, f"a judgment is of {who!r}, whom annotators.jsonl has not")
-        for column in hidden:
-            if batch.column(column).null_count < len(batch):
-                report.problem(name, f"its column {column} is not public and has values")
-
-
-def tasks_of(batch: pa.RecordBatch) -> list[tuple[int, tuple]]:
-    """Of judgments, (its first row, its key) of each task, as the batch has them. KeyError if it lacks a column."""
-    begins, columns = np.arange(len(batch)) == 0, []
-    for name in TASK_KEY:
-        if name not in batch.schema.names:
-            raise KeyError(name)
-        columns.append(coded(batch.column(name)))
-        code = columns[-1][1]
-        begins[1:] |= code[1:] != code[:-1]
-    rows = np.flatnonzero(begins)
-    keys = zip(*([values[place] for place in code[rows].tolist()] for values, code in columns), strict=True)
-    return list(zip(rows.tolist(), keys, strict=True))
-
-
-def coded(column: pa.Array) -> tuple[list[Any], Array]:
-    """The distinct values, and the position of each row's among them."""
-    found = column.dictionary_encode(null_encoding="encode")
-    return found.dictionary.to_pylist(), found.indices.to_numpy()
 
 
 def _check_manifest(place: Place, report: Report) -> None:

@@ -4,24 +4,23 @@ tasks.jsonl, judgments.parquet and texts.jsonl have the tasks in one order, so t
 at a time.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain, groupby
 from typing import Any
 
-from annotation.releases.verification import answers, decisions, declared
+from annotation.releases.verification import decisions, declared, texts
 from annotation.releases.verification.decisions import Items
 from annotation.releases.verification.items import safely
+from annotation.releases.verification.judgments import Known, Tasks, edit_name, judgments_by_task
 from annotation.releases.verification.place import JUDGMENTS, Place
 from annotation.releases.verification.protocols import files_by_stage
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import about
 from annotation.releases.verification.schemas import key_of
-from annotation.releases.verification.task_judgments import judgments_by_task
 
 TASKS, TEXTS, FLAGS, ADJUDICATIONS = "tasks.jsonl", "texts.jsonl", "flags.jsonl", "adjudications.jsonl"
 CAME = ("state", "outcome", "content", "reason")
-BATCH = 2_000
 
 
 class Beside:
@@ -52,13 +51,10 @@ class Beside:
 
 
 def check_tasks(place: Place, report: Report) -> None:
-    numbers: dict[tuple, int] = {}
-    kept: dict[object, object] = {}
-    adjudicated = []
-    for number, line in enumerate(place.lines(TASKS)):
-        key = tuple(kept.setdefault(one, one) for one in key_of(line))
-        if numbers.setdefault(key, number) != number:
-            report.problem(TASKS, f"{key} is listed twice")
+    known_tasks, adjudicated = Tasks(), []
+    for line in place.lines(TASKS):
+        if twice := known_tasks.add(line):
+            report.problem(TASKS, f"{twice} is listed twice")
         if line.get("decided_by", "adjudicator") == "adjudicator":  # of one without it, the check says that it lacks it
             adjudicated.append(line)
     items = Items()
@@ -66,55 +62,49 @@ def check_tasks(place: Place, report: Report) -> None:
         with report.reading(name):
             items.add_file(name, place, report)
     with report.reading(FLAGS):
-        _check_flags(place, report, {key[:4] for key in numbers})
+        _check_flags(place, report, {key[:4] for key in known_tasks.numbers})
     with report.reading(ADJUDICATIONS):
         _check_adjudications(place, report, adjudicated)
     with report.reading(TASKS):
-        _walk(place, report, numbers, items)
+        _walk(place, report, known_tasks, items)
         decisions.check_decisions(place, report, items)
 
 
-def _walk(place: Place, report: Report, numbers: Mapping[tuple, int], items: Items) -> None:
+def _walk(place: Place, report: Report, known_tasks: Tasks, items: Items) -> None:
+    """Rows of judgments are read only if an answer has more than a label, or a protocol file says what it may be."""
     stages = {stage["name"]: stage for stage in place.manifest["stages"]}
-    known, files = _known(place), files_by_stage(place)
-    batches = safely(report, JUDGMENTS, place.judgments(rows=BATCH))
-    judged = Beside(JUDGMENTS, judgments_by_task(batches, known), numbers, report)
+    known, files = Known.of(place), files_by_stage(place)
+    judged = Beside(JUDGMENTS, judgments_by_task(place, known_tasks, known, report), known_tasks.numbers, report)
     texts_by_task = groupby(safely(report, TEXTS, place.lines(TEXTS)), key=key_of)
-    wrote = Beside(TEXTS, ((key, list(rows)) for key, rows in texts_by_task), numbers, report)
-    versions = {name: {one["version"] for one in stage["instructions"]} for name, stage in stages.items()}
+    wrote = Beside(TEXTS, ((key, list(rows)) for key, rows in texts_by_task), known_tasks.numbers, report)
     for number, task in enumerate(place.lines(TASKS)):
-        given, texts, stage = judged.rows_of(number), wrote.rows_of(number) or [], stages.get(task["stage"])
+        given, written, stage = judged.rows_of(number), wrote.rows_of(number) or [], stages.get(task["stage"])
         if stage is None:
             report.problem(TASKS, f"a task belongs to the stage {task['stage']!r}, which is not in the manifest")
             continue
         report.count("tasks with their judgments, texts and items")
         file = files.get(task["stage"])
-        is_asked = file or not stage["protocol_file"]  # otherwise the file cannot be read, which another check says
-        found: dict[str, list[Iterator[str]]] = {JUDGMENTS: [], TEXTS: [], TASKS: []}
-        is_plain = given and not stage["protocol_file"] and given.are_plain_for(task, versions[task["stage"]])
-        rows = given.rows() if given and not is_plain else []
-        if not is_plain:
-            found[JUDGMENTS] = [answers.check_judgment(row, task, versions[task["stage"]], known) for row in rows]
-            found[JUDGMENTS].append(answers.check_judgments(rows))
-        if not is_plain or texts:
-            found[TEXTS].append(answers.check_texts(texts, task, rows, stage["confirms"], file))
-        if is_asked:
+        needs_rows = given and (file or given.has_more or written or task["proposals"])
+        rows = given.rows() if needs_rows else []
+        votes = dict(Counter(given.votes)) if given else {}
+        found: dict[str, list[Iterator[str]]] = {
+            JUDGMENTS: [],
+            TEXTS: [texts.check_texts(written, task, rows, stage["confirms"], file)],
+            TASKS: [_check_proposals(task, rows), items.check_task(task, stage, votes, known.quiet)],
+        }
+        if file or not stage["protocol_file"]:  # otherwise the file cannot be read, which another check says
             found[JUDGMENTS] += [declared.check_answers(row, task, file) for row in rows]
             found[TASKS].append(declared.check_names(task, file))
-        found[TASKS].append(answers.check_proposals(task, rows))
-        votes = given.votes if is_plain else [row["answer"] for row in rows if row["counted"]]
-        found[TASKS].append(items.check_task(task, stage, dict(Counter(votes)), known.quiet))
         for name, checks in found.items():
             for words in chain.from_iterable(safely(report, name, check) for check in checks):
                 report.problem(name, f"{task['stage']}, {task['item']!r}: {words}")
 
 
-def _known(place: Place) -> answers.Known:
-    flagged: dict[tuple, set[str]] = defaultdict(set)
-    for line in place.lines("flags.jsonl"):
-        flagged[tuple(line[name] for name in answers.FLAGGED)].add(line["reason"])
-    excluded = {line["annotator"]: line["excluded"] for line in place.lines("annotators.jsonl")}
-    return answers.Known(excluded, flagged, "comments" not in place.public)
+def _check_proposals(task: Mapping, rows: Iterable[Mapping]) -> Iterator[str]:
+    if odd := {*task["proposals"]} - {*map(edit_name, rows)}:
+        yield f"proposals has {min(odd)}, which is not a judgment of the task"
+    if task["gold"] and task["kind"] == "judge":
+        yield f"gold is {task['gold']}, but the task is not a check"
 
 
 # Flags and adjudications
