@@ -14,6 +14,8 @@ from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.differences import differences
 from tests.annotation.releases.released import STUDIES as ALL
 from tests.independent.agreeing import kappa
+from tests.independent.counts import statistics
+from tests.independent.reading import lines
 from tests.independent.recomputed import figures, main, recompute
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
@@ -48,6 +50,13 @@ def test_every_figure_of_an_export_is_the_same(exports, study):
 def test_every_figure_of_a_release_is_the_same(public_releases, study, public):
     folder = public_releases(study, public)
     assert differences(recompute(folder), figures(folder)) == []
+
+
+@pytest.mark.parametrize("study", ["written", "stages", "protocol_files"])
+def test_every_number_of_statistics_is_the_same(public_releases, study):
+    folder = public_releases(study, MOST)
+    found = json.loads((folder / "statistics.json").read_text())
+    assert differences(statistics(lines(folder / "items.jsonl")), found) == []
 
 
 @pytest.mark.parametrize("study", ["stages", "checks"])

@@ -1,13 +1,14 @@
 """How much there is in a release, counted from its items.jsonl alone. Pure, a line at a time.
 
+Verification counts with it, too; tests/independent/counts.py counts a second time.
+
 A retrieval question (BiVLC, Table 1) is one image with a positive and a negative caption to tell apart, or one
 caption with two images: an item with two of each makes four.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from annotation.releases.archive_reader import Files
 from benchmarks.records import is_own
 
 SIDES, POSITIVE = ("positive", "negative"), "positive-0"
@@ -83,17 +84,16 @@ def questions(roles: set[str], images: int) -> tuple[int, int]:
     return (images if captions == 2 else 0), (captions if images == 2 else 0)
 
 
-def compute(release: Files) -> dict:
-    """`whole`, `splits` by name, `types`, and `rows` for each split, type and subtype, in order.
-
-    Where a line names no split, all are in "test".
+def compute(items: Iterable[Mapping]) -> dict:
+    """Count lines of items.jsonl: the `whole`, `splits` by name, `types`, and `rows` for each split, type and subtype,
+    in order.
     """
     whole = Cell()
     splits: dict[str, Cell] = defaultdict(Cell)
     types: dict[tuple[str, str], Cell] = defaultdict(Cell)
     rows: dict[tuple[str, str, str], Cell] = defaultdict(Cell)
-    for line in release.lines("items.jsonl"):
-        rows[line.get("split", "test"), line["type"], line["subtype"]].add(line)
+    for line in items:
+        rows[line["split"], line["type"], line["subtype"]].add(line)
     for (split, *kind), counted in rows.items():
         for cell in (whole, splits[split], types[kind[0], kind[1]]):
             cell.include(counted)

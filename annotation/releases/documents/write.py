@@ -43,7 +43,7 @@ NOT_IN_BIVLC = {("swap", "rel"), ("add", "rel")}
 def write_documents(folder: Path, plan: Plan, manifest: Mapping, schema: pa.Schema) -> None:
     """`folder` and `manifest["files"]` have all other files by now, with what is public of them."""
     release = Files(folder)
-    counts = statistics.compute(release)
+    counts = statistics.compute(release.lines("items.jsonl"))
     write_json(folder / "statistics.json", counts)
     facts = Facts(release, plan, manifest, counts)
     columns = {name: _columns_there(release, table) for name, table in TABLES.items()}

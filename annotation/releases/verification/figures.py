@@ -1,13 +1,9 @@
-"""Every figure of figures.json and every number of statistics.json, computed again and compared to 1e-9.
+"""Every figure of figures.json and every number of statistics.json, computed again and compared to 1e-9."""
 
-The numbers of statistics.json are counted from items.jsonl by code that is not its writer (documents/statistics.py).
-"""
-
-from collections import Counter, defaultdict
-from collections.abc import Mapping
 from typing import Any
 
 from annotation.measures.funnel import fates
+from annotation.releases.documents import statistics
 from annotation.releases.verification import outcomes, recomputed
 from annotation.releases.verification.differences import differences, leaves
 from annotation.releases.verification.place import FIGURES, Place
@@ -15,9 +11,6 @@ from annotation.releases.verification.report import Report
 from annotation.releases.verification.rows import Rows
 
 STATISTICS, TASKS = "statistics.json", "tasks.jsonl"
-SIDES = {"positive", "negative"}
-ROLES = {"positive", "negative", "second_positive", "candidate"}  # others are the user's own
-Part = tuple[str, ...]  # "whole", or "splits", "types" or "rows" with the names of one of them
 
 
 def check_figures(place: Place, report: Report) -> None:
@@ -52,7 +45,8 @@ def check_figures(place: Place, report: Report) -> None:
 
 
 def check_statistics(place: Place, report: Report) -> None:
-    _compare(report, STATISTICS, f"numbers of {STATISTICS}", _statistics(place), place.json(STATISTICS))
+    ours = statistics.compute(place.lines("items.jsonl"))
+    _compare(report, STATISTICS, f"numbers of {STATISTICS}", ours, place.json(STATISTICS))
 
 
 def _compare(report: Report, file: str, what: str, ours: object, theirs: object) -> None:
@@ -77,80 +71,3 @@ def _check_fates(place: Place, report: Report, rows: Rows, decided: recomputed.O
                     report.problem(
                         name, f"item {line['id']!r} has the stage {line['stage']!r}, but another by its outcomes"
                     )
-
-
-# The numbers of statistics.json
-
-
-class _Counts:
-    """Of some items: their `numbers` by name, the hashes of their `images`, and how often captions of a role have each
-    length in words and in characters.
-    """
-
-    def __init__(self) -> None:
-        self.numbers: Counter[str] = Counter()
-        self.images: set[bytes] = set()
-        self.lengths: dict[str, tuple[Counter, Counter]] = {}
-
-    def add_all(self, other: "_Counts") -> None:
-        self.numbers.update(other.numbers)
-        self.images |= other.images
-        for role, lengths in other.lengths.items():
-            for mine, theirs in zip(self.lengths.setdefault(role, (Counter(), Counter())), lengths, strict=True):
-                mine.update(theirs)
-
-    def figures(self) -> dict:
-        by_role = {
-            role: {"captions": words.total(), "words": _lengths(words), "characters": _lengths(characters)}
-            for role, (words, characters) in self.lengths.items()
-        }
-        return {
-            **{name: self.numbers[name] for name in ("items", "captions", "image_to_text", "text_to_image")},
-            "images": len(self.images),
-            "questions": self.numbers["image_to_text"] + self.numbers["text_to_image"],
-            "captions_by_role": by_role,
-        }
-
-
-def _statistics(place: Place) -> dict:
-    """All of statistics.json. A line of items.jsonl is read at a time."""
-    rows: dict[Part, _Counts] = defaultdict(_Counts)  # by split, type and subtype
-    for line in place.lines("items.jsonl"):
-        _count(line, rows)
-    found: dict[Part, _Counts] = defaultdict(_Counts)
-    for (split, *kind), counts in rows.items():
-        for part in (("whole",), ("splits", split), ("types", *kind), ("rows", split, *kind)):
-            found[part].add_all(counts)
-    parts = sorted(found)
-    kinds, names = ("type", "subtype"), ("split", "type", "subtype")
-    return {
-        "whole": found[("whole",)].figures(),
-        "splits": {part[1]: found[part].figures() for part in parts if part[0] == "splits"},
-        "types": [
-            dict(zip(kinds, part[1:], strict=True)) | found[part].figures() for part in parts if part[0] == "types"
-        ],
-        "rows": [
-            dict(zip(names, part[1:], strict=True)) | found[part].figures() for part in parts if part[0] == "rows"
-        ],
-    }
-
-
-def _count(line: Mapping, rows: Mapping[Part, _Counts]) -> None:
-    shown = [image["sha256"] for image in line["images"] if image["key"] in ("positive-0", line["negative_image"])]
-    own = [image["sha256"] for image in line["images"] if image["key"].rpartition("-")[0] not in ROLES]
-    sides = len(SIDES & {caption["role"] for caption in line["captions"]})
-    counts = rows[line["split"], line["type"], line["subtype"]]
-    counts.numbers["items"] += 1
-    counts.numbers["captions"] += len(line["captions"])
-    counts.numbers["image_to_text"] += len(shown) if sides == 2 else 0
-    counts.numbers["text_to_image"] += sides if len(shown) == 2 else 0
-    counts.images.update(map(bytes.fromhex, shown + own))
-    for caption in line["captions"]:
-        words, characters = counts.lengths.setdefault(caption["role"], (Counter(), Counter()))
-        words[len(caption["text"].split())] += 1
-        characters[len(caption["text"])] += 1
-
-
-def _lengths(found: Counter) -> dict:
-    """`found` has how many captions have each length."""
-    return {"mean": sum(n * many for n, many in found.items()) / found.total(), "min": min(found), "max": max(found)}

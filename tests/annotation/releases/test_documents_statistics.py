@@ -4,18 +4,11 @@ import csv
 
 import pytest
 
-from annotation.exports.files import write_lines
-from annotation.releases.archive_reader import Files
 from annotation.releases.documents.statistics import compute, questions
 from annotation.releases.documents.write import TEMPLATES
 from tests.builders.documented_release import image, line
 
 TABLES = TEMPLATES.get_template("_tables.md.j2").module
-
-
-def of(folder, lines) -> dict:
-    write_lines(folder / "items.jsonl", lines)
-    return compute(Files(folder))
 
 
 @pytest.mark.parametrize(
@@ -32,14 +25,14 @@ def test_retrieval_questions_of_an_item(roles, images, asked):
     assert questions(roles, images) == asked
 
 
-def test_an_image_counts_once_and_only_if_it_is_in_the_data(tmp_path):
-    found = of(tmp_path, [line(0), line(1)])["whole"]
+def test_an_image_counts_once_and_only_if_it_is_in_the_data():
+    found = compute([line(0), line(1)])["whole"]
     assert (found["items"], found["images"], found["captions"], found["questions"]) == (2, 3, 4, 8)
 
 
-def test_lengths_of_captions(tmp_path):
+def test_lengths_of_captions():
     long = line(1, captions=[{"role": "positive", "text": "  Two words "}])
-    found = of(tmp_path, [line(0), long])["whole"]["captions_by_role"]
+    found = compute([line(0), long])["whole"]["captions_by_role"]
     assert found["positive"] == {
         "captions": 2,
         "words": {"mean": 2.5, "min": 2, "max": 3},
@@ -48,9 +41,9 @@ def test_lengths_of_captions(tmp_path):
     assert found["negative"]["words"] == {"mean": 4, "min": 4, "max": 4}
 
 
-def test_splits_types_and_both_make_the_whole(tmp_path):
+def test_splits_types_and_both_make_the_whole():
     kinds = [("swap", "att"), ("add", "obj"), ("swap", "att"), ("add", "att")]
-    found = of(tmp_path, [line(n, split, kind) for n, (split, kind) in enumerate(zip("abab", kinds, strict=True))])
+    found = compute([line(n, split, kind) for n, (split, kind) in enumerate(zip("abab", kinds, strict=True))])
     assert {name: cell["items"] for name, cell in found["splits"].items()} == {"a": 2, "b": 2}
     assert [(row["type"], row["subtype"], row["items"]) for row in found["types"]] == [
         ("add", "att", 1), ("add", "obj", 1), ("swap", "att", 2),
@@ -60,23 +53,23 @@ def test_splits_types_and_both_make_the_whole(tmp_path):
     ]  # fmt: skip
 
 
-def test_nothing_is_nothing(tmp_path):
-    found = of(tmp_path, [])
+def test_nothing_is_nothing():
+    found = compute([])
     assert (found["whole"]["items"], found["types"], found["splits"]) == (0, [], {})
     assert "| `test` | 0 |" in TABLES.splits(found, ["test"])
 
 
-def test_other_types_are_a_plain_table(tmp_path):
-    found = of(tmp_path, [line(0, kind=("spatial", "left|right"))])
+def test_other_types_are_a_plain_table():
+    found = compute([line(0, kind=("spatial", "left|right"))])
     assert "| spatial | left\\|right | 1 | 4 |" in TABLES.questions_by_type(found, ["test"])
 
 
 @pytest.mark.real
-def test_table_1_of_bivlc(tmp_path, real):
+def test_table_1_of_bivlc(real):
     with (real / "data/bivlc/results_CLIP_COCO.csv").open(newline="", encoding="utf-8") as file:
         kinds = [(row["type"], row["subtype"]) for row in csv.DictReader(file)]
     images = [image("positive-0", "a"), image("negative-0", "b", chosen=True)]
-    found = of(tmp_path, (line(n, kind=kind, images=images) for n, kind in enumerate(kinds)))
+    found = compute((line(n, kind=kind, images=images) for n, kind in enumerate(kinds)))
     table = TABLES.questions_by_type(found, ["test"]).splitlines()
     assert table[0].startswith(
         "|  | I2T | T2I | REPLACE OBJ | REPLACE ATT | REPLACE REL | SWAP OBJ | SWAP ATT | ADD OBJ |"
