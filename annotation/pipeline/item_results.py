@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.models import Stage, Study
-from annotation.protocols.base import as_carried
+from annotation.protocols.base import passed_on
 from annotation.protocols.decision_rule import DROPPED, KEPT
 from annotation.sql import fetch
 
@@ -52,13 +52,10 @@ def results(stage: Stage, items: Sequence[int] | None = None) -> dict[int, Resul
 
 def _result(stage: Stage, state: str, reason: str, carried: str, outcome: str | None, contents: str | None) -> Result:
     """Raw SQL returns JSON as text."""
-    passed_on = json.loads(carried)
+    passes = json.loads(carried)
     if state == KEPT:
-        if stage.carries:
-            passed_on[stage.carries] = outcome
-        for content in json.loads(contents or "[]"):
-            passed_on |= as_carried(content.get("texts", {}))
-    return Result(state, reason, passed_on)
+        passes = passed_on(passes, stage.carries, outcome, json.loads(contents or "[]"))
+    return Result(state, reason, passes)
 
 
 def fallen_out(study: Study, items: Sequence[int] | None = None, root: Stage | None = None) -> set[int]:

@@ -173,6 +173,18 @@ def as_carried(texts: Mapping[str, str]) -> dict[str, str]:
     return {f"{CAPTION_PREFIX}{role}": words for role, words in texts.items()}
 
 
+def passed_on(carried: Carried, carries: str, outcome: str | None, contents: Iterable[AnswerContent]) -> dict[str, str]:
+    """Return what a stage passes on with an item that all of its tasks keep: what came in (`carried`), the outcome of
+    its first task as `carries`, if the stage carries anything, and the texts of all outcomes.
+    """
+    found = dict(carried)
+    if carries:
+        found[carries] = outcome or ""
+    for content in contents:
+        found |= as_carried(content.get("texts", {}))
+    return found
+
+
 def negative_image(item: ItemRecord, carried: Carried) -> str:
     """The image that an earlier stage chose as the item's negative one, else the item's own. Raises UnsuitableItem."""
     own = "negative-0" if item.images_as("negative") else ""

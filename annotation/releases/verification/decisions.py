@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
+from annotation.protocols.base import passed_on
 from annotation.releases.verification.items import safely
 from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
@@ -139,11 +140,8 @@ def _carried_by(line: Mapping, stages: Mapping[str, Mapping]) -> dict[str, str]:
     for name in reversed(chain):
         rows = [row for row in line["decisions"] if row["stage"] == name]
         if rows and all(row["state"] == "kept" for row in rows):
-            if stages[name]["carries"]:
-                carried[stages[name]["carries"]] = rows[0]["outcome"]
-            for row in rows:
-                texts = row.get("content", {}).get("texts", {})
-                carried |= {f"{WORDS}{role}": text for role, text in texts.items()}
+            contents = [row.get("content", {}) for row in rows]
+            carried = passed_on(carried, stages[name]["carries"], rows[0]["outcome"], contents)
     return carried
 
 

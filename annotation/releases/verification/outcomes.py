@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from annotation.measures.aggregation import dawid_skene
 from annotation.protocols import in_data, schema
-from annotation.protocols.base import Answer, AnswerContent, as_carried
+from annotation.protocols.base import Answer, AnswerContent, passed_on
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
 from annotation.protocols.rules import FileRule
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
@@ -104,12 +104,11 @@ def _carried_on(stage: ReleasedStage, decided: Decided) -> dict[int, dict[str, s
         of_item[task["position"]].append((task, decision))
     found = {}
     for item, tasks in of_item.items():
-        found[item] = carried = dict(tasks[0][0]["carried"])
+        first, decision = tasks[0]
+        found[item] = dict(first["carried"])
         if all(decision.state == KEPT for _, decision in tasks):
-            if stage.settings["carries"]:
-                carried[stage.settings["carries"]] = tasks[0][1].outcome
-            for _, decision in tasks:
-                carried |= as_carried(decision.content.get("texts", {}))
+            contents = [decision.content for _, decision in tasks]
+            found[item] = passed_on(first["carried"], stage.settings["carries"], decision.outcome, contents)
     return found
 
 
