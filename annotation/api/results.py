@@ -1,6 +1,5 @@
 """Exports and releases: made by the worker, listed, and fetched in ranges."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -22,12 +21,13 @@ from annotation.exports.downloads import download_export
 from annotation.models import Release, Role
 from annotation.releases import downloads, lifecycle
 from annotation.releases.page import release_state, releases_of
-from annotation.releases.plan import FORMS, PUBLIC, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
+from annotation.releases.plan import FORMS, PUBLIC, SHARD_LIMITS, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from benchmarks.api.commands import Body, Command, JobCommand, refuse_filters
 from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters
 from benchmarks.api.errors import CannotAnswer, RefusalData, invalid, wrong_field
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs import jobs
+from benchmarks.jobs.orders import MOST_SEED
 from benchmarks.models import Job
 
 BYTES = "application/octet-stream"
@@ -112,11 +112,11 @@ class ReleaseBody(Body):
     name = serializers.CharField(max_length=100, help_text="Letters, digits, dots, underscores and hyphens.")
     version = serializers.CharField(max_length=20, help_text="Two or three numbers: `1.0`.")
     splits = SplitsBody(required=False, help_text="By default all items are in test.")
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
     forms = serializers.ListField(
         child=serializers.ChoiceField(FORMS), default=[*USUAL_FORMS], help_text="Beside Parquet."
     )
-    shard_mb = serializers.IntegerField(min_value=1, max_value=5000, default=SHARD_MB)
+    shard_mb = serializers.IntegerField(min_value=SHARD_LIMITS[0], max_value=SHARD_LIMITS[1], default=SHARD_MB)
     public = serializers.ListField(
         child=serializers.ChoiceField([*PUBLIC]), default=[], help_text="What is public besides the least."
     )
@@ -167,7 +167,8 @@ class ReleaseList(StudyCommand, ListAPIView):
         if unknown := chosen - positions:
             says = f"The study has the stages 1 to {len(positions)}, not {', '.join(map(str, sorted(unknown)))}."
             raise invalid([wrong_field("stages", says)])
-        plan = _plan(given | {"stages": [] if chosen == positions else chosen})  # as the page writes all of them
+        settings = {name: value for name, value in given.items() if value or name != "splits"}
+        plan = Plan(**settings | {"stages": [] if chosen == positions else chosen})  # as the page writes all of them
         if problems := plan.problems():
             raise invalid([wrong_field(name, sentence) for name, sentence in problems.items()])
         release = _or_conflict(lambda: lifecycle.freeze(study=self.study, plan=plan, by=self.by, created_by=self.user))
@@ -178,15 +179,6 @@ class ReleaseList(StudyCommand, ListAPIView):
 
     def location(self, made: Release) -> str:
         return reverse("api-release-detail", args=[made.pk])
-
-
-def _plan(given: Mapping[str, Any]) -> Plan:
-    lists: dict[str, Any] = {name: sorted(set(given[name])) for name in ("forms", "public", "stages")}
-    words = {name: text.strip() for name, text in given.get("words", {}).items() if text.strip()}
-    splits: dict[str, Any] = {"splits": dict(given["splits"])} if given.get("splits") else {}
-    return Plan(
-        **{name: given[name] for name in ("name", "version", "seed", "shard_mb")}, **lists, words=words, **splits
-    )
 
 
 def _or_conflict(verb):

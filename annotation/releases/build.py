@@ -105,7 +105,7 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
         schema.KEY: schema.VERSION,
         "made_by": MADE_BY,
         "kind": KIND,
-        "release": replace(plan, words={name: word for name, word in plan.words.items() if word}).as_json(),
+        "release": plan.as_json(),
         "columns": there["columns"],
         evaluation.KEY: evaluation.evaluation_of(there["evaluation_kind"], source.lines(ITEMS)),
         "source_format": there["source_format"] if "source" in plan.forms else "",

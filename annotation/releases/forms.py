@@ -21,7 +21,19 @@ from annotation.models import Release, Stage, Study
 from annotation.protocols.registry import protocol_named
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import FORMS as OPTIONAL_FORMS
-from annotation.releases.plan import NAME, PUBLIC, SHARD_MB, SPLIT_NAMES, SPLITS, USUAL_FORMS, VERSION, WORDS, Plan
+from annotation.releases.plan import (
+    NAME,
+    PUBLIC,
+    SHARD_LIMITS,
+    SHARD_MB,
+    SPLIT_NAMES,
+    SPLITS,
+    USUAL_FORMS,
+    VERSION,
+    WORDS,
+    Plan,
+)
+from benchmarks.jobs.orders import MOST_SEED
 
 FIRST_VERSION = "1.0"
 OWN = "own"
@@ -60,10 +72,10 @@ class PlanForm(Form):
     train = IntegerField(label="train (%)", min_value=0, max_value=100, required=False)
     validation = IntegerField(label="validation (%)", min_value=0, max_value=100, required=False)
     test = IntegerField(label="test (%)", min_value=0, max_value=100, required=False)
-    seed = IntegerField(label="Seed", min_value=0, max_value=2**31 - 1, help_text=SEED_HINT)
+    seed = IntegerField(label="Seed", min_value=0, max_value=MOST_SEED, help_text=SEED_HINT)
     forms = MultipleChoiceField(label="Formats", widget=CheckboxSelectMultiple, required=False)
     shard_mb = IntegerField(
-        label="Approximate size of each file (MB)", min_value=1, max_value=5000,
+        label="Approximate size of each file (MB)", min_value=SHARD_LIMITS[0], max_value=SHARD_LIMITS[1],
         help_text="For Parquet and WebDataset: large splits are written as several files.",
     )  # fmt: skip
     public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)
@@ -136,12 +148,11 @@ class PlanForm(Form):
         given = self.cleaned_data
         own = {name: given[name] for name in SPLIT_NAMES if given.get(name)}
         same = ("name", "version", "seed", "forms", "shard_mb", "public")
-        words = {word.name: given[_called(word.name)].replace("\r\n", "\n").strip() for word in WORDS}
         return Plan(
             **{name: given[name] for name in same},
             splits=own if given["splits"] == OWN else dict(SPLITS[given["splits"]]),
-            stages=sorted(self.positions),
-            words={name: text for name, text in words.items() if text},
+            stages=self.positions,
+            words={word.name: given[_called(word.name)] for word in WORDS},
         )
 
 

@@ -15,7 +15,7 @@ SPLITS = {  # of the preset's name → percent of the items in each split
 }
 FORMS = ("imagefolder", "jsonl", "csv", "webdataset", "source")  # beside parquet, which is always there
 USUAL_FORMS = ("jsonl", "csv", "source")
-SHARD_MB = 500
+SHARD_MB, SHARD_LIMITS = 500, (1, 5000)
 PUBLIC = {  # what is public besides the least
     "times": "when each judgment was given and how long it took, pace and pay",
     "annotators": "the figures of each annotator: agreement with others, answers, checks",
@@ -57,7 +57,11 @@ WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`splits` are percents that make 100; `stages` are positions, none: all; `words` are by Word.name."""
+    """What the page's form, the command and the API enter, each its own way; `problems` checks it for all of them, and
+    `as_json` stores it in one form.
+
+    `splits` are percents that make 100; `stages` are positions, none: all; `words` are by Word.name.
+    """
 
     name: str
     version: str
@@ -79,8 +83,11 @@ class Plan:
         return tuple(name for name in SPLIT_NAMES if name in self.splits)
 
     def as_json(self) -> dict:
-        listed = {name: sorted(getattr(self, name)) for name in ("forms", "public", "stages")}
-        return asdict(self) | listed | {"splits": dict(self.splits), "words": dict(sorted(self.words.items()))}
+        """Lists sorted, each value once; only words that say something, without the space around them."""
+        listed = {name: sorted(set(getattr(self, name))) for name in ("forms", "public", "stages")}
+        words = {name: text.replace("\r\n", "\n").strip() for name, text in sorted(self.words.items())}
+        words = {name: text for name, text in words.items() if text}
+        return asdict(self) | listed | {"splits": dict(self.splits), "words": words}
 
     @classmethod
     def from_json(cls, value: Mapping) -> "Plan":
@@ -97,8 +104,8 @@ class Plan:
             found["splits"] = f"Give {', '.join(SPLIT_NAMES)}, or some of them, whole percentages that add up to 100."
         if unknown := set(self.forms) - set(FORMS):
             found["forms"] = f"Unknown format: {', '.join(sorted(unknown))}. Choose from {', '.join(FORMS)}."
-        if not 1 <= self.shard_mb <= 5000:
-            found["shard_mb"] = "Choose 1 to 5000 MB."
+        if not SHARD_LIMITS[0] <= self.shard_mb <= SHARD_LIMITS[1]:
+            found["shard_mb"] = "Choose {} to {} MB.".format(*SHARD_LIMITS)
         if unknown := set(self.public) - set(PUBLIC):
             found["public"] = f"Unknown part: {', '.join(sorted(unknown))}. Choose from {', '.join(PUBLIC)}."
         if unknown := set(self.words) - {word.name for word in WORDS}:
