@@ -48,6 +48,8 @@ class ParquetFile:
         self.schema, self.count = schema, 0
         self.waiting: list[dict] = []
         self.weight = 0
+        # A dictionary would keep an image that several rows of a group share once. Of BiVLC's 37,560 cells with images
+        # that saves 0.9 %: all candidates differ, and a group's 100 rows share few positive images.
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
         self.file = pq.ParquetWriter(path, schema, use_dictionary=False, write_statistics=True, **options)
 
