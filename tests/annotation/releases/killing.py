@@ -1,13 +1,17 @@
-"""What tests of killed workers share: jobs, the files that they should make, and what they made."""
+"""What tests of killed workers share: jobs, the files that they should make, what they made, and the kill."""
 
 import hashlib
+import os
+import signal
 import tempfile
 import time
 from pathlib import Path
 
+from django.core.files import File
 from django.utils.text import slugify
 
 from annotation import tasks
+from annotation.exports import export as exports_export
 from annotation.exports import job as export_job
 from annotation.exports.export import export_split
 from annotation.models import Release, Study
@@ -58,3 +62,23 @@ def wait_until_dead(job: Job) -> None:
                 return
         time.sleep(0.1)
     raise AssertionError("somebody is still at the job")
+
+
+def run_and_die(kind: str, job: int, moment: str) -> None:
+    """Run the job in this process, which a kill -9 ends at the moment."""
+
+    def die(*args, **kwargs):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def half(file: File, size=None):
+        """Part of what is to be stored, then nothing more."""
+        yield file.read(1000)
+        die()
+
+    place, name, instead = {
+        "writing": (exports_export.item_table, "write_source", die),  # the items are written, the folder has no name
+        "building": (build.redaction, "write_tables", die),
+        "storing": (File, "chunks", half),
+    }[moment]
+    setattr(place, name, instead)
+    RUN[kind](job)

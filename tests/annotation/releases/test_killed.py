@@ -15,8 +15,7 @@ from benchmarks import locks, tasks
 from benchmarks.jobs import jobs, work_folder
 from benchmarks.models import Job, JobState
 from config import processes
-from tests.annotation.releases import dying
-from tests.annotation.releases.killing import RUN, queued, stored, undisturbed, wait_until_dead
+from tests.annotation.releases.killing import RUN, queued, run_and_die, stored, undisturbed, wait_until_dead
 from tests.builders import crowds, pipelines, studies
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +32,7 @@ def killed(job: Job, kind: str, moment: str) -> None:
 
     def work() -> None:
         connections.close_all()
-        dying.run(kind, job.pk, moment)
+        run_and_die(kind, job.pk, moment)
 
     assert processes.fork(work, dies_by=signal.SIGKILL).wait() == -signal.SIGKILL
     wait_until_dead(job)
