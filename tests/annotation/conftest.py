@@ -11,7 +11,10 @@ from django.db import transaction
 from django.test import override_settings
 
 from tests.annotation.releases.released import STUDIES
+from tests.lazy import LazyModule
 from tests.made_once import made_once
+
+datasets = LazyModule("datasets")
 
 
 @pytest.fixture
@@ -38,6 +41,13 @@ def module_world(django_db_setup, django_db_blocker, tmp_path_factory) -> Iterat
 def savepoint(module_world, db, own_files, settings) -> None:
     """What a test changes in the module's world is undone after it: the test's own transaction is a savepoint then."""
     settings.MEDIA_ROOT = module_world
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path) -> None:
+    """The `datasets` library asks nobody, and keeps what it has read in a folder of the test."""
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")

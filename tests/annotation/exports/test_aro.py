@@ -10,7 +10,8 @@ from PIL import Image as Drawing
 from annotation.designs.plan import StagePlan
 from benchmarks.formats import aro
 from benchmarks.models import Benchmark
-from tests.annotation.exports.test_export import export, lines
+from tests.annotation.exports.test_export import export
+from tests.annotation.releases.released import lines
 from tests.builders import imports, studies
 from tests.builders.aro_rows import QUARTERS, listed, relation
 from tests.builders.quartered_picture import quarters, saved

@@ -1,7 +1,6 @@
 """Exports: what is in them, that they reconcile, the same bytes for the same state, that anybody can recompute."""
 
 import hashlib
-import io
 import json
 import shutil
 import zipfile
@@ -11,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from django.core.files.storage import default_storage
 from django.core.management import call_command
-from PIL import Image as Picture
 
 from annotation import tasks
 from annotation.exports import export as exports_export
@@ -23,10 +21,13 @@ from annotation.models import Annotator, Judgment, Lease, Slot, Study
 from annotation.releases.verification.differences import differences
 from benchmarks.models import Event, Image, Job
 from tests.annotation.releases import released
-from tests.builders import crowds, studies
+from tests.annotation.releases.released import contents, lines
+from tests.builders import crowds, studies, text_annotators
 from tests.builders.pipelines import with_originals
 from tests.independent.recomputed import figures, recompute
+from tests.lazy import LazyModule
 
+datasets = LazyModule("datasets")
 pytestmark = pytest.mark.django_db(transaction=True)
 FIELDS = ["image", "caption", "negative_caption", "negative_image", "type", "subtype", "id"]
 
@@ -50,14 +51,6 @@ def export(study: Study, folder: Path) -> dict:
     return export_split(study=study, out=folder, by="test")
 
 
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def test_kept_dropped_and_open_are_all_the_items(exports):
     out = exports("crowd")
     counts = json.loads((out / "manifest.json").read_text())["counts"]
@@ -68,31 +61,24 @@ def test_kept_dropped_and_open_are_all_the_items(exports):
 
 
 @pytest.mark.parametrize("by_folder", [True, False])
-def test_the_split_loads_offline_with_images(exports, tmp_path, monkeypatch, by_folder):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    from datasets import load_dataset
-
+def test_the_split_loads_offline_with_images(exports, offline, by_folder):
     out = exports("crowd")
-    cache = str(tmp_path / "cache")
     if by_folder:
-        data = load_dataset(str(out), cache_dir=cache)["test"]
+        data = datasets.load_dataset(str(out))["test"]
     else:
-        data = load_dataset("parquet", data_files=str(out / "data.parquet"), cache_dir=cache)["train"]
+        data = datasets.load_dataset("parquet", data_files=str(out / "data.parquet"))["train"]
     assert data.column_names == [*FIELDS, *(f"candidate_image{number}" for number in ("", "_2", "_3"))]
     assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
 
 
-def test_a_later_export_in_the_same_folder_is_what_loads(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    from datasets import load_dataset
-
+def test_a_later_export_in_the_same_folder_is_what_loads(tmp_path, offline):
     study = with_originals(studies.study(items=4, candidates=2))
     stage, ann = study.stages.get(), studies.annotator(study)
     loaded = []
     for _ in range(2):
         studies.judgment(ann, stage, "candidate-0")
         export(study, tmp_path / "out")
-        loaded.append(len(load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["test"]))
+        loaded.append(len(datasets.load_dataset(str(tmp_path / "out"))["test"]))
     assert loaded == [1, 2]
 
 
@@ -139,17 +125,6 @@ def test_every_judgment_is_there_and_nobody_can_be_named(study, tmp_path):
     assert not [secret for secret in secrets if secret.encode() in everything]
 
 
-def test_the_manifest_is_right_about_every_file(exports):
-    files = contents(exports("crowd"))
-    manifest = json.loads(files.pop("manifest.json"))
-    assert set(manifest["files"]) == set(files)
-    for name, content in files.items():
-        listed = manifest["files"][name]
-        assert (listed["sha256"], listed["bytes"]) == (hashlib.sha256(content).hexdigest(), len(content))
-        if name.endswith("jsonl"):
-            assert listed["rows"] == content.count(b"\n")
-
-
 @pytest.mark.parametrize(("overlap", "tie_rule"), [(1, "drop"), (2, "drop"), (2, "first"), (2, "none")])
 def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_rule):
     study = with_originals(crowds.stage(items=20, people=3, overlap=overlap, seed=overlap, tie_rule=tie_rule).study)
@@ -159,17 +134,6 @@ def test_every_figure_can_be_recomputed_from_the_export(tmp_path, overlap, tie_r
     page = {name: part for name, part in study_figures(study.stages.get()).items() if name != "now"}
     assert differences(ours["stages"], json.loads(json.dumps([page]))) == []
     assert differences(ours["funnel"], json.loads(json.dumps(funnel(study)))) == []
-
-
-def test_a_changed_judgment_is_noticed_by_the_recomputation(exports, tmp_path):
-    shutil.copytree(exports("crowd"), tmp_path / "out")
-    path = tmp_path / "out/judgments.parquet"
-    table = pq.read_table(path)
-    counted = table.column("counted").to_pylist()
-    answers = table.column("answer").to_pylist()
-    answers[counted.index(True)] = "cannot_judge"
-    pq.write_table(table.set_column(table.column_names.index("answer"), "answer", [answers]), path)
-    assert wrong(tmp_path / "out", "funnel")
 
 
 def test_an_untouched_study_exports_too(tmp_path):
@@ -188,10 +152,12 @@ def test_a_foreign_folder_is_refused_and_an_earlier_export_replaced_but_not_what
     export(study, tmp_path / "second")
     export(study, tmp_path / "second")
     assert {path.name for path in tmp_path.iterdir()} == {"out", "second"}
-    (tmp_path / "second/notes.md").write_text("mine")
-    with pytest.raises(exports_export.CannotExport, match=r"notes\.md"):
-        export(study, tmp_path / "second")
-    assert (tmp_path / "second/notes.md").read_text() == "mine"
+    (tmp_path / "second/source").mkdir()
+    for name in ("source/notes.md", "notes.md"):
+        (tmp_path / "second" / name).write_text("mine")
+        with pytest.raises(exports_export.CannotExport, match=name):
+            export(study, tmp_path / "second")
+        assert (tmp_path / "second" / name).read_text() == "mine"
 
 
 def test_a_failed_export_leaves_nothing(small, tmp_path):
@@ -208,18 +174,24 @@ def test_the_command_says_what_it_wrote(small, tmp_path, capsys):
     assert Event.objects.filter(verb="exported").count() == 1
 
 
-def test_as_a_job_it_becomes_a_zip_also_when_it_runs_twice(small, tmp_path, eager_tasks):
-    first, job = (export_job.queue_export(study=small, by="user:1") for _ in range(2))
+def test_as_a_job_it_becomes_a_zip_also_when_it_runs_twice(tmp_path, eager_tasks):
+    """The folder has a folder of the source's files, and the manifest is right about every file."""
+    study = studies.study(benchmark=text_annotators.visla(tmp_path / "in", rows=2), protocol="visla-paraphrase")
+    text_annotators.work(study)
+    first, job = (export_job.queue_export(study=study, by="user:1") for _ in range(2))
     for one in (first, first, job):
         tasks.run_export.delay(one.pk)
-    assert len({one.report["bytes"] for one in Job.objects.all()}) == 1
+    assert len({one.report["bytes"] for one in Job.objects.filter(kind="export")}) == 1
     job.refresh_from_db()
-    assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", 2, 2)
-    export(small, tmp_path / "out")
+    assert (job.state, job.done, job.report["counts"]["imported"]) == ("done", job.report["counts"]["kept"], 2)
+    manifest = export(study, tmp_path / "out")
+    files = contents(tmp_path / "out")
     with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(file) as archive:
-        packed = {Path(name).name: archive.read(name) for name in archive.namelist()}
-    assert packed == contents(tmp_path / "out")
-    assert Picture.open(io.BytesIO(pq.read_table(io.BytesIO(packed["data.parquet"])).to_pylist()[0]["image"]["bytes"]))
+        assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
+    del files["manifest.json"]
+    listed = {name: (one["sha256"], one["bytes"]) for name, one in manifest["files"].items()}
+    assert listed == {name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items()}
+    assert "source/Generic_VISLA.tsv" in listed and manifest["files"]["tasks.jsonl"]["rows"] == 2
 
 
 # A study of several stages
@@ -274,30 +246,37 @@ def test_several_stages_have_a_card(exports):
     assert "2. **fits** (bivlc-disambiguate): items kept and cannot_judge by choose" in card
 
 
-@pytest.mark.parametrize(
-    ("change", "part"), [("outcome", "stages"), ("live", "funnel"), ("adjudication", "funnel"), ("type", "stages")]
-)
-def test_a_changed_task_is_noticed(exports, tmp_path, change, part):
-    shutil.copytree(exports("stages"), tmp_path / "out")
-    name = "adjudications.jsonl" if change == "adjudication" else "tasks.jsonl"
-    rows = lines(tmp_path / "out" / name)
-    {
-        "outcome": lambda: rows[0].update(overlap=rows[0]["overlap"] + 1),
-        "live": lambda: rows[0].update(live=not rows[0]["live"]),
-        "adjudication": lambda: rows[0].update(state="dropped", reason="no_image_fits"),
-        "type": lambda: rows[0].update(type="swapped"),
-    }[change]()
-    (tmp_path / "out" / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+def judgment(rows: list[dict]) -> None:
+    next(row for row in rows if row["counted"])["answer"] = "cannot_judge"
+
+
+def written(rows: list[dict]) -> dict:
+    """A task that took a sentence as it is."""
+    return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
+
+
+CHANGES = [  # study, table, what somebody does to it, the part of the figures that differs
+    ("crowd", "judgments.parquet", judgment, "funnel"),
+    ("stages", "tasks.jsonl", lambda rows: rows[0].update(overlap=rows[0]["overlap"] + 1), "stages"),
+    ("stages", "tasks.jsonl", lambda rows: rows[0].update(live=not rows[0]["live"]), "funnel"),
+    ("stages", "tasks.jsonl", lambda rows: rows[0].update(type="swapped"), "stages"),
+    ("stages", "adjudications.jsonl", lambda rows: rows[0].update(state="dropped", reason="no_image_fits"), "funnel"),
+    ("written", "tasks.jsonl", lambda rows: written(rows)["content"]["texts"].update(second_positive="?"), "funnel"),
+    ("written", "tasks.jsonl", lambda rows: written(rows).update(decided_by="adjudicator"), "funnel"),
+    ("written", "tasks.jsonl", lambda rows: written(rows).update(outcome="edited"), "funnel"),
+    ("written", "tasks.jsonl", lambda rows: next(row for row in rows if row["carried"])["carried"].clear(), "funnel"),
+]
+
+
+@pytest.mark.parametrize(("name", "table", "change", "part"), CHANGES)
+def test_a_change_is_noticed_by_the_recomputation(exports, tmp_path, name, table, change, part):
+    folder = shutil.copytree(exports(name), tmp_path / "out")
+    (released.change_table if table.endswith("parquet") else released.change_lines)(folder / table, change)
     try:
-        assert wrong(tmp_path / "out", part)
-    except KeyError:
-        assert change == "type"  # a type that the manifest does not know
-
-
-def wrong(folder: Path, part: str) -> list[str]:
-    """How this part of the figures, and the outcomes, differ when computed again."""
-    ours, theirs = recompute(folder, {part}), figures(folder)
-    return differences(ours, {name: theirs[name] for name in ours})
+        ours, theirs = recompute(folder, {part}), figures(folder)
+        assert differences(ours, {name: theirs[name] for name in ours})
+    except KeyError as missing:
+        assert "swapped" in str(missing)  # a type that the manifest does not know
 
 
 def test_there_is_a_human_baseline(exports):

@@ -12,7 +12,7 @@ from annotation.studies import deletion
 from benchmarks.housekeeping.backup import backup
 from benchmarks.housekeeping.restore import restore
 from benchmarks.models import Image
-from tests.annotation.exports.test_export import contents
+from tests.annotation.releases.released import contents
 from tests.builders import crowds, releases, studies
 from tests.builders.pipelines import with_originals
 

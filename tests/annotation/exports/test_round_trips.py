@@ -9,7 +9,8 @@ import pytest
 from annotation.designs.plan import StagePlan
 from annotation.models import Stage, Study
 from benchmarks.models import Benchmark, Caption
-from tests.annotation.exports.test_export import export, lines
+from tests.annotation.exports.test_export import export
+from tests.annotation.releases.released import lines
 from tests.builders import studies, text_annotators
 
 pytestmark = pytest.mark.django_db(transaction=True)

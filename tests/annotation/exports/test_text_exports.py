@@ -1,36 +1,28 @@
 """Exports of what people wrote: columns, words and where they are from, the source's own layout, round trips."""
 
-import hashlib
-import io
 import json
 import re
-import shutil
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from django.core.files.storage import default_storage
-from PIL import Image as Picture
 
-from annotation import tasks
 from annotation.designs.plan import StagePlan
-from annotation.exports import export as exports_export
-from annotation.exports import job as export_job
 from annotation.exports.item_table import columns_of
 from annotation.models import Judgment, Study
 from annotation.releases.verification.differences import differences
 from benchmarks.formats.registry import FORMATS
-from tests.annotation.exports.test_export import export, lines, wrong
-from tests.benchmarks.bad_inputs.images import saved
-from tests.builders import aro_rows, studies, text_annotators
-from tests.builders.quartered_picture import quarters
+from tests.annotation.exports.test_export import export
+from tests.annotation.releases.released import contents, lines
+from tests.builders import studies, text_annotators
 from tests.independent.papers import papers
 from tests.independent.reading import Files
 from tests.independent.recomputed import figures, recompute
+from tests.lazy import LazyModule
 from tests.made_once import made_once
 
+datasets = LazyModule("datasets")
 pytestmark = pytest.mark.django_db(transaction=True)
 SECOND, CANDIDATE = "caption-second_positive-0", "caption-candidate-0"
 MENDED = "In basket 0 a cat is to be found."
@@ -51,10 +43,6 @@ def paraphrase(tmp_path) -> Study:
     return studies.study(benchmark=text_annotators.visla(tmp_path / "in", rows=1), stages=stages)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def judged(study: Study, *said: text_annotators.Says) -> Study:
     """A new annotator for each."""
     for one in said:
@@ -65,12 +53,9 @@ def judged(study: Study, *said: text_annotators.Says) -> Study:
 # The split
 
 
-def test_the_split_has_the_columns_of_its_format_and_loads(exports, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    from datasets import load_dataset
-
+def test_the_split_has_the_columns_of_its_format_and_loads(exports, offline):
     out = exports("written")
-    data = load_dataset(str(out), cache_dir=str(tmp_path / "cache"))["test"]
+    data = datasets.load_dataset(str(out))["test"]
     assert data.column_names == [*FORMATS["visla"].split, "candidate_caption", "candidate_caption_2"]
     kept = {item["id"]: item for item in lines(out / "items.jsonl")}
     assert len(data) == len(kept) > 0
@@ -216,10 +201,7 @@ def test_every_revision_of_a_text_is_there_with_who_made_it(paraphrase, tmp_path
 
 
 def test_nothing_of_an_answer_is_lost_but_the_numbers_of_the_database(study, tmp_path):
-    """And the same state is the same bytes."""
-    for name in ("out", "again"):
-        export(study, tmp_path / name)
-    assert contents(tmp_path / "out") == contents(tmp_path / "again")
+    export(study, tmp_path / "out")
     rows = pq.read_table(tmp_path / "out/judgments.parquet").to_pylist()
     stored = Judgment.objects.filter(lease__slot__stage__study=study)
     told = sorted(json.dumps(json.loads(row["content"] or "{}").get("texts"), sort_keys=True) for row in rows)
@@ -246,51 +228,10 @@ def test_the_source_folder_has_the_kept_rows_with_their_words(exports):
     ]
 
 
-def test_the_manifest_and_the_zip_have_files_in_folders(paraphrase, tmp_path, eager_tasks):
-    study = judged(paraphrase, text_annotators.picks(SECOND))
-    manifest = export(study, tmp_path / "out")
-    files = contents(tmp_path / "out")
-    listed = {name: (of["sha256"], of["bytes"]) for name, of in manifest["files"].items()}
-    assert listed == {
-        name: (hashlib.sha256(data).hexdigest(), len(data)) for name, data in files.items() if name != "manifest.json"
-    }
-    assert "source/Generic_VISLA.tsv" in listed
-    job = export_job.queue_export(study=study, by="user:1")
-    tasks.run_export.delay(job.pk)
-    job.refresh_from_db()
-    with default_storage.open(job.report["file"]) as file, zipfile.ZipFile(io.BytesIO(file.read())) as archive:
-        assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
-    what_lies_in_folders_of_an_earlier_export_is_not_replaced(study, tmp_path)
-
-
-def what_lies_in_folders_of_an_earlier_export_is_not_replaced(study, tmp_path):
-    export(study, tmp_path / "out")
-    (tmp_path / "out/source/notes.md").write_text("mine")
-    with pytest.raises(exports_export.CannotExport, match=r"source/notes\.md"):
-        export(study, tmp_path / "out")
-
-
 def test_a_format_without_a_writer_says_why_it_has_no_source(tmp_path):
     export(studies.study(items=1), tmp_path / "out")
     assert not (tmp_path / "out/source").exists()
     assert "There is no `source/`" in card(tmp_path) and "came as jsonl" in card(tmp_path)
-
-
-def test_aros_crop_is_the_image_and_its_box_stays_in_the_source(tmp_path):
-    rows = [aro_rows.relation(number, box) for number, box in enumerate(aro_rows.QUARTERS.values())]
-    with zipfile.ZipFile(tmp_path / "images.zip", "w") as packed:
-        packed.writestr("a.png", saved(quarters(), "PNG"))
-    made = text_annotators.imported(aro_rows.listed(tmp_path / "in", rows), "aro", tmp_path / "images.zip")
-    asked = studies.study(benchmark=made, stages=[StagePlan("verify", name="verify", settings={"overlap": 1})])
-    for answer in ("yes", "no", "yes", "yes"):
-        studies.judgment(studies.annotator(asked), asked.stages.get(), answer)
-    export(asked, tmp_path / "out")
-    kept = lines(tmp_path / "out/items.jsonl")
-    (file,) = (tmp_path / "out/source").iterdir()
-    assert json.loads(file.read_bytes()) == [rows[item["position"]] for item in kept] and len(kept) == 3
-    for item, row in zip(kept, pq.read_table(tmp_path / "out/data.parquet").to_pylist(), strict=True):
-        assert Picture.open(io.BytesIO(row["image"]["bytes"])).size == (40, 30)
-        assert item["images"][0]["crop"] == list([*aro_rows.QUARTERS.values()][item["position"]])
 
 
 # The same state, the same bytes
@@ -351,30 +292,6 @@ def test_the_simulated_work_has_something_of_everything(exports):
     assert min(paraphrase["fates"][fate] for fate in ("accepted", "confirmed", "dropped")) > 0
     assert min(triplet["fates"][fate] for fate in ("accepted", "edited", "dropped")) > 0
     assert {"only_answer", "unanimous"} <= {row["decided_by"] for row in lines(out / "tasks.jsonl")}
-
-
-CHANGES = {
-    "words": lambda rows: with_texts(rows)["content"]["texts"].update(second_positive="Other words."),
-    "how": lambda rows: with_texts(rows).update(decided_by="adjudicator"),
-    "outcome": lambda rows: with_texts(rows).update(outcome="edited"),
-    "carried": lambda rows: next(row for row in rows if row["carried"] and row["live"])["carried"].clear(),
-}
-
-
-def test_changed_words_are_noticed(exports, tmp_path):
-    shutil.copytree(exports("written"), tmp_path / "out")
-    path = tmp_path / "out/tasks.jsonl"
-    as_it_was = lines(path)
-    for name, change in CHANGES.items():
-        rows = json.loads(json.dumps(as_it_was))
-        change(rows)
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert wrong(tmp_path / "out", "funnel"), name
-
-
-def with_texts(rows: list[dict]) -> dict:
-    """A task that took a sentence as it is."""
-    return next(row for row in rows if (row["outcome"] or "").startswith("caption-") and row["live"])
 
 
 def test_a_measuring_stage_keeps_every_item_and_says_so():

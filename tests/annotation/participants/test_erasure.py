@@ -22,7 +22,7 @@ from annotation.participants.erasure import PERSONAL, erase, of_before
 from benchmarks.housekeeping import tables
 from benchmarks.models import Event
 from config.logs import Redacted
-from tests.annotation.exports.test_export import contents
+from tests.annotation.releases.released import contents
 from tests.builders import crowds, studies
 from tests.builders import webhooks as builders_webhooks
 from tests.builders.pipelines import with_originals

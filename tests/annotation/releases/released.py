@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.exports.export import export_split
-from annotation.exports.files import content_hash, describe_files, write_json
+from annotation.exports.files import content_hash, describe_files, files_below, write_json
 from annotation.models import Study
 from annotation.releases.build import build
 from annotation.releases.export_reader import ExportReader, hashes
@@ -96,8 +96,18 @@ def change_json(path: Path, change: Callable[[dict], object]) -> None:
     write_json(path, found)
 
 
+def lines(path: Path) -> list[dict]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file by its path below the folder."""
+    return {name: (folder / name).read_bytes() for name in files_below(folder)}
+
+
 def change_lines(path: Path, change: Callable[[list[dict]], object]) -> None:
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = lines(path)
     change(rows)
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 

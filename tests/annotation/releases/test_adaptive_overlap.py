@@ -7,13 +7,10 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.exports.export import export_split
-from annotation.releases import build, splitting
-from annotation.releases.plan import Plan
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import change_json, mend
+from tests.annotation.releases.released import ONE, change_json, exported, mend, release
 from tests.builders import adaptive
 from tests.independent.recomputed import figures, recompute
 
@@ -27,10 +24,7 @@ def study(settings):
 
 
 def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin_user):
-    export_split(study=study, out=tmp_path / "export", by="test")
-    folder = tmp_path / "release"
-    folder.mkdir()
-    build.build(tmp_path / "export", Plan("cups", "1.0"), folder, splitting.Earlier(items={}))
+    folder = release(exported(study, tmp_path), tmp_path / "release", splits=ONE)
     assert verify(folder).problems == []
     assert differences(recompute(folder), figures(folder)) == []  # by other code
     manifest = json.loads((folder / "manifest.json").read_text())

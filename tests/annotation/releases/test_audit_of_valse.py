@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 
 from annotation.assignment import leases
-from annotation.exports.export import export_split
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.replay import Truth, replay
 from annotation.models import StageState
 from annotation.pipeline import audits
-from annotation.releases import build, splitting
-from annotation.releases.plan import Plan
 from annotation.releases.verification.verifying import verify
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
+from tests.annotation.releases.released import ONE, exported, release
 from tests.builders import studies
 from tests.builders.pipelines import with_originals
 
@@ -65,9 +63,7 @@ def test_it_stops_where_the_replay_stops_and_its_release_verifies(real, settings
     replayed = replay(truth, Target(half_width=half_width), seed=stage.seed)
     assert (stage.state, stage.order_sha256) == (StageState.CLOSED, replayed.order.sha256)
     assert (found.n, found.wrong, found.low, found.high) == (replayed.n, replayed.wrong, replayed.low, replayed.high)
-    export_split(study=with_originals(stage.study), out=tmp_path / "export", by="test")
-    (tmp_path / "release").mkdir()
-    build.build(tmp_path / "export", Plan("valse", "1.0"), tmp_path / "release", splitting.Earlier(items={}))
-    assert verify(tmp_path / "release").problems == []
-    stages = json.loads((tmp_path / "release/figures.json").read_text())["stages"]
+    made = release(exported(with_originals(stage.study), tmp_path), tmp_path / "release", splits=ONE)
+    assert verify(made).problems == []
+    stages = json.loads((made / "figures.json").read_text())["stages"]
     assert stages[0]["audit"]["order_sha256"] == replayed.order.sha256

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from annotation.exports.export import export_split
 from annotation.measures.audits.figures import audit_figures
 from annotation.models import Stage
 from annotation.pipeline import audits
-from annotation.releases import build, splitting
-from annotation.releases.plan import Plan
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
@@ -34,10 +31,7 @@ def released(settings, tmp_path):
             said = {one: predictions.bivlc(margin=one.position / 10) for one in benchmark.items.all()}
             given["scores_run"] = predictions.model(benchmark, said).pk
         study = audited.study(benchmark, **given)
-        export_split(study=study, out=tmp_path / "export", by="test")
-        (tmp_path / "release").mkdir()
-        build.build(tmp_path / "export", Plan("cups", "1.0"), tmp_path / "release", splitting.Earlier(items={}))
-        return tmp_path / "release", study.stages.get()
+        return release(exported(study, tmp_path), tmp_path / "release", splits=ONE), study.stages.get()
 
     return make
 

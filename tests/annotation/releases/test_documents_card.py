@@ -23,12 +23,6 @@ WORDS = {
 }
 
 
-@pytest.fixture
-def offline(monkeypatch, tmp_path):
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
-
-
 def test_the_hub_reads_the_head(tmp_path):
     folder = release(tmp_path / "a", WORDS).written()
     data = DatasetCard.load(folder / "README.md").data.to_dict()

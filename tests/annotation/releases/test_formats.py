@@ -18,15 +18,8 @@ from tests.annotation.releases.kept import COLUMNS, SCHEMA, contents, layout, pi
 from tests.lazy import LazyModule
 
 datasets = LazyModule("datasets")
+pytestmark = pytest.mark.usefixtures("offline")
 NO_NEGATIVE = {"negative_image": None, "negative_caption": None}
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch, tmp_path):
-    """The `datasets` library asks nobody and keeps what it has read here."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
 
 
 def three_splits():

@@ -7,9 +7,6 @@ import pytest
 
 from annotation.releases.formats.registry import FORMS
 from tests.annotation.releases.kept import row, written
-from tests.lazy import LazyModule
-
-datasets = LazyModule("datasets")
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs/reference/release-formats.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
@@ -25,10 +22,8 @@ def release(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_the_code_reads_the_items_of_the_test_split(release, number, tmp_path, monkeypatch):
+def test_the_code_reads_the_items_of_the_test_split(release, number, offline, monkeypatch):
     monkeypatch.chdir(release)
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
     exec(BLOCKS[number], names := {})
     assert ids(names["test"]) == ["001", "003", "005"]
 

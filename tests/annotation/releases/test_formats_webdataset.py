@@ -15,12 +15,7 @@ from tests.lazy import LazyModule
 
 _, webdataset_rows = READERS["webdataset"]
 datasets, webdataset = LazyModule("datasets"), LazyModule("webdataset")
-
-
-@pytest.fixture(autouse=True)
-def offline(monkeypatch, tmp_path):
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("offline")
 
 
 def shards(folder: Path) -> list[str]:

@@ -95,13 +95,6 @@ def test_what_a_reader_must_know_is_in_the_manifest_and_on_the_card(study, eager
         assert excluded == {"annotator": "A-01", "reason": "Answered at random", "judgments": given}
 
 
-def test_the_same_study_gives_the_same_content(study, eager_tasks):
-    one, two = freeze(study, seed=5), freeze(study, "1.1", seed=5)
-    with release_lifecycle.open_release(one) as first, release_lifecycle.open_release(two) as second:
-        apart = {name for name in first.names() if first.read(name) != second.read(name)}
-    assert apart == releases.NAMING_THE_VERSION
-
-
 def test_the_plan_is_checked_before_anything_is_made():
     study = studies.study(items=1)
     with pytest.raises(CannotFreeze) as refused:

@@ -1,11 +1,8 @@
-"""A release of a study that uses protocol files: what it holds of them, and what is found where it was changed."""
+"""A release of a study that uses protocol files: what it holds of them, and what a command decides with them."""
 
 import hashlib
 import json
-from collections.abc import Callable
-from functools import cache
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,8 +14,7 @@ from annotation.releases.archive_reader import ReleaseFiles
 from annotation.releases.compare import compare
 from annotation.releases.compare_wording import sentences
 from annotation.releases.schema import VERSION
-from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import change_json, change_lines, change_table, copied, mend
+from tests.annotation.releases.released import change_json, lines
 from tests.builders.declared import MIXED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
@@ -50,7 +46,7 @@ def test_answers_options_and_rules_have_the_words_of_the_file(whole):
     label, mixed = next((label, one) for label, one in said.items() if label.startswith("positive/"))
     assert label.split("/")[:3] == [mixed["fit"], mixed["how"], mixed["holds"]] and len(mixed["better"]) > 10
     assert {row["answers"] for row in rows if row["answer"] in (None, "cannot_judge")} == {None}
-    tasks = [json.loads(line) for line in (whole("protocol_files") / "tasks.jsonl").read_text().splitlines()]
+    tasks = lines(whole("protocol_files") / "tasks.jsonl")
     first = tasks[0]
     assert first["names"]["caption-negative-0"] == "negative"
     assert [one["rule"] for one in first["rules"]] == ["at_least", "mean", "latest"]
@@ -63,7 +59,7 @@ def test_in_a_release_without_protocol_files_what_they_would_say_is_null(whole):
     assert not [name for name in found["files"] if name.startswith("protocols/")]
     answers = pq.read_table(whole("stages") / "judgments.parquet", columns=["answers"]).column(0)
     assert answers.null_count == len(answers) > 0
-    task = json.loads((whole("stages") / "tasks.jsonl").read_text().splitlines()[0])
+    task = lines(whole("stages") / "tasks.jsonl")[0]
     assert task["names"] is None and task["rules"] is None
 
 
@@ -82,7 +78,7 @@ def test_one_command_decides_its_judgments_again(exports, whole):
         out = StringIO()
         call_command("decide", export=folder, items=True, json=True, stdout=out)
         found = json.loads(out.getvalue())["stages"]
-        tasks = map(json.loads, (folder / "tasks.jsonl").read_text().splitlines())
+        tasks = lines(folder / "tasks.jsonl")
         live = [task for task in tasks if task["live"] and task["decided_by"] != "adjudicator"]
         assert {task["stage"] for task in live} == found.keys()
         for task in live:
@@ -101,123 +97,3 @@ def test_the_command_wants_ratings_or_an_export(options):
 def test_an_export_without_protocol_files_is_refused(whole):
     with pytest.raises(CommandError, match="None of its stages uses a protocol file"):
         call_command("decide", export=whole("stages"))
-
-
-def rule(folder: Path) -> None:
-    path = folder / PATH
-    path.write_text(path.read_text().replace("m: 2", "m: 3"))
-
-
-def rule_with_its_hash(folder: Path) -> None:
-    """The file and every hash of it: what it decides is then not what the tables have."""
-    rule(folder)
-    digest = hashlib.sha256((folder / PATH).read_bytes()).hexdigest()
-    for name in ("manifest.json", "release.json"):
-        change_json(folder / name, lambda found: found["stages"][0]["protocol_file"].update(sha256=digest))
-
-
-def no_protocol(folder: Path) -> None:
-    (folder / PATH).write_text("winnow: protocol/1\nname: mixed\n")
-
-
-def missing(folder: Path) -> None:
-    (folder / PATH).unlink()
-
-
-def another(folder: Path) -> None:
-    (folder / "protocols/other@1.yaml").write_text(MIXED)
-
-
-def setting(folder: Path) -> None:
-    for name in ("manifest.json", "release.json"):
-        change_json(folder / name, lambda found: found["stages"][1]["drops"].update(both="unclear"))
-
-
-def unnamed(folder: Path) -> None:
-    """A published file of this server is not asked for."""
-    for name in ("manifest.json", "release.json"):
-        change_json(folder / name, lambda found: found["stages"][1].update(protocol_file=None))
-
-
-def of_judgment(**values):
-    def change(folder: Path) -> None:
-        def answered(rows):
-            next(row for row in rows if row["answer"] == "caption-positive-0" and row["counted"]).update(values)
-
-        change_table(folder / "judgments.parquet", answered)
-
-    return change
-
-
-def of_task(**values):
-    return lambda folder: change_lines(folder / "tasks.jsonl", lambda rows: rows[0].update(values))
-
-
-def of_label(folder: Path) -> None:
-    def change(rows):
-        row = next(row for row in rows if row["answers"] and row["stage"] == "first")
-        row["answer"] = f"sideways/{row['answer'].partition('/')[2]}"
-
-    change_table(folder / "judgments.parquet", change)
-
-
-def adjudication(folder: Path) -> None:
-    """The decision, but not the answer: in both tables, and where the item is listed."""
-
-    def change(rows):
-        next(row for row in rows if row.get("decided_by", "adjudicator") == "adjudicator").update(state="dropped")
-
-    for name in ("tasks.jsonl", "adjudications.jsonl"):
-        change_lines(folder / name, change)
-
-
-# What somebody does → the file that has to be named, and words of the sentence. All of a group is done to one release:
-# nothing of it hides what another does, or is found in its place.
-CHANGES = [
-    {
-        "rule": (rule, PATH, "its SHA-256"),
-        "unnamed": (unnamed, "figures.json", "image-caption-foil@1' is missing"),
-        "another": (another, "protocols/other@1.yaml", "no format or split"),
-        "label": (of_label, "judgments.parquet", "does not allow"),
-        "both": (of_judgment(answer="both", place=None, answers='{"fit": "both"}'), "items.jsonl", "votes is"),
-    },
-    {
-        "rule and hash": (rule_with_its_hash, "tasks.jsonl", "by the protocol file"),
-        "setting": (setting, SECOND, "has drops"),
-        "words": (of_judgment(answers='{"fit": "both"}'), "judgments.parquet", "answers is"),
-        "adjudication": (adjudication, "tasks.jsonl", "state: 'kept' here"),
-    },
-    {
-        "no protocol": (no_protocol, PATH, "it is no protocol file: line "),
-        "answer": (of_judgment(answer="both", place=None), "judgments.parquet", "by the protocol file"),
-    },
-    {"missing": (missing, PATH, "it is missing; the stage 'first' asks it")},
-    {
-        "names": (of_task(names={}), "tasks.jsonl", "names is"),
-        "rules": (of_task(rules=[]), "tasks.jsonl", "rules is"),
-        "outcome": (of_task(state="dropped", reason="foil_fits"), "tasks.jsonl", "the outcome of a task differs"),
-    },
-]
-
-
-@pytest.fixture(scope="module")
-def found(whole, tmp_path_factory) -> Callable[[int], list[str]]:
-    """The problems of the release of a group."""
-
-    @cache
-    def of(group: int) -> list[str]:
-        folder = copied(whole("protocol_files"), tmp_path_factory.mktemp("changed") / "release")
-        for change, *_ in CHANGES[group].values():
-            change(folder)
-        mend(folder)
-        return verify(folder).problems
-
-    return of
-
-
-@pytest.mark.parametrize("name", [*chain(*CHANGES)])
-def test_what_was_changed_is_found_though_the_hashes_were_mended(found, name):
-    (group,) = [number for number, changes in enumerate(CHANGES) if name in changes]
-    _, file, words = CHANGES[group][name]
-    problems = found(group)
-    assert [one for one in problems if one.startswith(file) and words in one], problems

@@ -18,6 +18,7 @@ from annotation.releases.publish import CannotPush
 from annotation.releases.verification import verifying
 from annotation.releases.verification.report import Report
 from tests.annotation.releases.hub_stand_in import TOKEN, Announced, StandIn
+from tests.annotation.releases.released import contents
 
 REPO = "lab/cats"
 
@@ -48,10 +49,6 @@ def release(folder: Path, version: str = "1.0", **files: str) -> Path:
     manifest["content"] = f"c0ffee{version}"
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def pushed(folder: Path, private: bool = False) -> str:

@@ -14,7 +14,7 @@ from annotation.releases import redaction
 from annotation.releases.export_reader import ExportReader
 from annotation.releases.plan import PUBLIC
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import release
+from tests.annotation.releases.released import lines, release
 from tests.builders import studies, text_annotators
 from tests.builders.pipelines import pipeline
 from tests.independent.reading import Files
@@ -90,7 +90,7 @@ def test_the_words_of_a_rejection_are_a_comment(tmp_path):
 
 
 def rows(folder: Path, name: str) -> list[dict]:
-    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+    return lines(folder / f"{name}.jsonl")
 
 
 PLACES = {  # of each part, where it stands: table → what of a row has values where it is public and none elsewhere
@@ -114,13 +114,6 @@ def test_each_part_adds_its_own_and_nothing_else(public_releases, part, study):
                 assert not values or any(value is not None for value in values) == (name == part), (table, column)
     seats = [seat for who in tables["annotators"] for seat in who["stages"]]
     assert all((seat["skipped"] is not None) == (part == "annotators") for seat in seats)
-
-
-def test_every_release_has_the_same_tables(public_releases):
-    least, whole = public_releases("stages", ()), public_releases("stages", tuple(PUBLIC))
-    for name in TABLES:
-        assert {tuple(row) for row in rows(least, name)} == {tuple(row) for row in rows(whole, name)}
-    assert pq.read_schema(least / "judgments.parquet") == pq.read_schema(whole / "judgments.parquet")
 
 
 def test_the_least_has_exclusions_and_no_figures_of_annotators_or_times(public_releases):

@@ -23,6 +23,7 @@ from benchmarks.models import Benchmark, ItemImage, Job
 from benchmarks.records import ItemRecord, is_own
 from benchmarks.runs import material as scoring_material
 from tests.annotation.exports import test_imported_again as formats
+from tests.annotation.releases.released import contents, lines
 from tests.builders import crowds, imports, own_roles, studies, text_annotators
 from tests.builders.real_material import material
 
@@ -59,8 +60,8 @@ def holds(benchmark: Benchmark) -> Study:
     return stage.study
 
 
-def lines(release: Path) -> list[dict]:
-    return [json.loads(line) for line in (release / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+def items(release: Path) -> list[dict]:
+    return lines(release / "items.jsonl")
 
 
 def told(line: dict) -> tuple:
@@ -93,18 +94,14 @@ def images(item) -> dict[str, list]:
     return found
 
 
-def below(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def same_again(release: Path, folder: Path, **plan) -> Benchmark:
     """The items come back, and released again they are the same bytes; `plan` as the release had."""
     benchmark = again(release)
-    assert stored(benchmark) == [told(line) for line in lines(release)]
-    splits = {line["id"]: line["split"] for line in lines(release)}
+    assert stored(benchmark) == [told(line) for line in items(release)]
+    splits = {line["id"]: line["split"] for line in items(release)}
     other = released(holds(benchmark), folder / "again", splits, **plan)
-    assert below(other / "data") == below(release / "data")
-    assert below(other / "source") == below(release / "source")
+    assert contents(other / "data") == contents(release / "data")
+    assert contents(other / "source") == contents(release / "source")
     assert evaluation_of(other) == scoring_material.kind(benchmark)
     return benchmark
 
@@ -121,20 +118,20 @@ def test_the_real_items_that_people_kept(real, tmp_path):
     study = studies.study(benchmark=first, overlap=2)
     crowds.work(study, people=3)
     release = released(study, tmp_path, splits=PARTS)
-    assert len(lines(release)) > 5 and {line["split"] for line in lines(release)} == set(PARTS)
-    assert any(image["licence"] for line in lines(release) for image in line["images"])
+    assert len(items(release)) > 5 and {line["split"] for line in items(release)} == set(PARTS)
+    assert any(image["licence"] for line in items(release) for image in line["images"])
     benchmark = same_again(release, tmp_path, splits=PARTS)
     assert benchmark.source == "release"
-    assert (first.items.count(), benchmark.items.count()) == (20, len(lines(release)))
+    assert (first.items.count(), benchmark.items.count()) == (20, len(items(release)))
 
 
 @pytest.mark.usefixtures("studies_exported")
 def test_words_that_people_wrote(exports, tmp_path):
     release = built(exports("written"), tmp_path)
-    edited = [line for line in lines(release) if any("changed_by" in caption for caption in line["captions"])]
+    edited = [line for line in items(release) if any("changed_by" in caption for caption in line["captions"])]
     assert edited
     assert same_again(release, tmp_path).source == "visla"
-    assert list(below(release / "source")) == ["Generic_VISLA.tsv"]
+    assert list(contents(release / "source")) == ["Generic_VISLA.tsv"]
 
 
 def test_both_sides_of_hard_positives(tmp_path):
@@ -142,10 +139,10 @@ def test_both_sides_of_hard_positives(tmp_path):
     study = studies.study(benchmark=text_annotators.hard_positives(tmp_path / "in", rows=3), stages=stages)
     text_annotators.work(study, people=2, changes=0)
     release = released(study, tmp_path)
-    assert len(below(release / "source")) == 4
+    assert len(contents(release / "source")) == 4
     benchmark = same_again(release, tmp_path)
     call_command("export_source", benchmark.name, out=tmp_path / "out", verbosity=0)
-    assert below(tmp_path / "out") == below(tmp_path / "in")
+    assert contents(tmp_path / "out") == contents(tmp_path / "in")
 
 
 @pytest.mark.parametrize(
@@ -175,14 +172,14 @@ def test_roles_of_the_users_own(tmp_path, monkeypatch):
     assert [len(record.attributes()) for record in first] == [4, 2, 1]
     assert images_of(study.benchmark) == images_of(benchmark)
     other = released(holds(benchmark), tmp_path / "again", forms=list(FORMS))
-    assert below(other / "data") == below(release / "data") and verify(other).problems == []
+    assert contents(other / "data") == contents(release / "data") and verify(other).problems == []
     manifest = json.loads((release / "manifest.json").read_text())
     columns, readable = manifest["columns"], (release / "croissant.json").read_text()
     assert {"type", "subtype", "id", "first_image"} <= set(columns) and not {"image", "caption"} & set(columns)
     assert columns["picture_image_4"] == "image:picture-3" and columns["question_caption_2"] == "caption:question-1"
     assert "Image 4 in the role picture." in readable and "captions.attributes" in readable
     assert manifest["schema_version"] == VERSION
-    assert [line["split"] for line in lines(release)] == ["test"] * 3
+    assert [line["split"] for line in items(release)] == ["test"] * 3
 
 
 def manifest_records(path: Path) -> list[ItemRecord]:

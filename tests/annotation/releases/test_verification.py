@@ -136,23 +136,3 @@ def test_texts_that_an_item_lacks_are_named(released):
     mend(folder)
     found = [one for one in verify(folder).problems if one.startswith("items.jsonl: item")]
     assert found and all("in texts.jsonl" in one for one in found)
-
-
-@pytest.mark.parametrize("study", ["protocol_files", "written"])
-def test_every_text_is_in_every_form(whole, study):
-    folder = whole(study)
-    wanted = set()
-    for line in map(json.loads, (folder / "items.jsonl").read_text().splitlines()):
-        wanted |= {caption["text"] for caption in line["captions"]}
-        wanted |= {text for texts in line.get("texts", {}).values() for text in texts}
-    assert wanted
-    for form in ("data", *FORMS):
-        paths = [path for path in folder.glob(f"{form}/**/*") if path.suffix in (".jsonl", ".csv", ".tar", ".parquet")]
-        found = "".join(
-            json.dumps(pq.read_table(path).to_pylist(), default=repr, ensure_ascii=False)
-            if path.suffix == ".parquet"
-            else path.read_text(errors="replace")
-            for path in paths
-        )
-        spelled = {json.dumps(text, ensure_ascii=False)[1:-1] if form != "csv" else text for text in wanted}
-        assert form == "source" or {text for text in spelled if text not in found} == set(), form

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from annotation.adjudication import decisions
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import ONE, exported, release
+from tests.annotation.releases.released import ONE, exported, lines, release
 from tests.builders import declared
 from tests.builders.pipelines import with_originals
 
@@ -50,7 +50,7 @@ def test_decisions_by_a_check_know_what_its_questions_rest_on(tmp_path):
     task = stage.tasks.filter(item__position=2).first()
     decisions.decide(task=task, by="user:1", seen=decisions.seen(task), note="So it is.", answer=NO_YES)
     folder = exported(with_originals(stage.study), tmp_path)
-    told = [json.loads(line) for line in (folder / "tasks.jsonl").read_text().splitlines()]
+    told = lines(folder / "tasks.jsonl")
     assert [one["state"] for one in told] == ["kept"] * 2 + ["dropped"] * 4 + ["kept", None]
     assert [rule["state"] for one in told for rule in one["rules"]] == ["kept"] * 2 + ["dropped"] * 4 + ["kept"]
     assert told[6]["outcome"] == "0.333333"
