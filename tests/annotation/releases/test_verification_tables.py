@@ -1,8 +1,9 @@
 """One value changed in one table: another table contradicts it, and verification says so, whatever the hashes are."""
 
 import copy
-import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from annotation.releases.verification import files, verifying
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
 from annotation.releases.verification.verifying import verify
-from tests.annotation.releases.released import change_json, change_lines, change_table, mend, release
+from tests.annotation.releases.released import change_json, change_lines, change_table, lines, mend, release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 STUDIES = ("written", "stages")
@@ -49,6 +50,44 @@ def kept_words(rows: list[dict]) -> None:
 
 def swapped(rows: list[dict]) -> None:
     rows[0], rows[1] = rows[1], rows[0]
+
+
+def of_one(columns: str, which: Callable[[dict], bool] = lambda row: True) -> Callable[[list[dict]], list[dict]]:
+    """Finds the first two rows or more that have the same values of these columns."""
+
+    def found(rows: list[dict]) -> list[dict]:
+        same = defaultdict(list)
+        for one in filter(which, rows):
+            same[tuple(one[name] for name in columns.split())].append(one)
+        return next(some for some in same.values() if len(some) > 1)
+
+    return found
+
+
+a_task = of_one("stage item question round kind", lambda row: row["counted"])
+a_screen = of_one("stage item question round kind annotator screen")
+
+
+def same_of_two(name: str) -> Callable:
+    def change(rows):
+        first, second, *_ = a_task(rows)
+        second[name] = first[name]
+
+    return change
+
+
+def replaced(**values) -> Callable:
+    """Of an answer that its annotator has changed."""
+    return lambda rows: min(a_screen(rows), key=lambda row: row["revision"]).update(values)
+
+
+def late(rows: list[dict]) -> None:
+    first, second = sorted(a_task(rows), key=lambda row: row["given"])[:2]
+    first["created_at"] = second["created_at"] + timedelta(seconds=1)
+
+
+def shown_edit(rows: list[dict]) -> None:
+    rows[0]["shown"] += ["edit-A-99-1-1"]
 
 
 EDITS = [  # study, table, what somebody does to it, the file that is named, a word of the sentence
@@ -87,6 +126,16 @@ EDITS = [  # study, table, what somebody does to it, the file that is named, a w
     ("written", JUDGMENTS, row(screen=9), JUDGMENTS, "not numbered from 1"),
     ("written", JUDGMENTS, row(shown=["x"]), JUDGMENTS, "but the task has other options"),
     ("stages", JUDGMENTS, row(flags=["Nobody said so."]), JUDGMENTS, "which is not in flags.jsonl"),
+    ("stages", JUDGMENTS, row(annotator="A-99"), JUDGMENTS, "who is not in annotators.jsonl"),
+    ("stages", JUDGMENTS, row(answers="{}"), JUDGMENTS, "uses no protocol file"),
+    ("stages", JUDGMENTS, row(slot=None), JUDGMENTS, "without slot"),
+    ("stages", JUDGMENTS, row(shown=["a\x1fb"]), JUDGMENTS, "a text that cannot be one"),
+    ("stages", JUDGMENTS, row(item="nobody"), JUDGMENTS, "belongs to no task"),
+    *(("stages", JUDGMENTS, same_of_two(key), JUDGMENTS, f"same {key} count") for key in ("slot", "annotator")),
+    ("stages", JUDGMENTS, late, JUDGMENTS, "different orders"),
+    ("stages", JUDGMENTS, replaced(counted=True), JUDGMENTS, "that was replaced"),
+    ("stages", JUDGMENTS, replaced(slot=2), JUDGMENTS, "slot or shown differs"),
+    ("written", JUDGMENTS, shown_edit, JUDGMENTS, "which is not a judgment of the task"),
     ("written", TASKS, row(gold=["reject"]), TASKS, "gold"),
     ("written", TASKS, row(proposals=["edit-A-09-1-1"]), TASKS, "proposals"),
     ("written", TASKS, row(shows=["caption-negative-0", "positive-9"]), TASKS, "positive-9"),
@@ -114,7 +163,7 @@ def parsed(path: Path) -> list[dict]:
     """The rows of a table, parsed once for all edits."""
     if path.suffix == ".parquet":
         return pq.read_table(path).to_pylist()
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return lines(path)
 
 
 DECODED: dict = {}  # each image once for all edits
