@@ -24,7 +24,6 @@ from benchmarks.construction import splitting
 from benchmarks.construction.splitting import Assigned, Unit
 from benchmarks.records import Problem, Refused
 
-SETTINGS = "release.json"  # the manifest without its list of files: so the content hash stands for it too
 MB = 1_000_000
 PARQUET = "parquet"  # always there: whoever has a release can import it again
 Step = Callable[[int, int], None]  # items done, items in all
@@ -49,7 +48,7 @@ def build(
     rows |= redaction.write_tables(source, out, plan.public, assigned.splits)
     _copy_protocols(source, out)
     settings = _settings(source, plan, assigned)
-    write_json(out / SETTINGS, settings)
+    write_json(out / schema.SETTINGS, settings)
     evaluation.write(out, settings)
     files = describe_files(out, rows)
     manifest = settings | {"files": files}

@@ -11,6 +11,7 @@ from annotation.exports.columns import CAPTIONS, IMAGES, TABLES, Column, column
 VERSION = 1
 KEY = "schema_version"
 MANIFEST, JUDGMENTS = "manifest.json", TABLES["judgments"].file
+SETTINGS = "release.json"  # the manifest without its list of files, so that the content hash stands for it too
 
 
 def _keys(words: str) -> tuple[Column, ...]:

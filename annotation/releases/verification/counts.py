@@ -5,8 +5,9 @@ which repeats it.
 from collections import Counter
 
 from annotation.releases.plan import Plan
+from annotation.releases.schema import SETTINGS
 from annotation.releases.verification.differences import differences
-from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
+from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
 STATES = ("kept", "dropped", "open")

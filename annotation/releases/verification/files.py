@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from annotation.releases.schema import FILES
+from annotation.releases.schema import FILES, SETTINGS
 from annotation.releases.scoring import evaluation
-from annotation.releases.verification.place import MANIFEST, SETTINGS, Place
+from annotation.releases.verification.place import MANIFEST, Place
 from annotation.releases.verification.report import Report
 
 DATA = "data"

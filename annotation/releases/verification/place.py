@@ -17,7 +17,6 @@ from annotation.releases.schema import JUDGMENTS, MANIFEST
 from benchmarks.formats.base import ProblemLog, Unreadable
 
 FIGURES = "figures.json"
-SETTINGS = "release.json"  # the manifest without its list of files
 
 
 class Wrong(ValueError):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from annotation.measures.audits.figures import audit_figures
 from annotation.models import Stage
 from annotation.pipeline import audits
 from annotation.releases.schema import KEY, VERSION
@@ -91,9 +90,3 @@ def test_an_audit_can_ask_a_protocol_file(tmp_path):
 
 def _figures(folder: Path) -> dict:
     return json.loads((folder / "figures.json").read_text())["stages"][0]["audit"]
-
-
-def test_the_figures_are_the_same_for_the_same_items():
-    settings = {"stratify": False, "target_half_width": 0.2, "target_bound": None, "any_look": False}
-    found = audit_figures([False, True, None, False], ["a/"] * 4, settings, "x")
-    assert (found["judged"], found["wrong"], found["met"], found["items"]) == (2, 1, None, 4)
