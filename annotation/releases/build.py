@@ -14,7 +14,7 @@ from annotation.exports.files import content_hash, describe_files, write_json
 from annotation.releases import redaction, schema
 from annotation.releases.archive_reader import KIND, MADE_BY, MANIFEST
 from annotation.releases.documents.write import write_documents
-from annotation.releases.export_reader import DATA, ITEMS, ExportReader, hashes
+from annotation.releases.export_reader import DATA, ITEMS, ExportReader, exclusions, hashes
 from annotation.releases.formats.base import Layout
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.plan import Plan
@@ -113,7 +113,9 @@ def _settings(source: ExportReader, plan: Plan, assigned: Assigned) -> dict:
         "splits": {name: {"items": counted[name]} for name in plan.names},
         "split_rule": _split_rule(plan),
         "moved": dict(sorted(assigned.moved.items())),
-        "exclusions": _exclusions(source),
+        "exclusions": exclusions(
+            source.batches("judgments.parquet", rows=65_536, columns=["annotator"]), source.lines("annotators.jsonl")
+        ),
     }
 
 
@@ -126,18 +128,6 @@ def _split_rule(plan: Plan) -> str:
         f"{shares}, of each type and subtype, drawn with seed {plan.seed}. Items that share an image, by the SHA-256 "
         "of its bytes, are in one split; what an earlier version had in a split stays there."
     )
-
-
-def _exclusions(source: ExportReader) -> list[dict]:
-    """Who was excluded and why, and how many rows of judgments.parquet are theirs."""
-    given: Counter[str] = Counter()
-    for batch in source.batches("judgments.parquet", rows=65_536, columns=["annotator"]):
-        given.update(batch.column(0).to_pylist())
-    return [
-        {"annotator": line["annotator"], "reason": line["exclusion_reason"], "judgments": given[line["annotator"]]}
-        for line in source.lines("annotators.jsonl")
-        if line["excluded"]
-    ]
 
 
 def summary(manifest: Mapping) -> dict:

@@ -3,11 +3,14 @@
 `items.jsonl` and `data.parquet` have the kept items in the same order, so their lines are read side by side.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from annotation.releases.archive_reader import MANIFEST, Files
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
@@ -78,6 +81,20 @@ def sha256(image: Mapping[str, Any]) -> str:
 def hashes(line: Mapping) -> set[str]:
     """The content of every image that the item has, shown or not."""
     return {image["sha256"] for image in line["images"]}
+
+
+def exclusions(judgments: Iterable[pa.RecordBatch], annotators: Iterable[Mapping]) -> list[dict]:
+    """Who was excluded and why, and how many rows of judgments.parquet are theirs. `judgments` have one column, the
+    annotator's pseudonym; `annotators` are lines of annotators.jsonl.
+    """
+    given: Counter[str] = Counter()
+    for batch in judgments:
+        given.update(batch.column(0).to_pylist())
+    return [
+        {"annotator": line["annotator"], "reason": line["exclusion_reason"], "judgments": given[line["annotator"]]}
+        for line in annotators
+        if line["excluded"]
+    ]
 
 
 def record(line: Mapping) -> ItemRecord:

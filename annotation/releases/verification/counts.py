@@ -4,6 +4,7 @@ which repeats it.
 
 from collections import Counter
 
+from annotation.releases.export_reader import exclusions
 from annotation.releases.plan import Plan
 from annotation.releases.schema import SETTINGS
 from annotation.releases.verification.differences import differences
@@ -29,8 +30,8 @@ def check_counts(place: Place, report: Report) -> None:
     there = dict.fromkeys(manifest["splits"], 0) | splits
     _compare(report, "splits", {name: split["items"] for name, split in manifest["splits"].items()}, there)
     _compare(report, "release/splits", set(manifest["release"]["splits"]), set(manifest["splits"]))
-    exclusions = [(one["annotator"], one["reason"], one["judgments"]) for one in manifest["exclusions"]]
-    _compare(report, "exclusions", exclusions, _exclusions(place))
+    excluded = exclusions(place.judgments(["annotator"]), place.lines("annotators.jsonl"))
+    _compare(report, "exclusions", manifest["exclusions"], excluded)
     _check_funnel(place, report)
     for field, words in Plan.from_json(manifest["release"]).problems().items():
         report.problem(MANIFEST, f"the plan's {field} is invalid: {words}")
@@ -40,15 +41,6 @@ def _compare(report: Report, name: str, ours: object, theirs: object) -> None:
     report.count("counts of the manifest")
     if ours != theirs:
         report.problem(MANIFEST, f"{name} does not match the tables: {ours!r:.80} and {theirs!r:.80}")
-
-
-def _exclusions(place: Place) -> list[tuple[str, str, int]]:
-    """Who was and why, and how many rows of judgments.parquet are theirs."""
-    given: Counter[str] = Counter()
-    for batch in place.judgments(["annotator"]):
-        given.update(batch.column(0).to_pylist())
-    people = (line for line in place.lines("annotators.jsonl") if line["excluded"])
-    return [(line["annotator"], line["exclusion_reason"], given[line["annotator"]]) for line in people]
 
 
 def _check_funnel(place: Place, report: Report) -> None:
