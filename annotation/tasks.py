@@ -5,7 +5,7 @@ from celery.signals import worker_ready
 
 from annotation.api import figures as api_figures
 from annotation.comparison import copying
-from annotation.dashboard import study_page
+from annotation.dashboard import study_overview
 from annotation.exports import job as export_job
 from annotation.figures import agreement, annotators, blocked_items, cache, study_list
 from annotation.notifications import digest, stages
@@ -24,7 +24,7 @@ FORGET_EVERY = 3600  # seconds
 REGISTERED = (
     annotators,
     api_figures,
-    study_page,
+    study_overview,
     study_list,
     report,
     agreement,

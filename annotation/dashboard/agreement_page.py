@@ -9,6 +9,7 @@ from django.http import QueryDict
 from annotation.charts import annotators
 from annotation.charts import study as study_charts
 from annotation.figures import agreement
+from annotation.figures.cache import hashed
 from annotation.measures.agreement_measures import BY_KEY, COUNTS, Measure, chief_on, measures_on, units_in_words
 from annotation.models import Stage
 from annotation.pipeline.stage_rules import rule_of
@@ -62,8 +63,6 @@ def _among(wanted: str | None, there: Iterable[str], first: str = "") -> str:
 def contents(stage: Stage, asked: Query, by: str) -> dict:
     """Everything that the page shows. `seen` changes when its figures do."""
     found = agreement.latest(stage, asked.view, by)
-    made = found.made_at.isoformat() if found.made_at else ""
-    job = found.job and (found.job.pk, found.job.state, found.job.done)
     shown = {
         "stage": stage,
         "study": stage.study,
@@ -73,9 +72,11 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
         "by_words": BY,
         "measure_words": {measure.key: measure.name for measure in measures_on(asked.level)},
         "latest": found,
-        "seen": f"{made} {stage.study.state} {job or ''}",
+        "seen": hashed((found.progress, str(stage.study.state))),
     }
-    return {**shown, **_tables(stage, asked, found.data, made)} if found.data is not None else shown
+    if found.data is None or found.made_at is None:
+        return shown
+    return {**shown, **_tables(stage, asked, found.data, found.made_at.isoformat())}
 
 
 def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:

@@ -15,9 +15,8 @@ from annotation import permissions
 from annotation.comparison import copying
 from annotation.dashboard import annotator_page
 from annotation.dashboard.annotator_page import Line
-from annotation.dashboard.study_page import hashed
 from annotation.figures import annotator_screens, annotators
-from annotation.figures.cache import LatestFigures
+from annotation.figures.cache import LatestFigures, hashed
 from annotation.measures import warning_signs
 from annotation.models import Annotator, Study
 from annotation.participants import erasure
@@ -71,9 +70,8 @@ def study_annotators(request: StaffRequest, pk: int) -> HttpResponse:
 
 def _seen(study: Study, found: LatestFigures, lines: Sequence[Line], copied: object) -> str:
     """Changes when the page does: when figures are computed, someone joins or a decision is made."""
-    job = found.job and (found.job.pk, str(found.job.state), found.job.done)
     decided = [(line.who.number, line.who.excluded_at, line.decisions) for line in lines]
-    return hashed((found.made_at, str(study.state), job, found.due, decided, copied))
+    return hashed((found.progress, str(study.state), decided, copied))
 
 
 def _position_in(text: str | None) -> int:

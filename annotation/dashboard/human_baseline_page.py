@@ -3,10 +3,9 @@
 Positions are in percent of the chart's width.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 
+from annotation.figures.cache import hashed
 from annotation.figures.human_baseline import baselines
 from annotation.measures.over_annotators import FEW, ITEMS
 from annotation.models import StageState, Study
@@ -25,13 +24,12 @@ def contents(study: Study) -> dict:
     found = baselines(study)
     # Stages that a measuring stage waits for: its sample is drawn when they close.
     sources = study.stages.filter(state=StageState.OPEN, takers__sample__isnull=False).distinct().order_by("position")
-    shown = json.dumps([found, study.state], sort_keys=True).encode()
     return {
         "study": study,
         "baselines": [{**one, **tables(one)} for one in found],
         "waits_for": list(sources) if any(not one["questions"] for one in found) else [],
         **HEADS,
-        "seen": hashlib.sha256(shown).hexdigest()[:16],
+        "seen": hashed((found, str(study.state))),
     }
 
 

@@ -63,7 +63,7 @@ def next_step(
 ) -> NextStep:  # fmt: skip
     """The first thing that holds the study up, in the order of its stages.
 
-    `closing`: by a stage's key, what closing it would pass on (study_page._closing). `adjudicate`: by a
+    `closing`: by a stage's key, what closing it would pass on (stage_progress.closing). `adjudicate`: by a
     stage's key, its items that a person must decide; `reopen`: the items that `shown` can be opened again for, once
     closed.
     `joined`: the study has annotators. `unstaffed`: by a stage's position, its items that no annotator is left to

@@ -7,6 +7,7 @@ queued. The page shows the latest ones, their time and the progress of newer one
 The section "Freshness" defines when figures are current.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -155,12 +156,23 @@ class LatestFigures:
     due: datetime | None = None
 
     @property
+    def progress(self) -> tuple[object, ...]:
+        """Changes when what a page shows of them does."""
+        job = self.job and (self.job.pk, str(self.job.state), self.job.done, self.job.total)
+        return self.made_at, self.current, self.due, job
+
+    @property
     def under_way(self) -> bool:
         return self.job is not None and self.job.state in UNDER_WAY
 
     @property
     def pace(self) -> jobs.Pace | None:
         return jobs.pace(self.job) if self.job and self.under_way else None
+
+
+def hashed(what: object) -> str:
+    """A short hash of what a page shows, with which the open page asks whether anything has changed."""
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:16]
 
 
 def computes(kind: str) -> Callable[[Compute], Compute]:

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from django.template.loader import render_to_string
 
 from annotation.charts.study import Subject
-from annotation.dashboard import human_baseline_page, study_page
+from annotation.dashboard import human_baseline_page
 from annotation.dashboard.agreement_page import measured
+from annotation.dashboard.paper_block import paper_block
 from annotation.dashboard.scores_block import scores_block
 from annotation.figures.cache import LatestFigures
 from annotation.measures.agreement_measures import COUNTS, mean_of_pairs_on
@@ -92,7 +93,7 @@ def first_of(rows: Sequence[Mapping], most: int) -> list[Mapping]:
 def stage(one: Mapping, pictures: Sequence[Picture]) -> dict:
     """A stage of the report with its texts as readers see them, and its agreement as tables."""
     protocol, paper = protocol_named(one["protocol"]["name"]), ""
-    block = study_page.paper_block(protocol, one["figures"])
+    block = paper_block(protocol, one["figures"])
     if block:
         context = {**block, "protocol": protocol, "stage": one["settings"]}
         paper = render_to_string(block["paper_template"], context)

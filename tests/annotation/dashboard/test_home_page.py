@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation import permissions
-from annotation.dashboard import home_page, study_page
+from annotation.dashboard import home_page, study_overview, study_page
 from annotation.designs.plan import StagePlan
 from annotation.models import Role, Study
 from annotation.participants import lifecycle as participants
@@ -134,7 +134,7 @@ def test_the_invite_step_opens_the_box_with_the_link_and_says_who_cannot_open_it
 def test_warning_signs_are_beside_the_step(client, manager, monkeypatch):
     made = study("candidate-0", "none", "candidate-0", "none")
     stage = permissions.stage_for(manager, made.pk)
-    data = study_page.overview(stage)
+    data = study_overview.overview(stage)
     for excluded, count in ((False, 2), (True, 0)):
         for row in data["figures"]["annotators"]:
             row |= {"signs": [{"kind": "fast"}], "excluded": excluded}

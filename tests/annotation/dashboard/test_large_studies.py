@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation import tasks
 from annotation.assignment import leases
-from annotation.dashboard import study_page
+from annotation.dashboard import study_overview
 from annotation.figures import cache
 from annotation.figures.stage import study_figures
 from annotation.judging import submissions
@@ -142,7 +142,7 @@ def test_any_page_can_ask_again_until_its_figures_are_of_now(rf):
 
 
 def test_a_failure_is_told(client, manager, study, monkeypatch):
-    monkeypatch.setitem(cache.KINDS, study_page.KIND, lambda *given: 1 / 0)
+    monkeypatch.setitem(cache.KINDS, study_overview.KIND, lambda *given: 1 / 0)
     look(client, study)
     work()
     page = look(client, study)
@@ -158,14 +158,14 @@ def test_the_list_says_what_was_counted_last(client, manager, study):
 
 
 def test_many_annotators_are_shown_in_part(monkeypatch):
-    monkeypatch.setattr(study_page, "PEOPLE", 2)
+    monkeypatch.setattr(study_overview, "PEOPLE", 2)
     rows = [{"name": n, "signs": signs, "judged": judged} for n, signs, judged in
             [(1, [], 5), (2, [], 9), (3, ["fast"], 1)]]  # fmt: skip
-    assert [row["name"] for row in study_page._annotators_shown(rows)] == [2, 3]
+    assert [row["name"] for row in study_overview._annotators_shown(rows)] == [2, 3]
 
 
 def test_only_what_the_page_shows_is_kept(study):
     """An export has every pair of annotators."""
-    found = study_page.overview(study.stages.get())
+    found = study_overview.overview(study.stages.get())
     assert all("kappa_pairs" not in of for of in found["figures"]["agreement"])
     assert len(found["pairs"]) == found["pair_count"] == 6

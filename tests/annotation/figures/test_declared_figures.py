@@ -11,7 +11,7 @@ from django.urls import reverse
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.dashboard import agreement_page, study_page
+from annotation.dashboard import agreement_page, study_overview
 from annotation.figures import agreement, annotators
 from annotation.figures.stage import study_figures
 from annotation.measures.bradley_terry import Compared, bradley_terry
@@ -75,7 +75,7 @@ def test_a_scale_has_its_level_of_alpha_and_weighted_kappa(client, manager):
     assert (found["level"], found["aside"]) == ("ordinal", {"cannot_judge": 1, "not_applicable": 1})
     assert found["measures"]["alpha_ordinal"]["value"] == pytest.approx(expected, abs=1e-9)
     assert [pair["value"] for pair in found["kappa_pairs"]] == pytest.approx(kappas, abs=1e-9)
-    headline = study_page.overview(stage)["headline"]
+    headline = study_overview.overview(stage)["headline"]
     assert (headline["measure"], headline["value"]) == ("alpha_ordinal", found["measures"]["alpha_ordinal"]["value"])
     page = agreement.stage_agreement(stage, "answer")
     assert list(page["whole"]["measures"]) == ["percent", "weighted_cohen_mean", "alpha_ordinal"]
@@ -111,7 +111,7 @@ def test_rankings_agree_by_tau(client, manager):
     taus = [kendalltau(*row).statistic for row in ranks]
     found = {key: one["value"] for key, one in figures["agreement"][0]["measures"].items()}
     assert found["tau_b"] == pytest.approx(np.mean(taus)) == found["tau_b_mean"]
-    assert study_page.overview(stage)["headline"]["measure"] == "tau_b"
+    assert study_overview.overview(stage)["headline"]["measure"] == "tau_b"
     page = agreement.stage_agreement(stage, "answer")
     assert page["whole"]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))
     assert page["annotator"][0]["measures"]["tau_b"]["value"] == pytest.approx(np.mean(taus))

@@ -1,0 +1,51 @@
+"""How far each stage of a study is in its funnel: its tab on the page, what closing it would pass on."""
+
+from annotation.dashboard.next_step import Reached, passed_on_by, waits_for_closing
+from annotation.models import Stage, StageState, Study
+from annotation.protocols.registry import protocol_named
+
+
+def stages_of(study: Study) -> list[Stage]:
+    """In order, each with its source, by one query."""
+    stages = list(study.stages.order_by("position"))
+    known = {stage.pk: stage for stage in stages}
+    for stage in stages:
+        if stage.source_id is not None:
+            stage.source = known[stage.source_id]
+    return stages
+
+
+def tab(one: Stage, shown: Stage, whole: dict | None = None) -> dict:
+    """A stage's tab: its progress, and its place in the funnel if known."""
+    named = {"stage": one, "title": protocol_named(one.protocol).title, "current": one == shown}
+    if whole is None:
+        return named
+    steps = {step["stage"]: step for step in (*whole["stages"], *whole["measuring"])}
+    step = steps[one.position]
+    entered = step.get("entered", step.get("tasks", 0))
+    done = step["answered"] if "answered" in step else entered - step["open"]
+    total = step.get("needed", entered)
+    before = one.source if not total and waits_for_closing(one) else None
+    waits_for = before.position if before and before.state == StageState.OPEN else None
+    return {**named, "total": total, "done": done, "about": total > done and "needed" in step, "waits_for": waits_for}
+
+
+def still_open(stage: Stage, whole: dict) -> int:
+    """The items of the stage without an outcome; of a stage that measures, its questions."""
+    shown = tab(stage, stage, whole)
+    return shown["total"] - shown["done"]
+
+
+def reached(stages: list[Stage], whole: dict) -> list[Reached]:
+    return [Reached(one, shown["done"], shown["total"]) for one in stages for shown in [tab(one, one, whole)]]
+
+
+def closing(stage: Stage, stages: list[Stage], whole: dict) -> list[dict]:
+    """What closing the stage would pass on (`passed_on_by`); nothing if it measures."""
+    steps = {step["stage"]: step for step in whole["stages"]}
+    if stage.position not in steps:
+        return []
+    step = steps[stage.position]
+    return passed_on_by(
+        stage, stages, {"kept": step["kept"]} | {row["reason"]: row["items"] for row in step["reasons"]}
+    )

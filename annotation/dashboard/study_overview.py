@@ -1,0 +1,127 @@
+"""What takes long on the study page: computed during the request or, for a large study, by the worker."""
+
+from collections.abc import Callable
+from itertools import count
+
+from annotation.adjudication import disagreement_list
+from annotation.dashboard import audit_block, stage_progress
+from annotation.dashboard.next_step import under_way
+from annotation.figures import blocked_items, cache
+from annotation.figures.funnel import funnel
+from annotation.figures.stage import stage_rows, study_figures
+from annotation.measures import stage_figures
+from annotation.models import Kind, Slot, Stage, StageState, Strategy
+from annotation.pipeline import audits
+from annotation.protocols.registry import protocol_named
+from annotation.sql import fetch
+from annotation.wording import pseudonym
+from benchmarks.jobs.jobs import Tell, no_progress
+
+KIND = "page"
+CASES = 6  # disagreements that are shown
+PAIRS = 45  # of annotators
+PLACES = 1000  # of batches
+PEOPLE = 100  # rows of annotators
+
+# Each place of each batch: its annotator and progress.
+BATCHES = """
+SELECT task.batch, slot.number, count(DISTINCT task.item_id), count(*), count(slot.judgment_id),
+       max(annotator.number)
+FROM annotation_slot slot JOIN annotation_task task ON task.id = slot.task_id
+LEFT JOIN annotation_annotator annotator ON annotator.id = coalesce(slot.reserved_id, slot.annotator_id)
+WHERE slot.stage_id = %(stage)s AND task.kind = 'judge' AND task.live AND task.batch IS NOT NULL
+GROUP BY task.batch, slot.number ORDER BY task.batch, slot.number
+"""
+
+
+@cache.computes(KIND)
+def overview(stage: Stage, key: str = "", tell: Tell = no_progress) -> dict:
+    """`figures` are study_figures without `kappa_pairs` (replaced by `pairs` and `pair_count`) and with only the
+    annotators that are shown (`people` is the number of all, `judging` of those who have judged); `headline` is
+    stage_figures.headline.
+    """
+    parts: dict[str, Callable[[Stage], object]] = {
+        "whole": _whole,
+        "cases": lambda stage: disagreement_list.list_disagreements(stage, CASES),
+        "stuck": blocked_items.counts,
+        "batches": _batches,
+        "again": _again,
+        "no_checks": _no_checks,
+    }
+    done, total = count(1), 3 + len(protocol_named(stage.protocol).projections) + len(parts)
+    tell(0, total)
+    rows = stage_rows(stage)
+    figures = study_figures(stage, rows, lambda: tell(next(done), total))
+    found = {**_trimmed(figures), "headline": stage_figures.headline(figures)}
+    for name, compute in parts.items():
+        found[name] = compute(stage)
+        tell(next(done), total)
+    audit = audit_block.summary(stage, figures["cost"]["cost"])
+    return {**found, "audit": audit, "unstaffed": _unstaffed(stage, found)}
+
+
+def _whole(stage: Stage) -> dict:
+    """The study's funnel, with `needed` in the steps of its audits: the items that each is expected to need in all."""
+    found = funnel(stage.study)
+    audited = {one.position: one for one in stage.study.stages.filter(strategy=Strategy.AUDIT)}
+    for step in found["stages"]:
+        if step["stage"] in audited:
+            step["needed"] = audits.needs(audited[step["stage"]]).items
+    return found
+
+
+def _unstaffed(stage: Stage, found: dict) -> dict[str, int]:
+    """The items that no annotator is left to judge in the first stage that is under way, by its position."""
+    reached = stage_progress.reached(stage_progress.stages_of(stage.study), found["whole"])
+    going = under_way(reached)
+    if going is None:
+        return {}
+    stuck = found["stuck"] if going == stage else blocked_items.counts(going)
+    return {str(going.position): blocked_items.unstaffed(stuck)}
+
+
+def _trimmed(figures: dict) -> dict:
+    coarse = next(found for found in figures["agreement"] if found["on"] == figures["by_type_on"])
+    agreement = [{name: of[name] for name in of if name != "kappa_pairs"} for of in figures["agreement"]]
+    return {
+        "figures": {**figures, "agreement": agreement, "annotators": _annotators_shown(figures["annotators"])},
+        "people": len(figures["annotators"]),
+        "judging": sum(row["judged"] > 0 for row in figures["annotators"]),
+        "pairs": sorted(coarse["kappa_pairs"], key=lambda pair: -pair["n"])[:PAIRS],
+        "pair_count": len(coarse["kappa_pairs"]),
+    }
+
+
+def _annotators_shown(annotators: list[dict]) -> list[dict]:
+    """The annotators to review first, in order of joining."""
+    places = sorted(range(len(annotators)), key=lambda at: (not annotators[at]["signs"], -annotators[at]["judged"]))
+    return [annotators[at] for at in sorted(places[:PEOPLE])]
+
+
+def _batches(stage: Stage) -> dict:
+    """Each place of each batch with its annotator and progress, and how many are assigned and done."""
+    if stage.strategy not in (Strategy.BATCHES, Strategy.EVERYONE):
+        return {}
+    names = ("batch", "place", "items", "tasks", "judged", "holder")
+    rows = [dict(zip(names, row, strict=True)) for row in fetch(BATCHES, stage=stage.pk)]
+    for row in rows:
+        row["who"] = pseudonym(row["holder"]) if row["holder"] else ""
+    return {
+        "rows": rows[:PLACES],
+        "count": len({row["batch"] for row in rows}),
+        "places": len(rows),
+        "given": sum(row["holder"] is not None for row in rows),
+        "done": sum(row["judged"] == row["tasks"] for row in rows),
+    }
+
+
+def _again(stage: Stage) -> int:
+    """The number of items of a closed stage that are assigned anyway: sent back, or with new candidates."""
+    if stage.state == StageState.OPEN:
+        return 0
+    return Slot.objects.filter(stage=stage, live=True, judgment=None).values("task__item").distinct().count()
+
+
+def _no_checks(stage: Stage) -> bool:
+    """Whether the stage has a rate of checks but no check items."""
+    return bool(stage.check_rate) and not stage.tasks.filter(kind=Kind.CHECK, live=True).exists()
