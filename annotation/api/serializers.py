@@ -1,7 +1,10 @@
-"""The fields of the API of studies, named as in exports (docs/reference/formats.md, docs/reference/measures.md).
+"""The fields of the API of studies, named as in exports (docs/reference/measures.md). Lines of exports have the fields
+of their columns (exports/columns.py).
 
 Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links are in none of these.
 """
+
+from collections.abc import Mapping, Sequence
 
 from rest_framework import serializers
 from rest_framework.serializers import (
@@ -15,6 +18,7 @@ from rest_framework.serializers import (
     ListField,
 )
 
+from annotation.exports.columns import SEATS, TABLES, Column
 from annotation.measures.agreement_measures import describe_measures
 from annotation.models import Study
 from annotation.models.choices import Kind, OutcomeState, Role, StageState
@@ -93,88 +97,65 @@ class StudyDetailData(StudyData):
         fields = [*StudyData.Meta.fields, "funnel"]
 
 
-class OfTaskData(serializers.Serializer):
-    """The fields that identify a task."""
+_KINDS: Mapping[str, type[serializers.Field]] = {
+    "text": CharField,
+    "integer": IntegerField,
+    "long": IntegerField,
+    "number": FloatField,
+    "boolean": BooleanField,
+    "time": DateTimeField,
+    "texts": ListField,
+    "object": DictField,
+}
 
-    stage = CharField(help_text="The stage's name.")
-    item = CharField(help_text="The item's key in its benchmark.")
-    question = CharField(help_text="Which question, if an item makes several tasks.")
-    round = IntegerField(help_text="Later rounds ask an item again with other material.")
+
+class _Line(serializers.Serializer):
+    """A line of an export, whose columns say what is in it; what a class declares stands in place of a column.
+
+    The API hides nothing by release part, so only columns that may be null everywhere are null here.
+    """
+
+    columns: Sequence[Column] = ()
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        found = {
+            one.name: _KINDS[one.kind](
+                help_text=one.says,
+                allow_null=one.may_be_null and not one.part,
+                **({"child": CharField()} if one.kind == "texts" else {}),
+            )
+            for one in self.columns
+            if one.kind in _KINDS and not (one.may_be_missing or one.only_released)
+        }
+        return found | super().get_fields()
 
 
-class TaskData(OfTaskData):
+class TaskData(_Line):
+    columns = TABLES["tasks"].columns
     id = IntegerField()
-    position = IntegerField(help_text="The item's place in its benchmark.")
-    type = CharField()
-    subtype = CharField()
     kind = serializers.ChoiceField(Kind.choices)
-    live = BooleanField(help_text="False: the item has left the stage or is asked again.")
-    overlap = IntegerField(help_text="Judgments required to decide it.")
-    shared = BooleanField(help_text="In the agreement sample.")
-    batch = IntegerField(allow_null=True)
-    shows = _words("What the question is about, by identity.")
-    options = _words("The options, by identity.")
-    proposals = _words("Edits by other annotators, which are also options.")
-    texts = DictField(child=CharField(), help_text="Identity → the text shown.")
-    carried = DictField(child=CharField(), help_text="What earlier stages chose or wrote, by role.")
     gold = _words("Right answers, if known; null for viewers.", allow_null=True)
-    own = BooleanField(help_text="The item is from the study's benchmark; check items may be from another.")
     state = serializers.ChoiceField(OutcomeState.choices, allow_null=True, help_text="Null: open.")
-    outcome = CharField(allow_null=True, help_text="The winning answer.")
-    content = JSONField(allow_null=True, help_text="The rest of the answer: texts …")
-    reason = CharField(allow_null=True, help_text="Why it was dropped.")
-    decided_by = CharField(allow_null=True)
-    posterior = FloatField(allow_null=True, help_text="Probability of the winning answer, if an estimate decided.")
-    names = JSONField(allow_null=True, help_text="Identity → what the protocol file calls it; null without one.")
 
 
-class JudgmentData(OfTaskData):
+class JudgmentData(_Line):
     """One revision of one answer; revisions never change."""
 
+    columns = TABLES["judgments"].columns
     id = IntegerField()
-    position = IntegerField(help_text="The item's place in its benchmark.")
     kind = serializers.ChoiceField(Kind.choices)
-    live = BooleanField(help_text="False: the item has left the stage or was asked again.")
-    type = CharField()
-    subtype = CharField()
-    annotator = CharField()
-    excluded = BooleanField(help_text="The annotator was excluded; none of their judgments count.")
-    slot = IntegerField()
-    screen = IntegerField(help_text="Which of the annotator's screens of this task.")
-    revision = IntegerField()
-    answer = CharField(allow_null=True, help_text="Null if the answer was withdrawn.")
-    content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
     answers = JSONField(allow_null=True, help_text="By name, in the words of the protocol file; null without one.")
-    place = IntegerField(allow_null=True, help_text="The answer's place in `shown`, from 1; null for a fixed answer.")
-    shown = _words("The options in the order on the screen.")
-    created_at = DateTimeField()
-    active_ms = IntegerField(help_text="Time with the page in view.")
-    elapsed_ms = IntegerField()
-    counted = BooleanField()
-    withdrawn = BooleanField()
-    surplus = BooleanField(help_text="It came after its slot was given to someone else.")
-    instructions_version = IntegerField()
-    language = CharField(help_text="Language of the page the answer was given on.")
-    reason = CharField(help_text="Reason for cannot_judge or a rejection.")
-    flags = _words("What the annotator flagged on this screen.")
+    content = JSONField(allow_null=True, help_text="The rest of the answer: texts, guidelines …")
 
 
-class SeatData(serializers.Serializer):
-    stage = CharField()
-    batch = IntegerField(allow_null=True)
-    place = IntegerField(allow_null=True)
-    screened_out = BooleanField()
-    skipped = IntegerField(help_text="Screens that they skipped.")
+class SeatData(_Line):
+    columns = SEATS
 
 
-class AnnotatorData(serializers.Serializer):
+class AnnotatorData(_Line):
     """For a large study, the counts are the worker's latest."""
 
-    annotator = CharField()
-    simulated = BooleanField()
-    excluded = BooleanField()
-    exclusion_reason = CharField()
-    left = BooleanField(help_text="They left the study; their judgments still count.")
+    columns = TABLES["annotators"].columns
     stages = SeatData(many=True)
     judgment_rows = _count("Every revision, including checks.")
     counted = _count("Current judgments, including checks.")
@@ -183,25 +164,19 @@ class AnnotatorData(serializers.Serializer):
     active_minutes = FloatField(allow_null=True, help_text="Over every revision.")
 
 
-class AdjudicationData(OfTaskData):
+class AdjudicationData(_Line):
     """What an adjudicator decided, without naming the adjudicator."""
 
+    columns = TABLES["adjudications"].columns
     id = IntegerField(help_text="The id of its task.")
     state = serializers.ChoiceField(OutcomeState.choices)
-    outcome = CharField(allow_null=True)
-    content = JSONField(allow_null=True)
-    reason = CharField(allow_null=True)
-    note = CharField(help_text="The adjudicator's reason.")
-    by = CharField()
 
 
-class FlagData(OfTaskData):
+class FlagData(_Line):
     """What an annotator flagged about a task."""
 
+    columns = TABLES["flags"].columns
     id = IntegerField()
-    annotator = CharField()
-    reason = CharField()
-    settled = BooleanField(help_text="A manager has reviewed it.")
 
 
 class AgreementData(serializers.Serializer):
