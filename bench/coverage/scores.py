@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_terry
-from annotation.measures.scores import Scored, summary
+from annotation.measures.scored import Range, Scored, summary
 
 SEED = 20240606
 RARE, TIES = (0.0, 0.005, 0.02, 0.1), (0.0, 0.5, 1.0)
@@ -39,8 +39,8 @@ def mean_of_scale(items: int, rare: float, studies: int) -> Found:
         low = dice.random(items) < rare
         found = summary(
             [Scored(item, "", "", "", 1.0 if low[item] else 5.0) for item in range(items) for _ in range(3)],
-            (1.0, 5.0), share=False,
-        )  # fmt: skip
+            Range(1.0, 5.0),
+        )
         spans.append((found["low"], found["high"]))
     return _held(spans, 5 - 4 * rare)
 

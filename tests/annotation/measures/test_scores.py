@@ -8,7 +8,8 @@ import pytest
 from annotation.measures.bradley_terry import FEW_ITEMS, Compared, bradley_terry
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
-from annotation.measures.scores import Scored, scores, summary, task_scores
+from annotation.measures.scored import Range, Scored, summary
+from annotation.measures.scores import scores, task_scores
 from annotation.protocols import answers, library
 from annotation.protocols.measuring import parents_of
 from bench.coverage import scores as made_up
@@ -77,7 +78,7 @@ def test_a_mean_of_items_that_are_all_alike_has_an_interval_with_width(point, lo
 
 
 def test_what_rounding_leaves_of_no_variance_is_none():
-    found = summary([Scored(item, "", "", "", 1 / 3) for item in range(7) for _ in range(3)], (0.0, 1.0), share=False)
+    found = summary([Scored(item, "", "", "", 1 / 3) for item in range(7) for _ in range(3)], Range(0.0, 1.0))
     assert found["high"] - found["low"] > 0.3
 
 

@@ -1,0 +1,158 @@
+"""Answers of a declared protocol that are right or wrong by its file: their share, and groups that must all be right.
+
+Pure. docs/reference/measures.md defines the figures.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from annotation.measures.counts import TaskRow
+from annotation.measures.judgments import TaskKey
+from annotation.measures.scored import SHARE, Said, Scored, broken_down, scored
+from annotation.measures.types import Figures
+from annotation.protocols import answers, schema, values
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.compile import is_plain
+from annotation.protocols.schema import ProtocolFile
+
+
+def right_share(file: ProtocolFile, address: str, said: Sequence[Said]) -> Figures:
+    """The share of right answers, and `chance`: what picking among everything on the screen gets right on average."""
+    rows, chances = [], []
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right and one.value != CANNOT_JUDGE:
+            rows.append(scored(one, float(_is(one.value, right))))
+            chances.append(chance_of(file, address, right, one.row.places))
+    found = broken_down(rows, SHARE)
+    return {**found, "chance": math.fsum(chances) / len(chances) if chances else None}
+
+
+def _is(value: str, right: str) -> bool:
+    return values.in_table(value, [right]) == right
+
+
+def chance_of(file: ProtocolFile, name: str, right: str, places: int) -> float:
+    """The probability that a random answer is the right one; `places` is the number of options on the screen."""
+    answer = file.answer(name.partition(".")[0])
+    fixed = len(values.fixed_of(answer))
+    match answer:
+        case schema.Scale():
+            return 1 / (len(values.points(answer)) + fixed)
+        case schema.Check():
+            return 1 / (3 if answer.unsure else 2)
+        case schema.Pick() | schema.Pair():
+            roles = {
+                role.partition(".")[2]: values.member_count(file, role) for role in values.options_of(file, answer)
+            }
+            options = places if is_plain(file) else sum(roles.values())
+            others = sum(count for role, count in roles.items() if role != right)
+            return (max(1, options - others) if right in roles else 1) / max(1, options + fixed)
+    return 0.0
+
+
+def group(file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow]) -> Figures:
+    """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed.
+
+    A comparison has an item as a group: its tasks with the right answer `compare` must have got it from a larger share
+    of annotators than all others with the same part. It has no chance to tell: shares can tie.
+    """
+    of = file.group[name]
+    is_right, chance_that, part_of = _rule(file, of, said)
+    groups: dict[tuple[int, int, str], list[TaskRow]] = defaultdict(list)
+    for task in tasks:
+        position, question, round_ = task.task
+        if (part := part_of(question)) is not None:
+            groups[position, round_, part].append(task)
+    rows, chances, waiting = [], [], 0
+    for (position, _, _), of_group in sorted(groups.items()):
+        if any(task.state is None for task in of_group):
+            waiting += 1
+            continue
+        rows.append(Scored(position, of_group[0].type, of_group[0].subtype, "", float(is_right(of_group))))
+        if chance_that:
+            chances.append(chance_that(of_group))
+    chance = math.fsum(chances) / len(chances) if chances else None
+    return {"group": name, "waiting": waiting, **broken_down(rows, SHARE), "chance": chance}
+
+
+_OfGroup = Callable[[Sequence[TaskRow]], float]
+
+
+def _rule(
+    file: ProtocolFile, of: schema.Comparison | Sequence[str], said: Mapping[str, Sequence[Said]]
+) -> tuple[_OfGroup, _OfGroup | None, Callable[[str], str | None]]:
+    """Whether a group is right; how likely that is at random; the question of a task → what its group shares."""
+    if isinstance(of, schema.Comparison):
+        shares = _shares(file, of.compare, said)
+        parts = [_places(file, [part]) for part in of.within]
+        return lambda tasks: all(_is_above(shares, part, tasks) for part in parts), None, lambda question: ""
+    verdicts = [_verdicts(file, address, said[address]) for address in file.right]
+    chances = [_chances(file, address, said[address]) for address in file.right]
+
+    def is_right(tasks: Sequence[TaskRow]) -> bool:
+        judged = [found[task.task] for found in verdicts for task in tasks if task.task in found]
+        return bool(judged) and all(judged)
+
+    def chance_that(tasks: Sequence[TaskRow]) -> float:
+        return math.prod(found.get(task.task, 1.0) for found in chances for task in tasks)
+
+    return is_right, chance_that, _places(file, of)
+
+
+_Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one
+
+
+def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]]) -> _Shares:
+    given: dict[TaskKey, list[bool]] = defaultdict(list)
+    is_right = {}
+    for address in file.right:
+        for one in said[address]:
+            if one.value != CANNOT_JUDGE:
+                given[one.row.task].append(_is(one.value, value))
+                is_right[one.row.task] = answers.right_answer(file, address, one.row.task[1]) == value
+    return {task: (sum(hits) / len(hits), is_right[task]) for task, hits in given.items()}
+
+
+def _is_above(shares: _Shares, part_of: Callable[[str], str | None], tasks: Sequence[TaskRow]) -> bool:
+    """Whether among the tasks with the same part, those where the value is right have larger shares than the others."""
+    parts: dict[str | None, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for task in tasks:
+        share, right = shares.get(task.task, (0.0, False))
+        parts[part_of(task.task[1])][not right].append(share)
+    return all(bool(rights) and min(rights) > max(others, default=-1.0) for rights, others in parts.values())
+
+
+def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | None]:
+    """The question of a task → what it shares with the others of its group; None if it is in none."""
+    match file.tasks:
+        case schema.Rows():
+            return lambda question: "" if not over or question in over else None
+        case schema.Each(each=each):
+            at = [list(each).index(one) for one in over]
+            return lambda question: "/".join(question.split("/")[place] for place in at)
+    return lambda question: ""
+
+
+def _verdicts(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, bool]:
+    """Task with a right answer → whether it is the one given most, more often than any other."""
+    given: dict[TaskKey, Counter[str]] = defaultdict(Counter)
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right:
+            given[one.row.task][right if _is(one.value, right) else one.value] += 1
+    found = {}
+    for task, counts in given.items():
+        right = answers.right_answer(file, address, task[1])
+        found[task] = all(counts[right] > n for value, n in counts.items() if value != right) and counts[right] > 0
+    return found
+
+
+def _chances(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, float]:
+    found = {}
+    for one in said:
+        right = answers.right_answer(file, address, one.row.task[1])
+        if right and one.row.task not in found:
+            found[one.row.task] = chance_of(file, address, right, one.row.places)
+    return found
