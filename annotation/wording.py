@@ -33,6 +33,11 @@ def exact(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(number)
 
 
+def counted(count: int, noun: str) -> str:
+    """The number with its noun: "1 item", "1,200 items"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def pseudonym(number: int) -> str:
     """The name of an annotator where real names are not shown: `A-01`, `A-02` … in order of joining."""
     return f"A-{number:02d}"

@@ -10,6 +10,7 @@ from annotation.measures.agreement_measures import mean_of_pairs_on
 from annotation.measures.annotator_behaviour import BANDS
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
+from annotation.wording import counted
 
 MOST_BARS = 40  # annotators with their own bar: those who judged most
 _ANSWERS = 8  # shown separately: the most frequent ones
@@ -33,8 +34,8 @@ def kappa_matrix_plot(found: Figures, view: str, of: Subject, level: str = NOMIN
         f"outlined: {symbol} is not defined for the pair; empty: the pair has no item in common."
     )
     pairs = [(f"{first} and {second}", kappa) for first, second, kappa, *_ in rows]
-    count = f"{len(rows):,} pair{'' if len(rows) == 1 else 's'}"
-    says = f"{measure} on {view} of {count} of {shown} annotators, out of {there:,}: {describe_spread(pairs)}."
+    says = f"{measure} on {view} of {counted(len(rows), 'pair')} of {shown} annotators, out of {there:,}: "
+    says += f"{describe_spread(pairs)}."
     return Plot("matrix", "kappa-matrix", title, caption, says, of, columns, rows)
 
 

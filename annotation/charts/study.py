@@ -13,6 +13,7 @@ from typing import Any
 from annotation.measures.agreement_measures import chief_on
 from annotation.measures.types import Figures
 from annotation.protocols.base import NOMINAL
+from annotation.wording import counted
 
 _MANY = 12  # up to this many rows, a sentence names them all
 
@@ -96,14 +97,14 @@ def _step(step: Figures) -> str:
 
 
 def _describe_funnel(whole: Figures) -> str:
-    parts = [f"{_items(whole['imported'])} imported."]
+    parts = [f"{counted(whole['imported'], 'item')} imported."]
     for step in whole["stages"]:
         waiting = f", {step['waiting']:,} waiting to enter" if step["waiting"] else ""
-        parts.append(f"Stage {_step(step)}: {_items(step['entered'])}, {_fates(step)}{waiting}.")
+        parts.append(f"Stage {_step(step)}: {counted(step['entered'], 'item')}, {_fates(step)}{waiting}.")
     for one in whole["measuring"]:
         parts.append(
-            f"Stage {_step(one)} measures: {_items(one['sampled'])} sampled, {one['answered']:,} of {one['tasks']:,} "
-            "questions answered."
+            f"Stage {_step(one)} measures: {counted(one['sampled'], 'item')} sampled, "
+            f"{one['answered']:,} of {one['tasks']:,} questions answered."
         )
     return " ".join([*parts, f"In the end, {_fates(whole)}."])
 
@@ -115,10 +116,6 @@ def _fates(of: Figures) -> str:
 
 def _share(share: float | None) -> str:
     return "" if share is None else f" ({share:.1%})".replace("%", " %")
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item{'' if count == 1 else 's'}"
 
 
 # Values with their intervals
@@ -136,23 +133,23 @@ def type_plot(figures: Figures, of: Subject) -> Plot:
             [name, *(found[end] for end in ("value", "low", "high")), percent["value"], found["n"], found["note"]]
         )
     columns = [
-        Column("name", "type", "text"), Column("value", chief.head, "decimal"), Column("low", "95 % from", "decimal"),
-        Column("high", "to", "decimal"), Column("percent", "agree", "share"), Column("n", "n"),
-        Column("note", "note", "text"),
+        Column("name", "type", "text"), Column("value", chief.head, "decimal"), *ENDS,
+        Column("percent", "agree", "share"), Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
     caption = f"{chief.name} on {on}: a dot for each type, a line for its 95 % interval over items."
     says = describe_intervals(f"{chief.name} on {on}", [(*row[:4], row[5], row[6]) for row in rows])
     return Plot("intervals", "kappas", "Agreement by type", caption, says, of, columns, rows)
 
 
+ENDS = (Column("low", "95 % from", "decimal"), Column("high", "to", "decimal"))  # of an interval
 MeasuredRow = tuple[str, float | None, float | None, float | None, int, str]  # name, value, low, high, n, note
 
 
 def interval_plot(named: tuple[str, str], by: str, measure: str, rows: Sequence[MeasuredRow], of: Subject) -> Plot:
     """Any measure by any breakdown; `named` is the figure's name and title, `by` the head of the first column."""
     columns = [
-        Column("name", by, "text"), Column("value", measure, "decimal"), Column("low", "95 % from", "decimal"),
-        Column("high", "to", "decimal"), Column("n", "n"), Column("note", "note", "text"),
+        Column("name", by, "text"), Column("value", measure, "decimal"), *ENDS,
+        Column("n", "n"), Column("note", "note", "text"),
     ]  # fmt: skip
     caption = f"{measure[0].upper()}{measure[1:]}: a dot for each, a line for its 95 % interval over items."
     return Plot("intervals", *named, caption, describe_intervals(measure, rows), of, columns, rows)
@@ -207,8 +204,8 @@ def series_plot(found: Figures, now: str, of: Subject) -> Plot:
 def _minutes(minutes: int) -> str:
     for size, word in ((10080, "week"), (1440, "day"), (60, "hour")):
         if minutes % size == 0:
-            return f"{minutes // size} {word}{'' if minutes == size else 's'}"
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
+            return counted(minutes // size, word)
+    return counted(minutes, "minute")
 
 
 def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
@@ -218,7 +215,7 @@ def _describe_series(rows: Sequence[Sequence[Any]], spans: str) -> str:
     at, most, _ = max(rows, key=lambda row: row[1])
     running = f" The last span is still running, with {rows[-1][1]:,} so far." if rows[-1][2] != "over" else ""
     return (
-        f"{total:,} judgment{'' if total == 1 else 's'} in {len(rows)} {spans}, starting {_moment(rows[0][0])}; "
+        f"{counted(total, 'judgment')} in {len(rows)} {spans}, starting {_moment(rows[0][0])}; "
         f"most in the span from {_moment(at)}: {most:,}.{running}"
     )
 

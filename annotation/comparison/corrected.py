@@ -31,8 +31,7 @@ def contents(stage: Stage, given: Mapping[str, str]) -> dict[str, Any]:
     if stage.strategy != Strategy.AUDIT or not kinds:
         return {**shown, "found": None}
     kind = given.get("kind", "") if given.get("kind", "") in kinds else kinds[0]
-    measure = measure_name(kind, given.get("measure", "")) or measure_name(kind, main_measure(kind))
-    assert measure is not None
+    measure = measure_name(kind, given.get("measure", "")) or main_measure(kind)
     entries, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
     if to_ask := run_figures.to_be_asked(missing):
         jobs.publish_after_commit(run_figures.compute_figures, to_ask)

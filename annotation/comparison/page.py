@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -17,6 +18,7 @@ from benchmarks.predictions.kinds import KINDS
 from benchmarks.predictions.names import NAMES, MeasureName, main_measure, measure_name
 from benchmarks.runs import figures as run_figures
 from benchmarks.runs import material
+from benchmarks.runs.margins import ranks
 from benchmarks.scoring import retrieval
 from benchmarks.scoring.score import ORDER_TASKS
 
@@ -34,13 +36,9 @@ class Query:
     def from_address(cls, given: Mapping[str, str], kinds: list[str], usual: str, others: list[Benchmark]) -> "Query":
         kind, order = given.get("kind", ""), given.get("order", "")
         kind = kind if kind in kinds else (kinds or [usual])[0]
-        measure = measure_name(kind, given.get("measure", "")) or _main_measure(kind)
+        measure = measure_name(kind, given.get("measure", "")) or main_measure(kind)
         other = next((one for one in others if str(one.pk) == given.get("other")), None)
         return cls(kind, measure, order if order in table.ORDERS else "given", other)
-
-
-def _main_measure(kind: str) -> MeasureName:
-    return next(one for one in NAMES[kind] if one.name == main_measure(kind))
 
 
 def contents(user: User, benchmark: Benchmark, given: Mapping[str, str]) -> dict:
@@ -116,13 +114,16 @@ def _whole(entries: list[Entry], kind: str) -> dict:
 def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
     """The models that both benchmarks have, with their figures and ranks, and the rank correlation."""
     kind = comparison_entries.kinds_of(benchmark)[0]
-    measure = _main_measure(kind)
+    measure = main_measure(kind)
     there, missing = comparison_entries.entries_of(comparison_entries.runs_of(benchmark, kind))
     here = table.named_alike(runs, asked.measure)
     other = table.named_alike(table.only_newest(there)[0], measure)
     both = [(*here[name], other[name][1]) for name in here if name in other]
     shares = [[one for _, one, _ in both], [one for *_, one in both]]
-    places = [_ranks_down(of, one.lower) for of, one in zip(shares, (asked.measure, measure), strict=True)]
+    places = [
+        ranks(np.array(of) if one.lower else -np.array(of)).tolist()
+        for of, one in zip(shares, (asked.measure, measure), strict=True)
+    ]
     rows = [(title, *rest) for (title, *_), *rest in zip(both, shares[0], places[0], shares[1], places[1], strict=True)]
     return {
         "correlation": spearman(*shares),
@@ -130,9 +131,3 @@ def _correlated(asked: Query, benchmark: Benchmark, runs: list[Entry]) -> dict:
         "pairs": sorted(rows, key=lambda row: row[2]),
         "other_missing": len(missing),
     }
-
-
-def _ranks_down(values: list[float], lower: bool) -> list[float]:
-    """Ranks from 1, the best first; equal values share their mean rank."""
-    better = [(sum((other < value) if lower else (other > value) for other in values)) for value in values]
-    return [1 + ahead + (values.count(value) - 1) / 2 for ahead, value in zip(better, values, strict=True)]

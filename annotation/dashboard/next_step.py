@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.models import DecisionRule, Promotion, Stage, StageState, Strategy, StudyState
 from annotation.studies.lifecycle import Moved
+from annotation.wording import counted
 
 
 @dataclass(frozen=True)
@@ -79,13 +80,15 @@ def next_step(
         return NextStep("Nobody has joined yet. Send the link to annotators.", "Invite", invite)
     if waiting := next((one for one in reached if adjudicate.get(one.stage.pk)), None):
         cases = f"{reverse('study-adjudicate', args=[study.pk])}?stage={waiting.stage.position}"
-        return NextStep(f"{waiting}: {_items(adjudicate[waiting.stage.pk])} to decide by hand.", "Adjudicate", cases)
+        return NextStep(
+            f"{waiting}: {counted(adjudicate[waiting.stage.pk], 'item')} to decide by hand.", "Adjudicate", cases
+        )
     if study.state == StudyState.CLOSED:
         return NextStep("The study is closed. Freeze the result in a release.", "New release", url)
     if reopen:
         move = reverse("stage-reopen", args=[study.pk, shown.position])
-        sentence = f"Stage {shown.position} ({shown.name}) is closed, but {_items(reopen)} came open again."
-        return NextStep(sentence, f"Reopen it for {_items(reopen)}", move, {})
+        sentence = f"Stage {shown.position} ({shown.name}) is closed, but {counted(reopen, 'item')} came open again."
+        return NextStep(sentence, f"Reopen it for {counted(reopen, 'item')}", move, {})
     for one in reached:
         if one.is_done and one.stage.state == StageState.OPEN and (went := closing.get(one.stage.pk)):
             move = reverse("stage-move", args=[study.pk, one.stage.position])
@@ -98,13 +101,13 @@ def next_step(
         if items is None:
             return NextStep(sentence)
         if items:
-            return NextStep(f"{sentence} No annotator is left to judge {_items(items)}: invite more.")
+            return NextStep(f"{sentence} No annotator is left to judge {counted(items, 'item')}: invite more.")
         return NextStep(f"{sentence} Nothing to do but watch.")
     if released:
         sentence = "The study is done and released. Make another release if anything changes."
         return NextStep(sentence, "New release", url, is_last=True)
     unsettled = sum(one.total - one.done for one in reached)
-    state = f"All stages are closed, with {_items(unsettled)} open" if unsettled else "All stages are done"
+    state = f"All stages are closed, with {counted(unsettled, 'item')} open" if unsettled else "All stages are done"
     return NextStep(f"{state}. Freeze the result in a release.", "New release", url)
 
 
@@ -124,9 +127,9 @@ def passed_on_by(stage: Stage, stages: Sequence[Stage], settled: Mapping[str, in
 def _passed_on(went: Sequence[Mapping]) -> str:
     """ "to draw 10 items for i2t and to move 49 items on to t2i" """
     parts = [
-        (f"to draw {_items(one['drawn'])} for", one["to"].name)
+        (f"to draw {counted(one['drawn'], 'item')} for", one["to"].name)
         if one["drawn"] is not None
-        else (f"to move {_items(one['ready'])} on to", one["to"].name)
+        else (f"to move {counted(one['ready'], 'item')} on to", one["to"].name)
         for one in went
     ]
     return " and ".join(_same_together(parts))
@@ -150,17 +153,13 @@ def after_move(moved: Moved, still_open: int) -> str:
         return f"{name} is closed. Its items are decided, and passed on, when the estimate has finished."
     parts = _same_together(
         [
-            (f"{_items(count)} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}", to.name)
+            (f"{counted(count, 'item')} {_was(count)} {'moved on to' if to.sample is None else 'sampled for'}", to.name)
             for to, count in moved.promoted.items()
         ]
     )
-    parts += [f"{_items(still_open)} {'stays' if still_open == 1 else 'stay'} open"] if still_open else []
+    parts += [f"{counted(still_open, 'item')} {'stays' if still_open == 1 else 'stay'} open"] if still_open else []
     return f"{name} is closed. {', '.join(parts)}." if parts else f"{name} is closed."
 
 
 def _was(count: int) -> str:
     return "was" if count == 1 else "were"
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item{'' if count == 1 else 's'}"

@@ -21,6 +21,7 @@ from annotation.participants.views import invitation
 from annotation.pipeline import dawid_skene
 from annotation.studies import audit_target, closing, reopening
 from annotation.studies import lifecycle as study_lifecycle
+from annotation.wording import counted
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
@@ -118,7 +119,7 @@ def stage_reopen(request: StaffRequest, pk: int, position: int) -> HttpResponse:
     stage = permissions.stage_for(request.user, pk, position, Role.MANAGER)
     try:
         items = reopening.reopen(stage=stage, by=audit.named(request.user))
-        messages.success(request, f"Stage {stage.name} was reopened for {items:,} item{'' if items == 1 else 's'}.")
+        messages.success(request, f"Stage {stage.name} was reopened for {counted(items, 'item')}.")
     except study_lifecycle.CannotMove as refusal:
         messages.error(request, str(refusal))
     return _to_stage(stage)

@@ -168,9 +168,9 @@ class Measure:
     `key` names it in JSON, files and addresses, `name` on pages, `head` in the head of a column. `unit` is what its n
     counts (one of them), `definition` says in a report what it is, for those who know the field, and `sources` are the
     papers with the formula. `levels` are those of labels on which it is computed, `overview` those on which the study
-    page and releases have it too. `interval` is the method of its 95 % interval in words. `of_choices`: it depends on
-    how many labels could be chosen. Of a mean over pairs of annotators, `pair_name` and `pair_head` are those of what
-    each pair has.
+    page and releases have it too. `interval` is the method of its 95 % interval in words. `is_share`: it is a share,
+    shown in percent. `of_choices`: it depends on how many labels could be chosen. Of a mean over pairs of annotators,
+    `pair_name` and `pair_head` are those of what each pair has.
     """
 
     key: str
@@ -183,6 +183,7 @@ class Measure:
     levels: Sequence[str] = (NOMINAL,)
     overview: Sequence[str] = ()
     interval: str = INTERVAL_METHOD
+    is_share: bool = False
     of_choices: bool = False
     pair_name: str = ""
     pair_head: str = ""
@@ -210,6 +211,7 @@ MEASURES = (
         compute=_of_counts(lambda scale: coefficients.percent, of_pairs=True),
         levels=LABELS,
         overview=LABELS,
+        is_share=True,
     ),
     Measure(
         key="cohen_mean",

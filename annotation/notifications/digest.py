@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.figures import blocked_items
 from annotation.models import Flag, Stage
 from annotation.notifications.stages import run_by
+from annotation.wording import counted
 from benchmarks.notifications.kinds import Message, link, tells
 
 HOUR = 6  # UTC: the message is there when the day begins in Europe
@@ -34,11 +35,9 @@ def _of_stage(stage: Stage) -> str:
     if not flags and not blocked:
         return ""
     name = f"{stage.study.name}, stage {stage.position} ({stage.name})"
-    lines = [f"- {flags:,} flag{'' if flags == 1 else 's'} to review"] if flags else []
-    lines += [f"- {_items(count)}: {blocked_items.REASONS[reason][0]}" for reason, count in blocked.items()]
+    lines = [f"- {counted(flags, 'flag')} to review"] if flags else []
+    lines += [
+        f"- {counted(count, 'blocked item')}: {blocked_items.REASONS[reason][0]}" for reason, count in blocked.items()
+    ]
     page = "study-blocked" if blocked else "study-detail"
     return "\n".join([name, *lines, link(f"{reverse(page, args=[stage.study_id])}?stage={stage.position}")])
-
-
-def _items(count: int) -> str:
-    return f"{count:,} blocked item{'' if count == 1 else 's'}"

@@ -9,11 +9,17 @@ from django import template
 from django.utils.html import format_html
 
 from annotation.measures import over_annotators, paired, pass_rules
-from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, mean_of_pairs_on, units_in_words
+from annotation.measures.agreement_measures import (
+    BY_KEY,
+    INTERVAL_METHODS,
+    Measure,
+    mean_of_pairs_on,
+    units_in_words,
+)
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import NOMINAL, RANK
-from annotation.wording import pseudonym, readable_label
+from annotation.wording import counted, pseudonym, readable_label
 from benchmarks.metrics import base
 
 register = template.Library()
@@ -103,6 +109,14 @@ def exact_to_percent(low: float | None, high: float | None) -> str:
     return format_html("{}{}{} %", data(low, _points(low)), _to(low), data(high, _points(high)))
 
 
+@register.filter
+def span(figure: Mapping[str, Any], places: int = 2) -> str:
+    """The interval of a measure (measures.agreement.figure), or a dash where there is none."""
+    if figure["low"] is None:
+        return NOTHING
+    return format_html("{} – {}", *(data(figure[end], decimals(figure[end], places)) for end in ("low", "high")))
+
+
 @exact(register)
 def whole_percent(share: float | None) -> str:
     return NOTHING if share is None else f"{share * 100:.0f} %"
@@ -139,7 +153,7 @@ def hours(minutes: float | None) -> str:
 def latest_span(hours: float) -> str:
     """Up to an hour before now: "the last hour", "1 minute"."""
     minutes = max(1, round(hours * 60))
-    return "the last hour" if minutes >= 60 else f"{minutes} minute{'' if minutes == 1 else 's'}"
+    return "the last hour" if minutes >= 60 else counted(minutes, "minute")
 
 
 @register.filter
@@ -162,9 +176,9 @@ def kappa_name(level: str | None) -> str:
 
 
 @register.filter
-def headline_name(headline: Mapping[str, Any]) -> str:
-    """What the first figure of agreement is called (measures.counts.headline_agreement)."""
-    return BY_KEY[headline["measure"]].head
+def headline_measure(headline: Mapping[str, Any]) -> Measure:
+    """The measure of the first figure of agreement (measures.counts.headline_agreement)."""
+    return BY_KEY[headline["measure"]]
 
 
 @register.filter

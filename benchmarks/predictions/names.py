@@ -40,9 +40,9 @@ PLANE = {BIVLC.name: ("i2t", "t2i", "group"), VISLA.name: ("t2t", "i2t", "p2_n")
 BY_TYPE = {SUGARCREPE.name: ("accuracy", "overall")}  # their groups have another name for the figure
 
 
-def main_measure(kind: str) -> str:
+def main_measure(kind: str) -> MeasureName:
     """The measure by which models are sorted."""
-    return MAIN.get(kind, NAMES[kind][0].name)
+    return next(one for one in NAMES[kind] if one.name == MAIN.get(kind, NAMES[kind][0].name))
 
 
 def measure_name(kind: str, name: str) -> MeasureName | None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Annotator
 from annotation.participants.erasure import erase_before, of_before
+from annotation.wording import counted
 
 
 class Command(BaseCommand):
@@ -29,4 +30,4 @@ class Command(BaseCommand):
         for who in found:
             count += 1
             self.stdout.write(f"{who.study.name}: {who.pseudonym}")
-        self.stdout.write(f"{count:,} annotator{'' if count == 1 else 's'} {'would be ' * dry_run}erased.")
+        self.stdout.write(f"{counted(count, 'annotator')} {'would be ' * dry_run}erased.")

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.measures.types import Array
+from benchmarks.metrics.base import Z
 
 ALPHA = 0.05
 CAUTIOUS = 10  # plain items more that the variance by width has with strata or scores
-_NORMAL = 1.959963984540054  # the 0.975 quantile, of α = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def effective(n: Array, size: int) -> Array:
 def wilson(share: Array, n: Array) -> Bounds:
     """Wilson's interval for a share of n, which may be infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(np.isinf(n), 0, _NORMAL**2 / n)
+        z = np.where(np.isinf(n), 0, Z**2 / n)
         middle = (share + z / 2) / (1 + z)
         spread = np.sqrt(z * (share * (1 - share) + z / 4)) / (1 + z)
     return Bounds(np.clip(middle - spread, 0, share), np.clip(middle + spread, share, 1), share)  # rounding aside

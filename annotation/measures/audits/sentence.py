@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.replay import Audited
 from annotation.measures.audits.running import Progress
+from annotation.wording import counted
 
 GUARANTEES = {
     False: "Wilson’s interval with the correction for a finite population, nominal for an audit that stops by the "
@@ -81,5 +82,5 @@ def sentence(
         f"order{kinds} that was fixed before the first judgment (seed {seed}, SHA-256 {sha256}). {found.wrong:,} "
         f"{given} ({rate}; 95 % interval {100 * found.low:.1f} to {100 * found.high:.1f} %: "
         f"{guarantee}; target {aim(target)}, {standing(found.met, found.ended)}).{side} Judged by "
-        f"{annotators:,} annotator{'' if annotators == 1 else 's'}: {decision}"
+        f"{counted(annotators, 'annotator')}: {decision}"
     )
