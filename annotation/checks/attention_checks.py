@@ -18,13 +18,11 @@ from annotation.measures import pass_rules
 from annotation.models import Annotator, Kind, Lease, Seat, Slot, Stage, StageState, Task
 from annotation.models.choices import POOLED
 from annotation.pipeline.exposure import had_leases
-from annotation.pipeline.ranks import random_rank
+from annotation.pipeline.ranks import SPAN, random_rank
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks.metrics.base import wilson
 from benchmarks.models import Item
-
-SPAN = 1 << 62  # range of ranks: pipeline.ranks.random_rank
 
 # How many screens the annotator has had in the stage, and how many since the last check.
 GIVEN = """

@@ -35,7 +35,7 @@ from annotation.protocols.base import Protocol
 from annotation.protocols.compile import is_plain
 from annotation.protocols.registry import protocol_named
 from annotation.releases import lifecycle as release_lifecycle
-from annotation.releases import page as releases_page
+from annotation.releases.listing import list_row, releases_of
 from annotation.sql import fetch
 from annotation.studies import reopening
 from benchmarks.jobs import jobs
@@ -229,7 +229,7 @@ def _looked_at(stage: Stage) -> dict:
     return {
         "flags": answers_shown.open_flags(stage, SHOWN),
         "exports": list(export_job.exports_of(study)[:5]),
-        "releases": [releases_page.list_row(release) for release in releases_page.releases_of(study)[:RELEASES]],
+        "releases": [list_row(release) for release in releases_of(study)[:RELEASES]],
         "busy": going.filter(state__in=cache.UNDER_WAY).exists(),
         "moves": [(to, MOVES[to]) for to in MOVES if to in STUDY_MOVES[StudyState(study.state)]],
     }

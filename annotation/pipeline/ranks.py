@@ -2,8 +2,10 @@
 
 import hashlib
 
+SPAN = 1 << 62  # ranks are below, so that a bigint of PostgreSQL holds them
+
 
 def random_rank(*parts: object) -> int:
-    """62 bits determined by the parts alone, so that a bigint of PostgreSQL holds them."""
+    """A rank determined by the parts alone."""
     text = "/".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> 2

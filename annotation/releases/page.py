@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from django.core.cache import cache
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.utils.safestring import mark_safe
 
 from annotation.figures import funnel
@@ -14,11 +14,10 @@ from annotation.releases.archive_reader import MANIFEST
 from annotation.releases.card_html import card_html
 from annotation.releases.compare import compare
 from annotation.releases.formats.registry import FORMS
+from annotation.releases.listing import list_row
 from annotation.releases.plan import PUBLIC, SPLIT_NAMES
-from benchmarks.jobs import jobs
-from benchmarks.models import ItemImage, JobState
+from benchmarks.models import ItemImage
 
-FROZEN = "frozen"
 SHOWN = 30  # files of a form
 CHANGED = 50  # items that differ
 KEPT_FOR = 30 * 24 * 3600  # seconds; neither of two frozen releases ever changes
@@ -43,32 +42,6 @@ class Group:
     @property
     def more(self) -> int:
         return self.count - len(self.files)
-
-
-def releases_of(study: Study) -> QuerySet[Release]:
-    """Newest first, whatever their state."""
-    return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
-
-
-def release_state(release: Release) -> str:
-    """frozen, or what its job is: queued, running, failed, cancelled."""
-    if release.frozen_at:
-        return FROZEN
-    return release.job.state if release.job else JobState.FAILED
-
-
-def list_row(release: Release) -> dict:
-    """What a list shows of one."""
-    counted, state = release.summary.get("splits", {}), release_state(release)
-    splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
-    return {
-        "release": release,
-        "state": state,
-        "making": state in (JobState.QUEUED, JobState.RUNNING),
-        "pace": release.job and jobs.pace(release.job),
-        "splits": splits,
-        "items": sum(items for _, items in splits),
-    }
 
 
 def release_context(release: Release) -> dict:

@@ -12,6 +12,7 @@ from annotation.models import Role
 from annotation.releases import downloads, lifecycle, page
 from annotation.releases.formats.registry import FORMS
 from annotation.releases.forms import PlanForm
+from annotation.releases.listing import list_row, releases_of
 from benchmarks import audit
 from benchmarks.jobs import jobs
 from benchmarks.permissions import StaffRequest, staff_only
@@ -23,7 +24,7 @@ NOTHING_NEW, UNFIT = 204, 422
 @staff_only
 def release_list(request: StaffRequest, pk: int) -> HttpResponse:
     study = permissions.study_for(request.user, pk)
-    rows = [page.list_row(release) for release in page.releases_of(study)]
+    rows = [list_row(release) for release in releases_of(study)]
     return render(request, "releases/list.html", {"section": "studies", "study": study, "rows": rows})
 
 

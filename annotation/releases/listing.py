@@ -1,0 +1,36 @@
+"""The releases of a study as lists show them, whatever their state."""
+
+from django.db.models import QuerySet
+
+from annotation.models import Release, Study
+from annotation.releases.plan import SPLIT_NAMES
+from benchmarks.jobs import jobs
+from benchmarks.models import JobState
+
+FROZEN = "frozen"
+
+
+def releases_of(study: Study) -> QuerySet[Release]:
+    """Newest first, whatever their state."""
+    return study.releases.select_related("job", "created_by").order_by("-created_at", "-pk")
+
+
+def release_state(release: Release) -> str:
+    """frozen, or what its job is: queued, running, failed, cancelled."""
+    if release.frozen_at:
+        return FROZEN
+    return release.job.state if release.job else JobState.FAILED
+
+
+def list_row(release: Release) -> dict:
+    """What a list shows of one."""
+    counted, state = release.summary.get("splits", {}), release_state(release)
+    splits = [(name, counted[name]["items"]) for name in SPLIT_NAMES if name in counted]
+    return {
+        "release": release,
+        "state": state,
+        "making": state in (JobState.QUEUED, JobState.RUNNING),
+        "pace": release.job and jobs.pace(release.job),
+        "splits": splits,
+        "items": sum(items for _, items in splits),
+    }
