@@ -22,8 +22,8 @@ def cursor(words: str) -> str:
 IDS = ("0", "01", "9" * 19, "9" * 30, "9" * 5000, "-1", "1_0", "A-00", "..", "1%2F1", "%00", "%D9%A1", "%FF")
 BAD_CURSORS = (
     "0", "[]", "TRUE", "=", "cD0x\n", "é", cursor("p="), cursor("p=-1"), cursor("p=1&p=2"), cursor("p=1&q=2"),
-    cursor("p=" + "9" * 19), cursor("p=١"), cursor("p=1\0"), cursor("o=-1"), cursor("r=x"), cursor("o=" + "9" * 20),
-    cursor("o=5r=1"), cursor("r=1p=5"), cursor("&p=5"),
+    cursor("p=" + "9" * 19), cursor("p=abc"), cursor("p=١"), cursor("p=1\0"), cursor("o=-1"), cursor("r=x"),
+    cursor("o=" + "9" * 20), cursor("o=5r=1"), cursor("r=1p=5"), cursor("&p=5"),
 )  # fmt: skip
 CURSORS = (*BAD_CURSORS, "cD0x=", cursor("r=1"), cursor("p=" + "9" * 18), cursor("p=0&r=1"), cursor("o=5"))
 VALUES = (

@@ -53,8 +53,6 @@ WRONG = [
     ("api-judgment-list", "since", "yesterday", "wrong format"),
     ("api-judgment-list", "limit", "1001", "less than or equal to 1000"),
     ("api-judgment-list", "limit", "0", "greater than or equal to 1"),
-    ("api-judgment-list", "cursor", "nonsense", "This is not a valid cursor"),
-    ("api-judgment-list", "cursor", "cD1hYmM=", "This is not a valid cursor"),  # p=abc
     ("api-annotator-list", "stage", "1", "no such filter"),
     ("api-study-detail", "stage", "1", "There are: none"),
     ("api-study-figures", "stage", "99", "has the stages 1 to 1"),

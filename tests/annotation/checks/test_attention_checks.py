@@ -108,15 +108,11 @@ def test_one_answer_is_not_taken_for_two_questions(protocol, what_to_do):
         attention_checks.set_checks(stage=stage, answers=answers, by="test")
 
 
-def test_a_check_cannot_be_set_twice():
+def test_a_check_has_the_answer_that_the_import_brought_and_cannot_be_set_twice():
     stage, made = with_checks()
+    assert made[0].gold == ["candidate-1"]
     with pytest.raises(gold_items.CannotSet, match="is already a check here"):
         attention_checks.set_checks(stage=stage, answers={made[0].item: []}, by="test")
-
-
-def test_the_truth_that_the_import_brought_is_the_answer():
-    _, made = with_checks(known=1)
-    assert made[0].gold == ["candidate-1"]
 
 
 def test_a_check_that_nobody_met_is_judged_again_after_its_removal():
@@ -170,19 +166,13 @@ def test_so_many_checks_go_with_so_many_screens(screens, rate, wanted):
 
 @pytest.mark.parametrize(("strategy", "size"), [(Strategy.EVERYONE, 9), (Strategy.BATCHES, 6)])
 def test_a_batch_brings_exactly_its_share_of_checks(strategy, size):
-    stage, _ = with_checks(strategy=strategy, batch_size=size, items=9)
+    stage, _ = with_checks(strategy=strategy, batch_size=size, items=9 if strategy == Strategy.EVERYONE else 12)
     annotator = studies.annotator(stage.study)
     assert next_step.total(annotator, stage) == next_step.total(None, stage) == size + size // 3
-    kinds = work_through(annotator, stage)
-    assert Counter(kinds) == {"judge": size, "check": size // 3}
-
-
-def test_the_next_batch_brings_its_share_too():
-    stage, _ = with_checks(strategy=Strategy.BATCHES, batch_size=6, items=12)
-    annotator = studies.annotator(stage.study)
-    assert Counter(work_through(annotator, stage)) == {"judge": 6, "check": 2}
-    seats.sit(annotator=annotator, stage=stage)
-    assert Counter(work_through(annotator, stage)) == {"judge": 6, "check": 2}
+    assert Counter(work_through(annotator, stage)) == {"judge": size, "check": size // 3}
+    if strategy == Strategy.BATCHES:
+        seats.sit(annotator=annotator, stage=stage)
+        assert Counter(work_through(annotator, stage)) == {"judge": size, "check": size // 3}
 
 
 def test_checks_stand_at_every_place_of_a_batch_alike():
@@ -236,6 +226,7 @@ def test_every_screen_of_a_pool_is_a_check_with_the_rate_that_was_set(monkeypatc
 
 def test_a_pool_whose_checks_are_used_up_goes_on_without():
     stage, _ = with_checks(check_rate=0.5, items=5, known=2)
+    assert next_step.total(None, stage) == 7 and Slot.objects.filter(stage=stage, task__kind=Kind.JUDGE).count() == 5
     assert Counter(work_through(studies.annotator(stage.study), stage)) == {"judge": 5, "check": 2}
 
 
@@ -244,13 +235,6 @@ def test_a_quota_counts_checks_as_screens():
     annotator = studies.annotator(stage.study)
     assert next_step.total(annotator, stage) == 8
     assert Counter(work_through(annotator, stage)) == {"judge": 4, "check": 4}
-
-
-def test_progress_counts_the_checks_and_the_overlap_does_not():
-    stage, _ = with_checks(check_rate=0.25, items=30)
-    annotator = studies.annotator(stage.study)
-    assert next_step.total(annotator, stage) == 40
-    assert Slot.objects.filter(stage=stage, task__kind=Kind.JUDGE).count() == 30
 
 
 def test_a_check_is_met_once_and_by_everybody_at_a_place_of_their_own():
@@ -475,37 +459,29 @@ def two_stages(**second):
     return [study, *study.stages.all()]
 
 
-@pytest.mark.parametrize("settled", [True, False])
-def test_what_is_promoted_makes_no_ordinary_task_for_a_check(settled):
-    study, one, two = two_stages(promotion="settled" if settled else "closing")
+def drop_all(stage):
+    annotator = studies.annotator(stage.study)
+    while studies.judgment(annotator, stage, "none"):
+        pass
+
+
+@pytest.mark.parametrize("settings", [{"promotion": "settled"}, {"promotion": "closing"}, {"sample": 2}], ids=str)
+def test_what_is_promoted_makes_no_ordinary_task_for_a_check(settings):
+    """A sample is drawn among what is no check."""
+    study, one, two = two_stages(**settings)
     item = study.benchmark.items.first()
     attention_checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
-    annotator = studies.annotator(study)
-    while studies.judgment(annotator, one, "none"):
-        pass
+    drop_all(one)
     study_lifecycle.move_stage(stage=one, to=StageState.CLOSED, by="test")
     assert two.tasks.filter(item=item).count() == 1
     assert two.tasks.filter(kind=Kind.JUDGE, live=True).count() == 2
-
-
-def test_a_sample_is_drawn_among_what_is_no_check():
-    study, one, two = two_stages(sample=2)
-    item = study.benchmark.items.first()
-    attention_checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
-    annotator = studies.annotator(study)
-    while studies.judgment(annotator, one, "none"):
-        pass
-    study_lifecycle.move_stage(stage=one, to=StageState.CLOSED, by="test")
-    assert two.tasks.filter(kind=Kind.JUDGE, live=True).exclude(item=item).count() == 2
 
 
 def test_a_check_of_a_later_stage_is_judged_again_after_its_removal():
     study, one, two = two_stages()
     item = study.benchmark.items.first()
     [task] = attention_checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
-    annotator = studies.annotator(study)
-    while studies.judgment(annotator, one, "none"):
-        pass
+    drop_all(one)
     attention_checks.remove_checks(stage=two, tasks=[task.pk], by="test")
     assert two.tasks.get(item=item).kind == Kind.JUDGE
 

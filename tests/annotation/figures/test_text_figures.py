@@ -7,7 +7,7 @@ import pytest
 from annotation.measures.papers import compare, edits, rank, triplet
 from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.measures.papers.compare import QUESTIONS
-from annotation.measures.papers.rank import ROLES, is_right
+from annotation.measures.papers.rank import ROLES
 from annotation.protocols import visla_paraphrase, visla_triplet
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
@@ -68,11 +68,6 @@ FATES = {
 @pytest.mark.parametrize("name", FATES)
 def test_what_became_of_an_item(name):
     assert edits.fates([FATES[name]], PARAPHRASE) == {**dict.fromkeys(edits.FATES, 0), name: 1}
-
-
-def test_every_item_has_one_fate():
-    found = edits.figures(list(FATES.values()), PARAPHRASE)
-    assert sum(found["fates"].values()) == found["tasks"] == len(FATES)
 
 
 NEXT = {
@@ -273,13 +268,10 @@ def test_the_augmented_items_of_people_are_the_right_ones():
 
 
 def test_the_papers_row_of_people_comes_out():
-    """97, 97 and 0 of a hundred, with Wilson's intervals; an item that waits for a judgment is not counted."""
+    """97, 97 and 0 of a hundred; an item that waits for a judgment is not counted."""
     tasks = [ranked(BOTH, TOP)] * 97 + [ranked(TIED, BOTH)] * 3 + [ranked(BELOW)]
     found = hard_positive.accuracies(rank.as_models_answer(tasks))
-    assert {name: (of.right, of.n) for name, of in found.items()} == {
-        "original": (97, 100), "augmented": (97, 100), "brittleness": (0, 100),
-    }  # fmt: skip
-    assert (found["brittleness"].low, found["brittleness"].high) == pytest.approx((0, 0.0370), abs=1e-4)
+    assert [(of.right, of.n) for of in found.values()] == [(97, 100), (97, 100), (0, 100)]
 
 
 def test_an_item_counts_once_it_has_all_its_judgments():
@@ -306,13 +298,7 @@ def test_by_annotator_counts_own_judgments():
     assert [(row["annotator"], row["right"], row["n"]) for row in rows] == [("A-01", 2, 2), ("A-02", 0, 1)]
 
 
-def test_there_are_thirteen_orders_and_three_are_right():
-    every = list(weak_orders(ROLES))
-    assert len(every) == len(set(every)) == 13
-    assert sum(map(is_right, every)) == 3
-
-
-def test_the_orders_hold_every_judgment_that_ranks():
+def test_each_of_the_thirteen_orders_has_its_judgments_and_three_are_right():
     found = rank.figures([ranked(*weak_orders(ROLES), "cannot_judge")], None)
     assert [row["judgments"] for row in found["orders"]] == [1] * 13
     assert [row["right"] for row in found["orders"]] == [True] * 3 + [False] * 10

@@ -147,10 +147,6 @@ def test_a_study_that_nobody_has_worked_on_has_a_report(client, manager, of_ever
     assert all(PROTOCOLS[one.protocol].title in whole for one in stages)
 
 
-def test_the_json_is_the_same_twice(client, manager, study):
-    assert page(client, study, "study-report-json") == page(client, study, "study-report-json")
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_large_study_is_left_to_the_worker(client, manager, study, monkeypatch):
     monkeypatch.setattr(cache, "SMALL", 0)
