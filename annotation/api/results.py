@@ -20,8 +20,8 @@ from annotation.exports import job as export_job
 from annotation.exports.downloads import download_export
 from annotation.models import Release, Role
 from annotation.releases import downloads, lifecycle
-from annotation.releases.plan import FORMS, PUBLIC, SHARD_LIMITS, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from annotation.releases.listing import release_state, releases_of
+from annotation.releases.plan import FORMS, PUBLIC, SHARD_LIMITS, SHARD_MB, SPLIT_NAMES, USUAL_FORMS, WORDS, Plan
 from benchmarks.api.commands import Body, Command, JobCommand, refuse_filters
 from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Counted, Endpoint, OffsetFilters
 from benchmarks.api.errors import CannotAnswer, RefusalData, invalid, wrong_field

@@ -1,6 +1,7 @@
 """Moving a study and its stages: open, pause, close, reopen, estimate, and an audit's target."""
 
 from functools import cached_property
+from types import MappingProxyType
 
 from django.http import Http404
 from rest_framework import serializers
@@ -17,6 +18,7 @@ from benchmarks.api.commands import Body, JobCommand
 from benchmarks.api.errors import conflict
 from benchmarks.models import Job
 
+CANNOT_MOVE = MappingProxyType({lifecycle.CannotMove: "CANNOT_MOVE"})
 ASK = "Send `leave_open` as true to close the stage all the same."
 
 
@@ -34,12 +36,10 @@ class StudyMove(StudyCommand):
 
     command, takes, gives, status = "move_study", MoveStudyBody, StudyStateData, 200
     conflicts = "A study in its present state cannot change to this one."
+    raises = CANNOT_MOVE
 
     def act(self, given: dict):
-        try:
-            return lifecycle.move_study(study=self.study, to=given["to"], by=self.by)
-        except lifecycle.CannotMove as why:
-            raise conflict(why, "CANNOT_MOVE") from None
+        return lifecycle.move_study(study=self.study, to=given["to"], by=self.by)
 
 
 class StageCommand(StudyCommand):
@@ -83,16 +83,14 @@ class StageMove(StageCommand):
 
     command, takes, gives, status = "move_stage", MoveStageBody, MovedStageData, 200
     conflicts = "A stage in its present state cannot change to this one, or closing it would leave items open."
+    raises = CANNOT_MOVE
 
     def act(self, given: dict) -> dict:
         stage = self.stage
         closes = given["to"] == StageState.CLOSED and stage.state == StageState.OPEN
         if closes and not given["leave_open"] and (outlook := closing.outlook(stage)).needs_asking:
             raise conflict(_what_stays(outlook), "ITEMS_OPEN")
-        try:
-            moved = lifecycle.move_stage(stage=stage, to=given["to"], by=self.by)
-        except lifecycle.CannotMove as why:
-            raise conflict(why, "CANNOT_MOVE") from None
+        moved = lifecycle.move_stage(stage=stage, to=given["to"], by=self.by)
         promoted = {to.name: count for to, count in moved.promoted.items()}
         return {"stage": self.row(), "promoted": promoted, "open_items": closing.open_items(moved.stage)}
 
@@ -112,12 +110,10 @@ class StageReopen(StageCommand):
 
     command, gives, status = "reopen_stage", ReopenedData, 200
     conflicts = "The stage is open, or no item came open after it was closed."
+    raises = CANNOT_MOVE
 
     def act(self, given: dict) -> dict:
-        try:
-            return {"items": reopening.reopen(stage=self.stage, by=self.by)}
-        except lifecycle.CannotMove as why:
-            raise conflict(why, "CANNOT_MOVE") from None
+        return {"items": reopening.reopen(stage=self.stage, by=self.by)}
 
 
 class TargetBody(Body):
@@ -131,12 +127,10 @@ class StageTarget(StageCommand):
 
     command, takes, gives, status = "set_audit_target", TargetBody, StageData, 200
     conflicts = "The stage is not an audit, or the target is out of range."
+    raises = MappingProxyType({audit_target.CannotAim: "CANNOT_AIM"})
 
     def act(self, given: dict) -> StageRow:
-        try:
-            audit_target.set_target(stage=self.stage, share=given["target"], by=self.by)
-        except audit_target.CannotAim as why:
-            raise conflict(why, "CANNOT_AIM") from None
+        audit_target.set_target(stage=self.stage, share=given["target"], by=self.by)
         return self.row()
 
 

@@ -1,6 +1,7 @@
 """New studies and published protocol files: the form of *New study*, filled in from its starting point."""
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -26,7 +27,7 @@ from annotation.studies.setup_forms import StageForm, StudyForm
 from annotation.studies.starting_points import StartingPoint
 from benchmarks.api.commands import Body, Command
 from benchmarks.api.endpoints import Counted, OffsetFilters
-from benchmarks.api.errors import conflict, form_problems, invalid, wrong_field
+from benchmarks.api.errors import form_problems, invalid, wrong_field
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.models import Benchmark
 from benchmarks.records import Problem
@@ -225,6 +226,7 @@ class ProtocolList(Command, ListAPIView):
     pagination_class, queryset = Counted, ProtocolVersion.objects.all()
     command, takes, gives = "publish_protocol", ProtocolBody, ProtocolVersionData
     conflicts = "Somebody else has published a protocol of this name."
+    raises = MappingProxyType({NameTaken: "NAME_TAKEN"})
 
     def permit(self) -> None:
         pass  # for every manager
@@ -235,7 +237,5 @@ class ProtocolList(Command, ListAPIView):
             found = publish(text=given["text"].replace("\r\n", "\n"), by=self.by, user=self.user, log=log)
         except Unreadable:
             raise invalid(sorted(log.problems, key=lambda problem: problem.row or 0)) from None
-        except NameTaken as why:
-            raise conflict(why, "NAME_TAKEN") from None
         found.refresh_from_db()
         return found

@@ -20,7 +20,7 @@ is no bound; docs/reference/measures.md says how near it comes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from annotation.measures.counts import TaskRow
 from annotation.measures.exact_tests import binomial_distribution
 from annotation.measures.judgments import JudgmentRow, TaskKey
 from annotation.measures.types import Array, Figures
-from annotation.protocols.certainty import leading_counts, wants_more
+from annotation.protocols.certainty import leading_counts
 from annotation.protocols.decision_rule import Rule
 
 CLARITY = np.arange(50, 101, 2) / 100
@@ -110,11 +110,3 @@ def of_stage(
     found = figures(votes.values(), [of_task for place, of_task in votes.items() if place not in waiting])
     at_most = sum(most - len(said[place]) for place, most in waiting.items())
     return {"adaptive": {**found, "at_most": at_most}}
-
-
-def replay(give: Callable[[], str], overlap: int, least: float, cap: int) -> list[str]:
-    """The votes of one task: `give()` is the next annotator's answer."""
-    votes = [give() for _ in range(overlap)]
-    while wants_more(votes, least, cap):
-        votes.append(give())
-    return votes

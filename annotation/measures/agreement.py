@@ -8,7 +8,6 @@ once; not every annotator judges every item. A value that is not defined is None
 import copy
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -29,15 +28,6 @@ NO_OTHERS = "nobody else judged the same items, or the others were level"
 ONE_TIES_ALL = "no two rankings of one item could be compared"
 FEW_ITEMS = "fewer than two items have two judgments"
 _FEW_POINTS = 4  # of a scale, on which one step is far
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A figure with its number of units. `value` is None if it is not defined; `reason` says why."""
-
-    value: float | None
-    n: int
-    reason: str = ""
 
 
 def figure(value: float | None, span: Span | None, n: int, note: str = "") -> Figures:
@@ -165,62 +155,47 @@ class RatingTable:
         return np.concatenate(firsts or none), np.concatenate(seconds or none)
 
 
-def confusion_matrix(table: RatingTable, first: int | str, second: int | str) -> Array:
-    """L × L counts over the items of both: rows are the first annotator's labels, columns the second's."""
-    labels = np.full((2, len(table.items)), -1)
-    for place, name in enumerate((first, second)):
-        rows = table.annotator == table.annotators.index(name)
-        labels[place, table.item[rows]] = table.label[rows]
-    both = (labels >= 0).all(axis=0)
-    size = len(table.labels)
-    counts: Array = np.bincount(labels[0, both] * size + labels[1, both], minlength=size**2)
-    return counts.reshape(size, size)
+def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, int]]:
+    """For each annotator, how often they gave the label that most of the others on the item gave, of how many compared.
 
-
-def agreement_with_majority(table: RatingTable) -> dict[int | str, Value]:
-    """For each annotator, how often they gave the label that most of the others on the item gave.
-
-    A rating is compared if the other ratings of its item have one most frequent label; `n` counts those ratings. On an
-    ordered scale, how often they were at most one step from the others' median (on four points or fewer: half a step),
-    and of rankings, how often more pairs of options had the order of the others' mean ranks than the reverse.
+    A rating is compared if the other ratings of its item have one most frequent label. On an ordered scale, how often
+    they were at most one step from the others' median (on four points or fewer: half a step), and of rankings, how
+    often more pairs of options had the order of the others' mean ranks than the reverse.
     """
-    if table.scale.level != NOMINAL:
-        return _agreement_with_others(table)
+    same, compared = (_is_near if table.scale.level != NOMINAL else _is_majority)(table)
+    people = len(table.annotators)
+    n = np.bincount(table.annotator[compared], minlength=people).tolist()
+    agreed = np.bincount(table.annotator[same], minlength=people).tolist()
+    return dict(zip(table.annotators, zip(agreed, n, strict=True), strict=True))
+
+
+def _is_majority(table: RatingTable) -> tuple[Array, Array]:
+    """Masks (R each) of the ratings that agree, and of those that are compared."""
     rows = np.arange(len(table.item))
     others = table.counts[table.item]
     others[rows, table.label] -= 1
     most = others.max(axis=1, initial=0)
     compared = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
-    same = compared & (others[rows, table.label] == most)
-    people = len(table.annotators)
-    n = np.bincount(table.annotator[compared], minlength=people).tolist()
-    agreed = np.bincount(table.annotator[same], minlength=people).tolist()
-    return {
-        name: Value(agreed[place] / n[place], n[place]) if n[place] else Value(None, 0, NO_OTHERS)
-        for place, name in enumerate(table.annotators)
-    }
+    return compared & (others[rows, table.label] == most), compared
 
 
-def _agreement_with_others(table: RatingTable) -> dict[int | str, Value]:
+def _is_near(table: RatingTable) -> tuple[Array, Array]:
+    """The same on a scale."""
     of_item: dict[int, list[int]] = defaultdict(list)
     for item, label in zip(table.item.tolist(), table.label.tolist(), strict=True):
         of_item[item].append(label)
-    found: dict[int, list[bool]] = defaultdict(list)
+    found: list[bool | None] = []
     known: dict[tuple[int, tuple[int, ...]], bool | None] = {}
-    for item, who, label in zip(table.item.tolist(), table.annotator.tolist(), table.label.tolist(), strict=True):
+    for item, label in zip(table.item.tolist(), table.label.tolist(), strict=True):
         others = list(of_item[item])
         others.remove(label)
         key = label, tuple(sorted(others))
         if key not in known:
             known[key] = agrees_on_scale(table.scale, table.labels[label], [table.labels[one] for one in others])
-        if (agreed := known[key]) is not None:
-            found[who].append(agreed)
-    return {
-        name: Value(sum(found[place]) / len(found[place]), len(found[place]))
-        if found[place]
-        else Value(None, 0, NO_OTHERS)
-        for place, name in enumerate(table.annotators)
-    }
+        found.append(known[key])
+    return np.array([one is True for one in found], dtype=bool), np.array(
+        [one is not None for one in found], dtype=bool
+    )
 
 
 def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | None:

@@ -69,11 +69,7 @@ def stage_behaviour(
 
 
 def _same(table: RatingTable) -> dict[Any, _Same]:
-    return {
-        name: (round(found.value * found.n), found.n)
-        for name, found in agreement.agreement_with_majority(table).items()
-        if found.value is not None
-    }
+    return {name: found for name, found in agreement.agreement_with_majority(table).items() if found[1]}
 
 
 def _speed_bands(times: Array, typical: float | None) -> list[int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.measures.agreement import RatingTable, confusion_matrix, shared_items
+from annotation.measures.agreement import RatingTable, shared_items
 from annotation.measures.agreement_measures import Compared, measured_row
 from annotation.measures.label_scale import LabelScale, categories, label_scale
 from annotation.measures.types import Array, Figures
@@ -98,10 +98,9 @@ def _pair_row(table: RatingTable, first: int, second: int, rows: _Rows) -> Figur
     """Two annotators on the items that both judged; `confusion` has the first's label before the second's."""
     both = table.subset((table.annotator == first) | (table.annotator == second))
     both = both.subset((both.counts.sum(axis=1) == 2)[both.item])
-    confusion = confusion_matrix(both, table.annotators[first], table.annotators[second])
-    cells = [[*place, int(confusion[tuple(place)])] for place in np.argwhere(confusion).tolist()]
     names = {"first": table.annotators[first], "second": table.annotators[second]}
-    return {**names, **rows.row(both), "confusion": cells}
+    _, _, one, two = both.pairs()
+    return {**names, **rows.row(both), "confusion": _cells(one, two)}
 
 
 def _with(table: RatingTable, place: int) -> Array:

@@ -4,7 +4,7 @@ figures/stage.py reads the rows from the database, releases/verification from th
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.measures import agreement
@@ -161,16 +161,22 @@ def _annotators(
         one["on"]: mean_kappas((pair["first"], pair["second"], pair["value"]) for pair in one["kappa_pairs"])
         for one in agreements
     }
-    nothing = agreement.Value(None, 0, measures_counts.NOTHING_JUDGED)
     fixed = [choice.identity for choice in found.rule.protocol.fixed]
     pay = float(found.settings["pay_per_hour"])
     names = ("simulated", "excluded", "exclusion_reason", "left", "batch", "skipped")
     return [
         {
             **measures_counts.annotator_summary(number, mine.get(number, none), everyone, pay, fixed),
-            "with_majority": {name: asdict(one.get(number, nothing)) for name, one in majority.items()},
+            "with_majority": {name: _share(one.get(number)) for name, one in majority.items()},
             "kappa_mean": {name: means.get(number) for name, means in kappas.items()},
             **dict(zip(names, who, strict=True)),
         }
         for number, *who in found.annotators
     ]
+
+
+def _share(same: tuple[int, int] | None) -> dict[str, Any]:
+    """How often, of `n`, an annotator agreed with the others, or the reason why they cannot be compared."""
+    agreed, n = same or (0, 0)
+    reason = measures_counts.NOTHING_JUDGED if same is None else "" if n else agreement.NO_OTHERS
+    return {"value": measures_counts.ratio(agreed, n), "n": n, "reason": reason}

@@ -27,8 +27,7 @@ _FAR = 3  # standard deviations
 FAR_FROM = 11  # annotators: of ten, none can be three standard deviations away ((n - 1) / √n < 3)
 _FEW = f"fewer than {SIGNS_FROM}"
 
-TEST_KINDS = ("side", "runs", "answers", "agreement")  # the kinds of signs that are tests at LEVEL
-SPEED_KINDS = ("fast", "far")  # … that say nothing about the answers
+SPEED_KINDS = ("fast", "far")  # the kinds of signs that say nothing about the answers
 KINDS = {  # all, in display order, with their label
     "agreement": "disagrees",
     "checks": "fails checks",

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -25,7 +26,7 @@ from rest_framework.response import Response
 
 from benchmarks.accounts import idempotency
 from benchmarks.api.endpoints import REFUSALS, Call, Endpoint, Filters
-from benchmarks.api.errors import CannotAnswer, RefusalData
+from benchmarks.api.errors import CannotAnswer, RefusalData, conflict
 from benchmarks.api.serializers import JobData
 from benchmarks.jobs.orders import default_of, options_of
 from benchmarks.models import Job
@@ -80,6 +81,7 @@ class Command(Endpoint):
     gives: type[serializers.Serializer]
     status = 201
     conflicts = ""  # when it answers 409
+    raises: Mapping[type[Exception], str] = MappingProxyType({})  # what `act` raises that is a 409, with its code
     shown_once: tuple[str, ...] = ()  # fields of the answer that are not stored with it: a repetition gets null
 
     def get_parsers(self) -> list:
@@ -121,7 +123,10 @@ class Command(Endpoint):
         takes = self.takes_files if isinstance(self.request.data, QueryDict) and self.takes_files else self.takes
         given = takes(data=self.request.data, context=self.get_serializer_context())
         given.is_valid(raise_exception=True)
-        made = self.act(given.validated_data)
+        try:
+            made = self.act(given.validated_data)
+        except tuple(self.raises) as why:
+            raise conflict(why, next(code for kind, code in self.raises.items() if isinstance(why, kind))) from None
         body = json.loads(JSONRenderer().render(self.data_of(made)))
         location = self.location(made)
         idempotency.remember(

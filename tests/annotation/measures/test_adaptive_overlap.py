@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from annotation.measures import adaptive_overlap as measured
+from annotation.protocols.certainty import wants_more
 
 
 def at(**shares: float) -> np.ndarray:
@@ -47,19 +48,21 @@ def wrong(votes: Sequence[bool]) -> float:
     return 0.5 if counts[True] == counts[False] else float(counts[False] > counts[True])
 
 
+def votes_of(share: float, dice: Random) -> list[bool]:
+    """Of one task, until a certainty of 0.8, two judgments at least and seven at most."""
+    votes = [dice.random() < share for _ in range(2)]
+    while wants_more(votes, 0.8, 7):
+        votes.append(dice.random() < share)
+    return votes
+
+
 @pytest.mark.parametrize("clarity", [{1.0: 0.9}, {0.8: 0.97, 0.2: 0.6}], ids=["alike", "hard tail"])
 def test_the_estimate_is_near_the_error_in_simulation(clarity):
     """`clarity`: shares of items, and in each the share of annotators who give the majority's answer."""
     dice = Random(1)
     shares = dice.choices(list(clarity.values()), list(clarity), k=2000)
-    votes = [measured.replay(lambda share=share: dice.random() < share, 2, 0.8, 7) for share in shares]
+    votes = [votes_of(share, dice) for share in shares]
     error = sum(map(wrong, votes)) / len(votes)
     assert measured.figures(votes, votes)["estimated_error"] == pytest.approx(error, abs=0.02)
     fixed = sum(wrong([dice.random() < share for _ in range(3)]) for share in shares) / len(shares)
     assert sum(map(len, votes)) / len(votes) < 3 and error < fixed
-
-
-def test_a_replay_stops_where_it_is_sure_or_at_the_cap():
-    dice = Random(1)
-    assert measured.replay(lambda: "a", 2, 0.8, 7) == ["a", "a"]
-    assert all(2 <= len(measured.replay(lambda: dice.choice("ab"), 2, 0.9, 7)) <= 7 for _ in range(50))

@@ -124,8 +124,8 @@ def test_with_the_majority_of_the_others():
         (item, "xyz"[place], label) for item, labels in votes.items() for place, label in enumerate(labels)
     )
     found = agreement.agreement_with_majority(table)
-    assert found["z"] == agreement.Value(1 / 2, 2)  # item 1 no, item 2 yes
-    assert found["x"] == found["y"] == agreement.Value(1, 1)  # on item 1 the others say a and b: level
+    assert found["z"] == (1, 2)  # item 1 no, item 2 yes
+    assert found["x"] == found["y"] == (1, 1)  # on item 1 the others say a and b: level
     assert agreement.count_disagreements(table) == 2
 
 

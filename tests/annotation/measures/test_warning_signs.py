@@ -171,12 +171,6 @@ def test_speed_alone_is_not_about_answers():
     )
 
 
-def test_every_kind_has_a_name_for_its_column():
-    assert {*warning_signs.TEST_KINDS, *warning_signs.SPEED_KINDS, "checks", "comprehension", "practice"} == set(
-        warning_signs.KINDS
-    )
-
-
 def test_random_picks_rarely_show_a_sign():
     """4 tests of 2,000 at 0.001 would be 8 by chance alone; the ten points leave fewer."""
     dice, found = random.Random(7), 0
