@@ -246,53 +246,56 @@ class Test:
     speaks: bool = False
 
 
-def tests(row: Mapping, say: Callable[[str], str], view: str, on_scale: bool = False) -> Iterator[Test]:
+def tests(row: Mapping, say: Callable[[str], str], view: str, on_scale: bool = False) -> list[Test]:
     """`say` puts an answer into words; on `view` they are compared with the others; on a scale, agreement is being near
     the others.
     """
     agrees = "agreed with the others" if on_scale else "gave the majority’s answer"
-    speaks = {sign["kind"] for sign in row["signs"]}
-    agreement, answers, side, runs = (row[name] for name in ("agreement", "labels_test", "side", "runs"))
-    if agreement["p"] is None:
-        n = row["majority"][view]["n"]
-        few = (
-            agreement["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments can be compared"
-        )
-        yield _untested("agreement", f"{agrees} ({view})", {"n": n, "reason": few})
-    else:
-        yield Test(
-            "agreement", f"{agrees} ({agreement['on']})", agreement["n"], agreement["share"],
-            agreement["others_share"], agreement["p"], "binomial, one-sided, × views", speaks="agreement" in speaks,
-        )  # fmt: skip
-    if answers["p"] is None:
-        yield _untested("answers", "gave each answer as often as the others", answers)
-    else:
-        yield Test(
-            "answers", f"answered {say(answers['label'])}", answers["n"], answers["share"], answers["others_share"],
-            answers["p"], "Fisher, × answers", speaks="answers" in speaks,
-        )  # fmt: skip
-    place = warning_signs.top_place(side)
-    if side["p"] is None or place is None:
-        yield _untested("side", "picked each place equally often", side)
-    else:
-        n = side["n"]
-        by = "binomial" if side["by"] == "binomial" else f"χ² = {side['chi_square']:.1f}, {side['freedom']} df"
-        yield Test(
-            "side", f"picked place {place}", n, side["counts"][place - 1] / n, side["expected"][place - 1] / n,
-            side["p"], by, speaks="side" in speaks,
-        )  # fmt: skip
-    if runs["p"] is None:
-        yield _untested("runs", "repeated the previous place", runs)
-    else:
-        n, repeats, longest = runs["n"], runs["p_repeats"], runs["p_longest"]
-        yield Test(
-            "runs", "picked the previous place again", n - 1, runs["repeats"] / (n - 1), runs["chance"], repeats,
-            "binomial", speaks="runs" in speaks and repeats < warning_signs.TEST_LEVEL,
-        )  # fmt: skip
-        yield Test(
-            "runs", f"longest run: place {runs['place']}, {runs['longest']} times", n, None, None, longest, "exact",
-            speaks="runs" in speaks and longest < warning_signs.TEST_LEVEL,
-        )  # fmt: skip
+    shown = {sign["kind"] for sign in row["signs"]}
+    found = [_agreement_test(row, agrees, view), _answers_test(row["labels_test"], say), _side_test(row["side"])]
+    return [*(replace(one, speaks=one.kind in shown) for one in found), *_runs_tests(row["runs"], "runs" in shown)]
+
+
+def _agreement_test(row: Mapping, agrees: str, view: str) -> Test:
+    test, n = row["agreement"], row["majority"][view]["n"]
+    if test["p"] is None:
+        few = test["reason"] if n < warning_signs.SIGNS_FROM else "too few of the others’ judgments can be compared"
+        return Test("agreement", f"{agrees} ({view})", n, reason=few)
+    by = "binomial, one-sided, × views"
+    return _of_shares("agreement", f"{agrees} ({test['on']})", test, by)
+
+
+def _answers_test(test: Mapping, say: Callable[[str], str]) -> Test:
+    if test["p"] is None:
+        return _untested("answers", "gave each answer as often as the others", test)
+    return _of_shares("answers", f"answered {say(test['label'])}", test, "Fisher, × answers")
+
+
+def _of_shares(kind: str, name: str, test: Mapping, by: str) -> Test:
+    return Test(kind, name, test["n"], test["share"], test["others_share"], test["p"], by)
+
+
+def _side_test(test: Mapping) -> Test:
+    place = warning_signs.top_place(test)
+    if test["p"] is None or place is None:
+        return _untested("side", "picked each place equally often", test)
+    n = test["n"]
+    by = "binomial" if test["by"] == "binomial" else f"χ² = {test['chi_square']:.1f}, {test['freedom']} df"
+    shares = test["counts"][place - 1] / n, test["expected"][place - 1] / n
+    return Test("side", f"picked place {place}", n, *shares, test["p"], by)
+
+
+def _runs_tests(test: Mapping, shown: bool) -> list[Test]:
+    """How often a pick repeats the place before, and the longest run; of a sign, the one that speaks."""
+    if test["p"] is None:
+        return [_untested("runs", "repeated the previous place", test)]
+    n, repeats, longest = test["n"], test["p_repeats"], test["p_longest"]
+    again = ("runs", "picked the previous place again", n - 1, test["repeats"] / (n - 1), test["chance"], repeats)
+    run = ("runs", f"longest run: place {test['place']}, {test['longest']} times", n, None, None, longest)
+    return [
+        Test(*again, "binomial", speaks=shown and repeats < warning_signs.TEST_LEVEL),
+        Test(*run, "exact", speaks=shown and longest < warning_signs.TEST_LEVEL),
+    ]
 
 
 def usual_time(data: Mapping, stage: Mapping, row: Mapping) -> float | None:

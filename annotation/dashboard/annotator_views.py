@@ -137,7 +137,7 @@ def _work(who: Annotator, data: dict, position: int, show: str) -> dict:
     show = show if show in behind else "all"
     return {
         "tabs": tabs, "stage": stage, "there": there, "row": row, "protocol": protocol_named(stage.protocol),
-        "tests": list(annotator_page.tests(row, readable_label, view, "level" in there)), "show": show,
+        "tests": annotator_page.tests(row, readable_label, view, "level" in there), "show": show,
         "view": view, "same": row["majority"][view],
         "confusion": dawid_skene.confusion_of(stage, who.number), "found": behind[show][: annotator_page.SCREENS],
         "counts": {kind: len(of) for kind, of in behind.items()}, "count": len(behind[show]),

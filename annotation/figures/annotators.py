@@ -11,7 +11,7 @@ from annotation.checks import attention_checks, qualification
 from annotation.figures import cache
 from annotation.figures.judgments import judgments_of
 from annotation.measures import annotator_figures, few_annotators, warning_signs
-from annotation.measures.annotator_figures import Checked
+from annotation.measures.annotator_figures import Checked, Known
 from annotation.measures.judgments import Judgments
 from annotation.models import Seat, Stage, Study
 from annotation.pipeline.stage_rules import rule_of
@@ -69,10 +69,9 @@ def _of_stage(stage: Stage, rows: Judgments, people: Mapping[int, bool], pay: fl
     checked = {number: _checked(found) for number, found in attention_checks.results(stage).items()}
     tried = qualification.results(stage)
     passed = {number: {kind: found.passed for kind, found in tries.items()} for number, tries in tried.items()}
-    return annotator_figures.of_stage(
-        stage.position, stage.name, rows, rule_of(stage).projections(), people,
-        Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True), checked, passed, pay,
-    )  # fmt: skip
+    seated = Seat.objects.filter(stage=stage).values_list("annotator__number", flat=True)
+    known = Known(people, seated, checked, passed)
+    return annotator_figures.of_stage(stage.position, stage.name, rows, rule_of(stage).projections(), known, pay)
 
 
 def _checked(found: attention_checks.Result) -> Checked:

@@ -25,30 +25,38 @@ class Checked(NamedTuple):
         return warning_signs.checks_sign(*self, pass_rules.fails_checks(*self))
 
 
+class Known(NamedTuple):
+    """What is known of annotators besides their judgments, by number: whether each of the study is `excluded`; who has
+    a seat in the stage; how they did on its checks, and whether they passed its comprehension questions and practice.
+    """
+
+    excluded: Mapping[int, bool]
+    seated: Collection[int]
+    checked: Mapping[int, Checked]
+    passed: Mapping[int, Mapping[str, bool | None]]
+
+
 def of_stage(
     position: int,
     name: str,
     rows: Iterable[JudgmentRow],
     views: Mapping[str, Projection],
-    people: Mapping[int, bool],
-    seated: Collection[int],
-    checked: Mapping[int, Checked],
-    passed: Mapping[int, Mapping[str, bool | None]],
+    known: Known,
     pay: float,
 ) -> dict[str, Any]:
-    """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there.
-
-    `people` says whether each annotator of the study is excluded; `seated` are those with a seat in the stage; `passed`
-    says whether they passed the comprehension questions and the practice. `pay` is per hour.
+    """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there. `pay` is
+    per hour.
     """
-    excluded = {number for number, out in people.items() if out}
+    excluded = {number for number, out in known.excluded.items() if out}
     given = Judgments.of(rows)
     all_, mine, none = annotator_behaviour.stage_behaviour(given, views, excluded), given.by_annotator(), given[:0]
-    found = [_row(number, mine.get(number, none), all_, number in excluded, pay) for number in sorted({*seated, *mine})]
+    found = [
+        _row(number, mine.get(number, none), all_, number in excluded, pay) for number in sorted({*known.seated, *mine})
+    ]
     counted = given.active_ms[given.is_judge & given.counted].tolist()
     level = level_of_view(all_.views[all_.coarse])
     for row in found:
-        _add_known(row, position, checked.get(row["number"]), passed.get(row["number"], {}))
+        _add_known(row, position, known.checked.get(row["number"]), known.passed.get(row["number"], {}))
     return {
         "position": position, "name": name, "coarse": all_.coarse, "views": list(all_.views),
         "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,

@@ -210,12 +210,10 @@ def _annotators(rows: Rows) -> dict:
         seats = {
             line["number"]: seat for line in rows.annotators for seat in line["stages"] if seat["stage"] == stage.name
         }
-        stages.append(
-            annotator_figures.of_stage(
-                stage.position, stage.name, stage.judgments, stage.rule.projections(), people, seats,
-                stage.checked() if gold else {}, {who: seat["passed"] or {} for who, seat in seats.items()}, rows.pay,
-            )
-        )  # fmt: skip
+        passed = {who: seat["passed"] or {} for who, seat in seats.items()}
+        known = annotator_figures.Known(people, seats, stage.checked() if gold else {}, passed)
+        views = stage.rule.projections()
+        stages.append(annotator_figures.of_stage(stage.position, stage.name, stage.judgments, views, known, rows.pay))
         _add_readings(stages[-1], people)
     whole, speed = annotator_figures.of_study(stages, list(people), rows.pay)
     return {"stages": stages, "whole": whole, "speed": speed}
