@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from annotation.templatetags import figures
+
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 WIDTH = 120
 
@@ -35,3 +37,8 @@ def test_templates_name_no_method_and_no_measure_of_agreement():
         if METHODS.search(line)
     ]
     assert named == []
+
+
+def test_the_head_of_a_table_marks_columns_of_numbers():
+    cells = '<th scope="col">type</th><th scope="col" class="number">n &lt; 3</th>'
+    assert figures.heads("type", "#n < 3") == f"<thead><tr>{cells}</tr></thead>"

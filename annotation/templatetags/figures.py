@@ -6,7 +6,8 @@ from functools import wraps
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 
 from annotation.measures import over_annotators, paired, pass_rules
 from annotation.measures.agreement_measures import (
@@ -68,6 +69,14 @@ METHODS = {  # of intervals and tests; their names stand where they are computed
 def method(of: str) -> str:
     """The name of a method, for templates, which name none themselves."""
     return METHODS[of]
+
+
+@register.simple_tag
+def heads(*words: str) -> str:
+    """The head of a table, a cell for each column; `#` before a word marks a column of numbers."""
+    cells = ((mark_safe(' class="number"') if word.startswith("#") else "", word.lstrip("#")) for word in words)
+    row = format_html_join("", '<th scope="col"{}>{}</th>', cells)
+    return format_html("<thead><tr>{}</tr></thead>", row)
 
 
 @register.filter
