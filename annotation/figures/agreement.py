@@ -23,7 +23,6 @@ from annotation.wording import pseudonym
 from benchmarks.jobs.jobs import Tell, no_progress
 
 KIND = "agreement"
-PROMPT = 2000  # up to this many judgments, the request computes them itself
 _WEEK, _TO_MONDAY = 7 * 24 * HOUR, 3 * 24 * HOUR  # the first day of 1970 was a Thursday
 WHO = ("annotator", "first", "second")  # of a row: annotators, by their numbers
 
@@ -53,9 +52,7 @@ def stage_agreement(stage: Stage, view: str, tell: Tell = no_progress, brief: bo
 
 def latest(stage: Stage, view: str, by: str = "app") -> LatestFigures:
     """The latest figures; a stage with many judgments is left to the worker."""
-    most = min(PROMPT, cache.SMALL)
-    judged = Slot.objects.filter(stage=stage).exclude(judgment=None).values("pk")[: most + 1]
-    return cache.latest(stage, KIND, view, by=by, small=len(judged) <= most)
+    return cache.latest(stage, KIND, view, by=by, small=cache.few_judged(Slot.objects.filter(stage=stage)))
 
 
 def _named(row: dict) -> dict:

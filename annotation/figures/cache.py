@@ -16,9 +16,10 @@ from functools import partial
 from typing import TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.models import CachedFigures, Stage, Study
+from annotation.models import CachedFigures, Slot, Stage, Study
 from annotation.sql import fetch
 from benchmarks import locks, transactions
 from benchmarks.jobs import jobs
@@ -185,6 +186,11 @@ def computes(kind: str) -> Callable[[Compute], Compute]:
 
 def is_small(study: Study) -> bool:
     return not large([study.pk])
+
+
+def few_judged(slots: QuerySet[Slot]) -> bool:
+    """Whether so few judgments have been given in these slots that the request compares their annotators itself."""
+    return len(slots.exclude(judgment=None).values("pk")[: SMALL + 1]) <= SMALL
 
 
 def large(studies: Collection[int]) -> set[int]:

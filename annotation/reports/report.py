@@ -24,7 +24,7 @@ from annotation.designs import setup_wording
 from annotation.exports import readme
 from annotation.exports.protocol_files import describe_file
 from annotation.figures import annotators, cache, human_baseline
-from annotation.figures.agreement import PROMPT, stage_agreement
+from annotation.figures.agreement import stage_agreement
 from annotation.figures.cache import LatestFigures
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
@@ -54,14 +54,9 @@ def latest(study: Study, by: str = "app", small: bool | None = None) -> LatestFi
     """The latest report; a study with many judgments is left to the worker. `small`: the study's size, if known."""
     first = study.stages.earliest("position")
     first.study = study
-    small = _is_small(study) if small is None else small
+    if small is None:
+        small = cache.few_judged(Slot.objects.filter(stage__study=study)) and cache.is_small(study)
     return cache.latest(first, KIND, KEY, by=by, small=small)
-
-
-def _is_small(study: Study) -> bool:
-    most = min(PROMPT, cache.SMALL)
-    judged = Slot.objects.filter(stage__study=study).exclude(judgment=None).values("pk")[: most + 1]
-    return len(judged) <= most and cache.is_small(study)
 
 
 def dated(found: LatestFigures | CachedFigures) -> dict:

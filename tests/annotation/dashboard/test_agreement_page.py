@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.dashboard import agreement_page
-from annotation.figures import agreement
+from annotation.figures import agreement, cache
 from annotation.measures.agreement_measures import BY_KEY, measures_on
 from annotation.models import CachedFigures, Stage
 from annotation.protocols.base import NOMINAL
@@ -114,7 +114,7 @@ def test_it_is_computed_once_and_of_many_judgments_by_the_worker(client, manager
     made = CachedFigures.objects.get(kind="agreement")
     text(client, stage, by="week")
     assert CachedFigures.objects.get(kind="agreement").made_at == made.made_at
-    monkeypatch.setattr(agreement, "PROMPT", 3)
+    monkeypatch.setattr(cache, "SMALL", 3)
     page = text(client, stage, view="any or none")
     assert "The figures are being computed" in page
     assert client.get(address(stage, "study-agreement-csv"), {"view": "any or none"}).status_code == 404
