@@ -21,7 +21,7 @@ def test_no_line_of_a_template_is_longer_than_120_columns():
 
 METHODS = re.compile(
     r"agresti|bayes|binomial|bonett|bootstrap|clopper|fisher|holm\b|jackknife|mann–whitney|mcnemar|newcombe|permutation"
-    r"|poisson|resampling|student.s|wilson|cohen|fleiss|krippendorff|gwet|kendall|τ-b",
+    r"|poisson|resampling|student.s|wilson|cohen|fleiss|krippendorff|gwet|kendall|τ-b|κ|α",
     re.IGNORECASE,
 )
 

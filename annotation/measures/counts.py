@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.measures import exact_tests, warning_signs
 from annotation.measures.agreement import RatingTable
-from annotation.measures.agreement_measures import Compared, measured, overview_on
+from annotation.measures.agreement_measures import BY_KEY, Compared, measured, overview_on
 from annotation.measures.breakdowns import on_scale
 from annotation.measures.judgments import JudgmentRow, Judgments, TaskKey
 from annotation.measures.label_scale import label_scale
@@ -122,7 +122,7 @@ def headline_agreement(found: Figures) -> Figures:
     if min((pair["n"] for pair in defined), default=0) >= THIN:
         ends = {"pairs": len(kappas), "lowest": min(kappas), "highest": max(kappas)}
         return {**mean, "n": sum(pair["n"] for pair in defined), **ends, **named}
-    few = f"no mean κ: some pairs share fewer than {THIN} items" if defined else ""
+    few = f"no {BY_KEY[mean['measure']].head}: some pairs share fewer than {THIN} items" if defined else ""
     if chief["value"] is not None and chief["n"] >= _FEWEST:
         return {**chief, "note": few, **named}
     return {**percent, "note": few if percent["value"] is not None else percent["note"], **named}

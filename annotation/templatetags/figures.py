@@ -185,9 +185,8 @@ def kappa_name(level: str | None) -> str:
 
 
 @register.filter
-def headline_measure(headline: Mapping[str, Any]) -> Measure:
-    """The measure of the first figure of agreement (measures.counts.headline_agreement)."""
-    return BY_KEY[headline["measure"]]
+def measure_named(key: str) -> Measure:
+    return BY_KEY[key]
 
 
 @register.filter
