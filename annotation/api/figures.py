@@ -13,7 +13,6 @@ from annotation.figures import cache
 from annotation.figures.funnel import funnel
 from annotation.figures.stage import study_figures
 from annotation.models import Judgment, Stage, Study
-from benchmarks.jobs.jobs import Tell
 
 FIGURES, FUNNEL, GIVEN = "figures", "funnel", "given"  # kinds of figures
 COUNTS = ("judgment_rows", "counted", "withdrawn", "surplus", "active_minutes")  # of an annotator
@@ -27,23 +26,6 @@ class NotYet(APIException):
     wait = 60  # seconds, as Retry-After
 
 
-@cache.computes(FIGURES)
-def _all_figures(stage: Stage, key: str, tell: Tell) -> dict:
-    return study_figures(stage)
-
-
-@cache.computes(FUNNEL)
-def _whole_funnel(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of the stage's study; kept with its first stage."""
-    return funnel(stage.study)
-
-
-@cache.computes(GIVEN)
-def _all_counts(stage: Stage, key: str, tell: Tell) -> dict:
-    """Of everybody in the stage's study; kept with its first stage."""
-    return _counted(stage.study.annotators.values("pk"))
-
-
 def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
     """COUNTS by annotator's id (as text, for JSON), over every revision that they gave, including checks."""
     rows = Judgment.objects.filter(lease__annotator__in=annotators).values("lease__annotator").order_by()
@@ -55,6 +37,12 @@ def _counted(annotators: Collection[int] | QuerySet) -> dict[str, list]:
         active_minutes=Cast(Sum("active_ms"), FloatField()) / 60_000,
     )
     return {str(pk): counts for pk, *counts in rows.values_list("lease__annotator", *COUNTS)}
+
+
+# What is of a whole study is kept with its first stage.
+cache.computes(FIGURES)(lambda stage, key, tell: study_figures(stage))
+cache.computes(FUNNEL)(lambda stage, key, tell: funnel(stage.study))
+cache.computes(GIVEN)(lambda stage, key, tell: _counted(stage.study.annotators.values("pk")))
 
 
 def stage_figures(stage: Stage, by: str) -> dict:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.charts.study import Plot, Subject, audit_plot
 from annotation.exports.readme import rule_in_words
 from annotation.measures.audits.plan import Target
 from annotation.measures.audits.running import Progress, progress
@@ -59,7 +58,3 @@ def _scores_hardly_help(rows: Sequence[audits.Audited], target: Target, found: P
     if found.half_width is None or plain.half_width is None:
         return False
     return plain.n < found.n or found.half_width > _HARDLY_NARROWER * plain.half_width
-
-
-def plot(found: dict[str, Any], subject: Subject) -> Plot:
-    return audit_plot(found["band"], found["items"], found["aim"], subject)

@@ -13,7 +13,7 @@ from annotation.adjudication import answers_shown, cases
 from annotation.charts import bars
 from annotation.charts import study as study_charts
 from annotation.comparison.question_map import asked_in
-from annotation.dashboard import audit_block, stage_progress
+from annotation.dashboard import stage_progress
 from annotation.dashboard.agreement_page import measured_in_words
 from annotation.dashboard.next_step import NextStep, next_step
 from annotation.dashboard.paper_block import paper_block
@@ -163,7 +163,7 @@ def _drawn(stage: Stage, stages: list[Stage], data: dict) -> dict:
         "disagreements": answers_shown.as_seen(stage, data["cases"]),
         "outcome_bars": list(bars.outcome_bars(_outcomes(protocol_named(stage.protocol), figures), measures(stage))),
         "plots": _plotted(stage, figures, whole),
-        "audit_plot": _audit_plot(stage, figures, data),
+        "audit_plot": _audit_plot(stage, figures, data.get("audit") or {}),
         **paper_block(protocol_named(stage.protocol), figures),
         **scores_block(protocol_named(stage.protocol), figures, _subject(stage, figures)),
     }
@@ -207,8 +207,9 @@ def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
     return study_charts.Subject(study.pk, study.name, figures["now"]["at"], stage.position, stage.name)
 
 
-def _audit_plot(stage: Stage, figures: dict, data: dict) -> study_charts.Plot | None:
-    return audit_block.plot(data["audit"], _subject(stage, figures)) if data.get("audit") else None
+def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:
+    names = ("band", "items", "aim")
+    return study_charts.audit_plot(*(audit[name] for name in names), _subject(stage, figures)) if audit else None
 
 
 def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:

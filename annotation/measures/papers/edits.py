@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
+from annotation.measures.counts import ratio
 from annotation.measures.papers.base import ROLES, JudgedTask
 from annotation.measures.types import Figures
 from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Protocol, caption_identity
@@ -51,6 +52,19 @@ def figures(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
         "edits": _distances(edits),
         "lexical": lexical.overlap(final_captions(tasks)),
     }
+
+
+def figures_of_triplets(tasks: Sequence[JudgedTask], rule: Rule) -> Figures:
+    """The same, and of each guideline the judgments that say that it holds, among those that mention it (VISLA App.
+    A.1).
+    """
+    said = [answer.content.get("guidelines", {}) for task in tasks for _, answer in task.judgments]
+    found = {one.code: [lines[one.code] for lines in said if one.code in lines] for one in rule.protocol.guidelines}
+    holds = [
+        {"code": code, "holds": sum(one), "n": len(one), "share": ratio(sum(one), len(one))}
+        for code, one in found.items()
+    ]
+    return {**figures(tasks, rule), "holds": holds}
 
 
 # What became of the tasks

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from annotation.measures.papers import compare, edits, rank, triplet
+from annotation.measures.papers import compare, edits, rank
 from annotation.measures.papers.base import CountedJudgment, JudgedTask
 from annotation.measures.papers.compare import QUESTIONS
 from annotation.measures.papers.rank import ROLES
@@ -140,7 +140,7 @@ def test_a_triplet_edited_stands_without_a_second_annotator():
         asked(Answer("edited", {**lines(), **changed}), rule=TRIPLET),
         asked(Answer("dropped", {**lines(same=False, fluent=False), "reason": "…"}), rule=TRIPLET),
     ]
-    found = triplet.figures(tasks, TRIPLET)
+    found = edits.figures_of_triplets(tasks, TRIPLET)
     assert {name: count for name, count in found["fates"].items() if count} == {
         "accepted": 1,
         "edited": 2,

@@ -106,12 +106,9 @@ def test_nothing_is_defined_where_nobody_shares_an_item():
     assert reliability(RatingTable([]))["n_items"] == 0
 
 
-def test_one_label_alone_has_a_percentage_and_no_more():
-    found = values(reliability(RatingTable([(1, "x", "a"), (1, "y", "a")])))
-    assert found["percent"] == 1 and found["ac1"] is found["fleiss"] is found["alpha_nominal"] is None
-
-
-def test_intervals_hold_the_value_and_none_is_given_without_one():
+def test_intervals_hold_the_value_and_none_is_given_without_one_nor_of_one_item():
+    one_item = reliability(RatingTable([(1, "x", "a"), (1, "y", "b")]))
+    assert {one["low"] for one in one_item["measures"].values()} == {None}
     table = RatingTable((i, p, str("abcd".index(label))) for i, p, label in some_rows(1))
     for one in reliability(table)["measures"].values():
         assert (one["low"] is None) == (one["high"] is None) == (one["value"] is None)
@@ -124,11 +121,6 @@ def test_the_study_page_has_the_same_figures():
     found, page = reliability(table)["measures"], agreement_figures("answer", table)["measures"]
     assert list(page) == ["percent", "cohen_mean", "alpha_nominal"]
     assert page == {key: found[key] for key in page}
-
-
-def test_one_item_has_no_interval():
-    found = reliability(RatingTable([(1, "x", "a"), (1, "y", "b")]))
-    assert {one["low"] for one in found["measures"].values()} == {None}
 
 
 def test_perfect_agreement_of_few_items_is_not_certain():

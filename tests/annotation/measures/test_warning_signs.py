@@ -26,11 +26,8 @@ def test_fast_is_under_half_of_the_median_from_twenty_judgments(judged, typical,
     assert kinds(warning_signs.fast_sign(judged, typical, 4000)) == ["fast"] * shown
 
 
-def test_fast_says_both_times():
+def test_fast_says_both_times_and_nobody_is_where_nothing_is_judged():
     assert warning_signs.fast_sign(20, 500, 4000)[0].words == "0.5 s a screen, everybody 4.0 s"
-
-
-def test_nobody_is_fast_where_nothing_is_judged():
     assert warning_signs.fast_sign(0, None, None) == []
 
 
@@ -44,15 +41,11 @@ def test_three_standard_deviations_are_of_all_of_them():
     assert kinds(warning_signs.far_sign(away[20], 21)) == ["far"] and warning_signs.far_sign(away[1], 21) == []
 
 
-def test_of_ten_nobody_can_be_three_standard_deviations_away():
+def test_of_ten_nobody_can_be_three_standard_deviations_away_nor_where_all_are_equally_fast():
     _, away = warning_signs.speed_deviations(dict.fromkeys(range(10), 0.0) | {10: 5.0})
     assert away[10] == pytest.approx(10 / math.sqrt(11)) and away[10] > 3
-    assert (
-        warning_signs.speed_deviations({number: float(number == 9) for number in range(10)})[1] == {}
-    )  # at most 9 / √10 = 2.85
-
-
-def test_nobody_is_far_where_all_are_equally_fast():
+    of_ten = {number: float(number == 9) for number in range(10)}  # at most 9 / √10 = 2.85
+    assert warning_signs.speed_deviations(of_ten)[1] == {}
     summary, away = warning_signs.speed_deviations(dict.fromkeys(range(12), 0.5))
     assert (away, summary["reason"]) == ({}, "all are equally fast")
 
@@ -126,15 +119,10 @@ def test_few_picks_make_no_test_of_runs(picks):
 # Against the others
 
 
-def test_an_answer_that_others_give_less_often():
-    found = warning_signs.answers_test({"none": 60}, {"none": 340, "any": 660})
-    assert warning_signs.answers_sign(found)[0].words == "none in 100% of 60 answers, others 34%"
-
-
-def test_an_answer_that_somebody_never_gives():
-    assert warning_signs.answers_sign(warning_signs.answers_test({"any": 60}, {"none": 340, "any": 660}))[
-        0
-    ].words.startswith("any in 100%")
+@pytest.mark.parametrize(("answer", "others"), [("none", "34%"), ("any", "66%")])
+def test_an_answer_that_others_give_less_often(answer, others):
+    (sign,) = warning_signs.answers_sign(warning_signs.answers_test({answer: 60}, {"none": 340, "any": 660}))
+    assert sign.words == f"{answer} in 100% of 60 answers, others {others}"
 
 
 @pytest.mark.parametrize(
@@ -149,10 +137,8 @@ def test_answers_that_cannot_be_compared_are_not_tested(own, others):
 def test_less_agreement_than_a_typical_annotator():
     found = warning_signs.agreement_test({"answer": (40, 100, 0.8), "any or none": (70, 100, 0.9)})
     assert (found["on"], found["n"]) == ("answer", 100)
-    assert (
-        warning_signs.agreement_sign(found)[0].words
-        == "gave what most gave on 40% of 100 screens, others on 80% (answer)"
-    )
+    words = "gave what most gave on 40% of 100 screens, others on 80% (answer)"
+    assert warning_signs.agreement_sign(found)[0].words == words
 
 
 @pytest.mark.parametrize("compared", [(98, 100, 0.6), (72, 100, 0.8), (2, 19, 0.9), (10, 100, None)])
@@ -164,11 +150,8 @@ def test_more_agreement_or_as_much_or_too_little_to_compare_is_no_sign(compared)
 
 
 def test_speed_alone_is_not_about_answers():
-    assert (
-        not warning_signs.concern_answers(["fast", "far"])
-        and warning_signs.concern_answers(["fast", "side"])
-        and not warning_signs.concern_answers([])
-    )
+    about_answers = [warning_signs.concern_answers(kinds) for kinds in (["fast", "far"], ["fast", "side"], [])]
+    assert about_answers == [False, True, False]
 
 
 def test_random_picks_rarely_show_a_sign():
