@@ -465,10 +465,10 @@ def drop_all(stage):
         pass
 
 
-@pytest.mark.parametrize("settings", [{"promotion": "settled"}, {"promotion": "closing"}, {"sample": 2}], ids=str)
-def test_what_is_promoted_makes_no_ordinary_task_for_a_check(settings):
+@pytest.mark.parametrize("second", [{"promotion": "settled"}, {"promotion": "closing"}, {"sample": 2}], ids=str)
+def test_what_is_promoted_makes_no_ordinary_task_for_a_check(second):
     """A sample is drawn among what is no check."""
-    study, one, two = two_stages(**settings)
+    study, one, two = two_stages(**second)
     item = study.benchmark.items.first()
     attention_checks.set_checks(stage=two, answers={item: ["none"]}, by="test")
     drop_all(one)
