@@ -1,5 +1,6 @@
 """Moving a study and its stages: open, pause, close, reopen, estimate, and an audit's target."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 
@@ -18,7 +19,8 @@ from benchmarks.api.commands import Body, JobCommand
 from benchmarks.api.errors import conflict
 from benchmarks.models import Job
 
-CANNOT_MOVE = MappingProxyType({lifecycle.CannotMove: "CANNOT_MOVE"})
+CANNOT_MOVE: Mapping[type[Exception], str] = MappingProxyType({lifecycle.CannotMove: "CANNOT_MOVE"})
+CANNOT_AIM: Mapping[type[Exception], str] = MappingProxyType({audit_target.CannotAim: "CANNOT_AIM"})
 ASK = "Send `leave_open` as true to close the stage all the same."
 
 
@@ -127,7 +129,7 @@ class StageTarget(StageCommand):
 
     command, takes, gives, status = "set_audit_target", TargetBody, StageData, 200
     conflicts = "The stage is not an audit, or the target is out of range."
-    raises = MappingProxyType({audit_target.CannotAim: "CANNOT_AIM"})
+    raises = CANNOT_AIM
 
     def act(self, given: dict) -> StageRow:
         audit_target.set_target(stage=self.stage, share=given["target"], by=self.by)

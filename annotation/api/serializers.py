@@ -5,6 +5,7 @@ Annotators are A-01, A-02 … in order of joining; names, Prolific ids and links
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.serializers import (
@@ -118,16 +119,15 @@ class _Line(serializers.Serializer):
     columns: Sequence[Column] = ()
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        found = {
-            one.name: _KINDS[one.kind](
-                help_text=one.says,
-                allow_null=one.may_be_null and not one.part,
-                **({"child": CharField()} if one.kind == "texts" else {}),
-            )
-            for one in self.columns
-            if one.kind in _KINDS and not (one.may_be_missing or one.only_released)
-        }
-        return found | super().get_fields()
+        there = [one for one in self.columns if not (one.may_be_missing or one.only_released)]
+        return {one.name: _field(one) for one in there if one.kind in _KINDS} | super().get_fields()
+
+
+def _field(column: Column) -> serializers.Field:
+    about: dict[str, Any] = {"help_text": column.says, "allow_null": column.may_be_null and not column.part}
+    if column.kind == "texts":
+        about["child"] = CharField()
+    return _KINDS[column.kind](**about)
 
 
 class TaskData(_Line):

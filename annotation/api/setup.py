@@ -226,7 +226,7 @@ class ProtocolList(Command, ListAPIView):
     pagination_class, queryset = Counted, ProtocolVersion.objects.all()
     command, takes, gives = "publish_protocol", ProtocolBody, ProtocolVersionData
     conflicts = "Somebody else has published a protocol of this name."
-    raises = MappingProxyType({NameTaken: "NAME_TAKEN"})
+    raises: Mapping[type[Exception], str] = MappingProxyType({NameTaken: "NAME_TAKEN"})
 
     def permit(self) -> None:
         pass  # for every manager

@@ -83,7 +83,8 @@ def _combination(
             continue
         given = [by_answer[one].get(key) for one in names]
         parts = [
-            said and numbers[one](said.value, _of(attributes, first)) for one, said in zip(names, given, strict=True)
+            None if said is None else numbers[one](said.value, _of(attributes, first))
+            for one, said in zip(names, given, strict=True)
         ]
         judged.append((first, _geometric_mean(parts)))
     every = [_ends(file.answer(one)) for one in names]
