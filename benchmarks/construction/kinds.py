@@ -11,8 +11,7 @@ from typing import Any
 
 from benchmarks.construction import order, refinement, rows, spatial, swaps, tagging, templates
 from benchmarks.construction.batch import Batch, Dropped, construct
-from benchmarks.construction.replacement_words import Replacement
-from benchmarks.construction.replacements import TABLES, hard_positive
+from benchmarks.construction.replacements import TABLES, Replacement, hard_positive
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.table import Row
 from benchmarks.records import CaptionRecord, ItemRecord

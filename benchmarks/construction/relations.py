@@ -1,42 +1,18 @@
 """Relations between two things and their converses. Pure.
 
 `A is left of B` says the same as `B is right of A`. Sides and fronts are the viewer's; if a caption means a thing's own
-left or front, the converse may be wrong, so people check the results. The table is ours; its
-relations are those that captions of Visual Spatial Reasoning use (VISLA §3.3 builds on them).
+left or front, the converse may be wrong, so people check the results. The table, `relations.csv`, is ours; its
+relations are those that captions of Visual Spatial Reasoning use (VISLA §3.3 builds on them). A converse that is weaker
+than its relation has no way back in the table: what is `on` a thing has that thing `beneath` it, but not always the
+other way round.
 """
 
-PAIRS = {  # both ways
-    "left of": "right of",
-    "to the left of": "to the right of",
-    "at the left side of": "at the right side of",
-    "on the left side of": "on the right side of",
-    "on the left of": "on the right of",
-    "above": "below",
-    "over": "under",
-    "in front of": "behind",
-    "part of": "has as a part",
-    "surrounding": "surrounded by",
-    "enclosing": "enclosed by",
-    "in": "contains",
-}
-ONE_WAY = {  # the converse is weaker than the relation, so it is not used in reverse
-    "inside": "contains",
-    "within": "contains",
-    "on": "beneath",
-    "on top of": "beneath",
-    "beneath": "above",
-    "underneath": "above",
-    "ahead of": "behind",
-    "consists of": "part of",
-}
-SYMMETRIC = frozenset(
-    {
-        "near", "next to", "beside", "by", "close to", "adjacent to", "alongside", "touching", "far from",
-        "far away from", "away from", "across from", "opposite to", "opposite", "parallel to", "perpendicular to",
-        "at the side of", "connected to", "detached from",
-    }
-)  # fmt: skip
-CONVERSES = {**ONE_WAY, **PAIRS, **{later: first for first, later in PAIRS.items()}, **{one: one for one in SYMMETRIC}}
+import csv
+from pathlib import Path
+
+with Path(__file__).with_name("relations.csv").open(encoding="utf-8", newline="") as file:
+    CONVERSES = {row["relation"]: row["converse"] for row in csv.DictReader(file)}
+SYMMETRIC = frozenset(relation for relation, back in CONVERSES.items() if back == relation)
 VERBS = {"contains": "contain", "consists of": "consist of", "has as a part": "have as a part"}  # stand without `is`
 PLURALS = frozenset({"people", "scissors", "skis"})  # objects of COCO, and `people`, that take `are`
 

@@ -5,15 +5,45 @@ whole word is replaced; the article before it stays, as in the paper's own `a up
 a simpler rule; docs/reference/construction.md counts where they differ.
 """
 
+import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 
 from benchmarks.construction.batch import Dropped
-from benchmarks.construction.replacement_words import ATTRIBUTES, RELATIONS, Replacement
 
-TABLES = {"rel": RELATIONS, "att": ATTRIBUTES}
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """`words` are the spellings of the original, `by` is the replacement, `frequency` the paper's figure.
+
+    A row can have several spellings: `wearing` and `wears` are one row of Table 4, and its `riding on` also covers
+    `riding`, as the row's own example shows (`person riding motorcycle`).
+    """
+
+    words: tuple[str, ...]
+    by: str
+    frequency: int
+    group: str
+
+    @property
+    def name(self) -> str:
+        return self.words[0]
+
+
+def _replacements(subtype: str) -> tuple[Replacement, ...]:
+    """The paper's Tables 4 to 6 (App. A.1), of relations or of attributes."""
+    with Path(__file__).with_name("replacement_words.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Replacement(tuple(row["words"].split(", ")), row["replacement"], int(row["frequency"]), row["group"])
+            for row in csv.DictReader(file)
+            if row["subtype"] == subtype
+        )
+
+
+TABLES = {subtype: _replacements(subtype) for subtype in ("rel", "att")}
 Found = tuple[re.Match[str], Replacement]
 WORD = re.compile(r"\S+")
 MARKS = ".,;:!?"

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from benchmarks.construction.batch import Dropped
-from benchmarks.construction.replacement_words import ATTRIBUTES, RELATIONS
-from benchmarks.construction.replacements import hard_positive
+from benchmarks.construction.replacements import TABLES, as_released, hard_positive
 
+RELATIONS, ATTRIBUTES = TABLES["rel"], TABLES["att"]
 ALL = (*RELATIONS, *ATTRIBUTES)
 
 
