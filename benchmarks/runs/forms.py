@@ -6,7 +6,7 @@ from benchmarks.jobs.forms import DescribedForm, FilesField, check_length, fits
 from benchmarks.jobs.orders import OrderForm
 from benchmarks.predictions.kinds import KINDS
 from benchmarks.runs.import_predictions import TAKEN, PredictionsOrder
-from benchmarks.runs.paper_tables import tables_for
+from benchmarks.runs.published_tables import tables_for
 
 KIND_CHOICES = [(kind.name, kind.title) for kind in TAKEN]
 

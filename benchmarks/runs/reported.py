@@ -1,4 +1,4 @@
-"""Reported figures: printed in a source, and read from a file or from an included table (`paper_tables.py`).
+"""Reported figures: printed in a source, and read from a file or from an included table (`published_tables.py`).
 
 `read_reported` needs no database; `enter_reported` stores a run for each model.
 

@@ -8,7 +8,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Caption, Item, ItemImage, Job, Run
 from benchmarks.predictions.kinds import BIVLC
 from benchmarks.runs import import_predictions
-from benchmarks.runs.paper_tables import TABLES
+from benchmarks.runs.published_tables import TABLES
 from benchmarks.runs.reported import enter_reported
 from tests.builders import annotators, studies
 

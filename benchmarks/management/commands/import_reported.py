@@ -11,7 +11,7 @@ from benchmarks.predictions.kinds import KINDS
 from benchmarks.records import Refused
 from benchmarks.runs import material, reported
 from benchmarks.runs.import_predictions import TAKEN
-from benchmarks.runs.paper_tables import TABLES
+from benchmarks.runs.published_tables import TABLES
 
 
 class Command(BaseCommand):
@@ -48,4 +48,4 @@ def of_table(name: str, kind) -> list[reported.ReportedRow]:
     table = next(one for one in TABLES if one.name == name)
     if table.kind != kind.name:
         raise CommandError(f"{table.title} is about {KINDS[table.kind].title}; this benchmark is of {kind.title}.")
-    return list(table.rows)
+    return table.rows

@@ -14,7 +14,7 @@ from annotation.models import Study
 from annotation.protocols.base import caption_role
 from benchmarks.models import Benchmark, Job, Run
 from benchmarks.runs import figures as run_figures
-from benchmarks.runs import paper_tables
+from benchmarks.runs import published_tables
 from tests.annotation.dashboard.test_human_baseline_page import answered
 from tests.builders import compared_models, predictions, ranking_screens, studies, text_items
 
@@ -59,7 +59,7 @@ def test_a_benchmark_without_models_says_how_they_come(client, manager):
     assert "No model has been scored" in client.get(address(studies.benchmark())).text
 
 
-@pytest.mark.parametrize("table", paper_tables.TABLES, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", published_tables.TABLES, ids=lambda table: table.name)
 def test_each_kind_has_its_page(client, manager, table):
     benchmark = studies.benchmark()
     compared_models.reported(benchmark, table.name)

@@ -18,7 +18,7 @@ from benchmarks.predictions import stored
 from benchmarks.predictions.kinds import BIVLC, HARD_POSITIVE, SUGARCREPE
 from benchmarks.predictions.names import NAMES, measure_name
 from benchmarks.runs.figures import shares
-from benchmarks.runs.paper_tables import TABLES
+from benchmarks.runs.published_tables import TABLES
 from benchmarks.scoring.ask import ASKED
 
 GROUP = measure_name("bivlc", "group")
