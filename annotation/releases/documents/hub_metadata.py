@@ -1,25 +1,16 @@
 """The YAML at the head of a dataset card, which a hub and its loader read. Pure."""
 
+import csv
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from annotation.exports.markdown import yaml_text
 from annotation.releases.documents.facts import Facts
 
-LICENCES = {  # SPDX → hub, where that is not the same in small letters
-    **{"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"},
-    **{f"{name}-only": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
-    **{f"{name}-or-later": name for name in ("gpl-2.0", "gpl-3.0", "lgpl-3.0", "agpl-3.0")},
-}
-KNOWN = {
-    "apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear", "cc", "cc0-1.0", "cc-by-2.0",
-    "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0",
-    "cc-by-nc-4.0", "cc-by-nd-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0",
-    "cc-by-nc-sa-4.0", "cdla-sharing-1.0", "cdla-permissive-1.0", "cdla-permissive-2.0", "afl-3.0", "artistic-2.0",
-    "bsl-1.0", "ecl-2.0", "epl-1.0", "epl-2.0", "eupl-1.1", "eupl-1.2", "isc", "mpl-2.0", "ms-pl", "ncsa", "unlicense",
-    "wtfpl", "zlib", *LICENCES.values(),
-}  # fmt: skip
+with Path(__file__).with_name("licences.csv").open(encoding="utf-8", newline="") as file:
+    LICENCES = {row["spdx"]: row["hub"] for row in csv.DictReader(file)}  # both in small letters
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 CROWDS = re.compile(r"\b(prolific|mechanical turk|mturk|toloka|crowdworkers?|crowd workers?|crowdsourc\w*)\b", re.I)
 EXPERTS = re.compile(r"\bexperts?\b", re.I)
@@ -72,10 +63,12 @@ def _entry(name: str, value: Any) -> Iterator[str]:
 def licence(stated: str) -> dict[str, str]:
     """A hub's own id; another licence by its name."""
     small = stated.strip().lower()
-    known = LICENCES.get(small, small)
+    known = LICENCES.get(small, small)  # a hub's own id, such as `odbl`, is also known
     if not small:
         return {}
-    return {"license": known} if known in KNOWN else {"license": "other", "license_name": small.replace(" ", "-")}
+    if known in LICENCES.values():
+        return {"license": known}
+    return {"license": "other", "license_name": small.replace(" ", "-")}
 
 
 def _languages(stated: str) -> list[str]:
