@@ -23,10 +23,6 @@ _ENVELOPE = frozenset(
 )
 _PICTURES = ("images",)
 _TEXTS = ("captions", "texts", "lists")
-_LAYOUTS = {
-    "rank": "This layout shows one picture without a label and ranks three texts, ties allowed.",
-    "compare": "This layout shows one text without a label and compares the same two texts twice, each with a tie.",
-}
 _RULES = {
     "majority": ("pick", "pair", "scale"),
     "dawid_skene": ("pick", "pair", "scale"),
@@ -55,7 +51,6 @@ def problems(protocol: ProtocolFile) -> Iterator[Found]:
     yield from _roles(protocol)
     yield from _tasks(protocol)
     yield from _screen(protocol)
-    yield from _layout(protocol)
     yield from _answers(protocol)
     yield from _conditions(protocol)
     yield from _decisions(protocol)
@@ -172,23 +167,6 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
             ("screen",),
             "An item may lack everything that the screen shows. Give one role at least 1.",
         )
-
-
-def _layout(protocol: ProtocolFile) -> Iterator[Found]:
-    """The layouts with templates of their own show no more than what they were laid out for."""
-    texts = not any(role.startswith("images.") for one in protocol.answers for role in _all_options(protocol, one))
-    counts = [bounds(protocol.roles.get(role, "1")) for one in protocol.answers for role in _all_options(protocol, one)]
-    match protocol.layout, protocol.screen, protocol.answers:
-        case "rank", [schema.Picture(label=None)], [schema.Rank(ties=True, required=True)]:
-            suits = texts and all(least == most for least, most in counts) and sum(least for least, _ in counts) == 3
-        case "compare", [schema.Sentence(label=None)], [schema.Pair() as one, schema.Pair() as other]:
-            suits = texts and one.of == other.of and all(
-                each.tie and each.required and not each.both_bad and not each.when for each in (one, other)
-            )  # fmt: skip
-        case _:
-            suits = protocol.layout is None
-    if not suits:
-        yield "WRONG_LAYOUT", ("layout",), f"{_LAYOUTS[str(protocol.layout)]} Change this, or remove layout."
 
 
 def _works_on(answer: object, name: str) -> bool:

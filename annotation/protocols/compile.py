@@ -25,7 +25,7 @@ _TIE = gettext_noop("answer it with a tie")
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What is a layout's own: its template, its script, and what keys do on its screens."""
+    """A screen laid out for one kind of question, and not for every file: its template, its script and its keys."""
 
     template: str
     script: str
@@ -34,18 +34,16 @@ class _Layout:
     keys: tuple[tuple[str, str], ...]
 
 
-_LAYOUTS = {
-    "rank": _Layout(
-        "judging/_rank.html", "js/judging/rank.js", "css/judge-rank.css",
-        ("1 2 3", gettext_noop("rank the marked sentence, and mark the next one")),
-        (("↑ ↓", gettext_noop("mark the sentence above or below")), ("A B C", gettext_noop("mark that sentence"))),
-    ),
-    "compare": _Layout(
-        "judging/_compare.html", "js/judging/compare.js", "css/judge-compare.css",
-        ("1 2", gettext_noop("answer the marked question with that sentence, and mark the next question")),
-        (("↑ ↓", gettext_noop("mark the other question")),),
-    ),
-}  # fmt: skip
+_RANK = _Layout(
+    "judging/_rank.html", "js/judging/rank.js", "css/judge-rank.css",
+    ("1 2 3", gettext_noop("rank the marked sentence, and mark the next one")),
+    (("↑ ↓", gettext_noop("mark the sentence above or below")), ("A B C", gettext_noop("mark that sentence"))),
+)  # fmt: skip
+_COMPARE = _Layout(
+    "judging/_compare.html", "js/judging/compare.js", "css/judge-compare.css",
+    ("1 2", gettext_noop("answer the marked question with that sentence, and mark the next question")),
+    (("↑ ↓", gettext_noop("mark the other question")),),
+)  # fmt: skip
 
 
 def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Protocol:
@@ -53,7 +51,7 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
 
     If the file does not decide, a stage's own judgments, tie and rule stand over the file's.
     """
-    layout = _LAYOUTS.get(file.layout or "")
+    layout = _layout(file)
     template = layout.template if layout else _template(file)
     form = None if is_plain(file) else _form(file, layout)
     has_pictures = any(role.startswith("images.") for role in file.roles)
@@ -138,6 +136,24 @@ def _picks(file: ProtocolFile) -> tuple[str, str]:
     most = 2 if pair else sum(bounds(file.roles[role])[1] or schema.MOST_KEYS for role in options)
     does = _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
     return "1 2" if most == 2 else f"1 – {most}", does
+
+
+def _layout(file: ProtocolFile) -> _Layout | None:
+    """Three sentences that are ranked below a picture, ties allowed; or the same two sentences, compared twice below
+    another one, each time with a tie. Their templates show nothing else.
+    """
+    options = [role for one in file.answers for role in _options(one, file)]
+    if any(role.startswith("images.") for role in options):
+        return None
+    match file.screen, file.answers:
+        case [schema.Picture(label=None)], [schema.Rank(ties=True, required=True)]:
+            counts = [bounds(file.roles[role]) for role in options]
+            three = sum(least for least, _ in counts) == 3 and all(least == most for least, most in counts)
+            return _RANK if three else None
+        case [schema.Sentence(label=None)], [schema.Pair() as one, schema.Pair() as other] if one.of == other.of:
+            plain = all(each.tie and each.required and not each.both_bad and not each.when for each in (one, other))
+            return _COMPARE if plain else None
+    return None
 
 
 def _template(file: ProtocolFile) -> str:

@@ -429,8 +429,7 @@ class ProtocolFile(Strict):
     `right` are the right answers by construction, which never leave the server: a value, or for each task by its name a
     value. `group` says which tasks of an item must all be right: those with the same part in the names listed, none for
     all of them; of rows, the rows listed; or a comparison of tasks. `scores` combine several answers. `leaks` are
-    protocols that an annotator must not have met on the same material. `layout` names a screen that is laid out for its
-    kind of question, instead of the one that suits every file.
+    protocols that an annotator must not have met on the same material.
     """
 
     winnow: Literal["protocol/1"]
@@ -443,7 +442,6 @@ class ProtocolFile(Strict):
     item: Item
     tasks: Tasks = "item"
     screen: Annotated[list[Block], Field(max_length=12)] = Field(default_factory=list)
-    layout: Literal["rank", "compare"] | None = None
     answers: Annotated[list[Answer], Field(min_length=1, max_length=_MOST_ANSWERS)]
     judgments: Annotated[int, Field(ge=1, le=99)] = 1
     decide: list[Decision] = Field(default_factory=list, max_length=_MOST_NAMES)

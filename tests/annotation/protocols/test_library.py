@@ -3,10 +3,11 @@
 from random import Random
 
 import pytest
+import yaml
 
 from annotation.protocols import answers, library
 from annotation.protocols.base import Answer
-from annotation.protocols.compile import as_protocol, is_plain
+from annotation.protocols.compile import GENERIC, as_protocol, is_plain
 from annotation.protocols.decisions import decide_item
 from annotation.protocols.rules import rule_for
 from annotation.protocols.simulated import simulate
@@ -70,6 +71,32 @@ def test_what_is_offered_where_a_screen_asks_several_questions():
         "answer": None, "best": {"positive", "more-0", "more-1", "none"}, "some": {"no", "yes"},
         "holds": {"yes", "no", "unsure"},
     }  # fmt: skip
+
+
+RANK, COMPARE = ("hard-positive-rank", "judging/_rank.html"), ("sugarcrepe-compare", "judging/_compare.html")
+FOURTH = "item.captions.fourth", "first"
+
+
+@pytest.mark.parametrize(("name", "template"), [RANK, COMPARE])
+def test_a_copy_has_the_same_screen(name, template):
+    assert as_protocol(changed_copy(name), "copy@1").template == template
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        (RANK[0], [("screen.0.label", "Picture")]), (RANK[0], [("answers.0.ties", False)]),
+        (RANK[0], [FOURTH, ("answers.0.of.3", "captions.fourth")]), (RANK[0], [("answers.0.required", False)]),
+        (COMPARE[0], [("screen.0.label", "Sentence")]), (COMPARE[0], [("answers.1.tie", None)]),
+        (COMPARE[0], [("answers.1.both_bad", "Neither")]), (COMPARE[0], [("answers.1.when", {"sense": ["tie"]})]),
+    ],
+)  # fmt: skip
+def test_a_file_that_asks_something_else_has_the_screen_that_suits_every_file(name, changes):
+    assert as_protocol(changed_copy(name, *changes), "copy@1").template == GENERIC
+
+
+def changed_copy(name, *changes):
+    return read(changed(("name", "copy"), *changes, of=yaml.safe_load(library.text_of(name))))
 
 
 @pytest.mark.parametrize("decides", [False, True])
