@@ -23,10 +23,9 @@ _SECONDS_OF = {
     "hard-positive-rank": 20,
     "sugarcrepe-compare": 20,
 }
-_OVERLAPS = {"hard-positive-rank": 2}  # an item is right when both annotators agree that it is
 _KEPT_SHARES = {"bivlc-choose": 0.716, "bivlc-disambiguate": 0.545}  # 5,382 of 7,512 items, then 2,933 of 5,382 (§3.1)
 
-_BATCH = 100  # items per batch
+_BATCHES = {"strategy": "batches", "batch_size": 100}
 _PAIRED = {"agreement_items": 500, "agreement_overlap": 2}  # five pairs, each pair the same batch of 100
 
 
@@ -40,8 +39,10 @@ class Preset:
     currency: str = "USD"
 
 
-def _batch_settings(size: int = _BATCH, **settings: object) -> dict[str, object]:
-    return {"overlap": 1, "strategy": "batches", "batch_size": size, **settings}
+def _stage(protocol: str, name: str, **settings: object) -> StagePlan:
+    """A stage with the judgments per task that the protocol's file names, and the image that it passes on."""
+    file = protocol_named(protocol).made_from
+    return StagePlan(protocol, name, settings={**(settings_of_file(file) if file else {"overlap": 1}), **settings})
 
 
 # The human baseline: image to text and text to image, two questions each of every sampled item.
@@ -85,13 +86,13 @@ def baseline_plans(
     ]
 
 
-_CHOOSE = StagePlan("bivlc-choose", "choose", settings=_batch_settings(carries="negative", **_PAIRED))
-_DISAMBIGUATE = StagePlan("bivlc-disambiguate", "disambiguate", settings=_batch_settings())
-_VERIFY = StagePlan("verify", "verify", settings={"overlap": 3})
-_PARAPHRASE = StagePlan("visla-paraphrase", "paraphrase", settings={"overlap": 1})
-_TRIPLET = StagePlan("visla-triplet", "triplet", settings={"overlap": 1})
-_RANK = StagePlan("hard-positive-rank", "rank", settings={"overlap": 2, "sample": 100})
-_COMPARE = StagePlan("sugarcrepe-compare", "compare", settings={"overlap": 1, "sample": 100, "sample_each": True})
+_CHOOSE = _stage("bivlc-choose", "choose", **_BATCHES, **_PAIRED)
+_DISAMBIGUATE = _stage("bivlc-disambiguate", "disambiguate", **_BATCHES)
+_VERIFY = _stage("verify", "verify")
+_PARAPHRASE = _stage("visla-paraphrase", "paraphrase")
+_TRIPLET = _stage("visla-triplet", "triplet")
+_RANK = _stage("hard-positive-rank", "rank", sample=100)
+_COMPARE = _stage("sugarcrepe-compare", "compare", sample=100, sample_each=True)
 
 PRESETS: Mapping[str, Preset] = {
     preset.name: preset
@@ -160,13 +161,16 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def single_stage(protocol: str) -> Preset:
-    """One stage of a protocol, without a paper's numbers."""
+    """One stage of a protocol, without a paper's numbers.
+
+    If the stage's settings decide, a task that drops items has two judgments or more, so that agreement can be seen.
+    """
     found = protocol_named(protocol)
     if found.file:
         settings = settings_of_file(found.file)
     else:
-        alone = found.measures or bool(found.edits)
-        settings = {"overlap": _OVERLAPS.get(protocol, 1 if alone else 2)}
+        judgments = found.made_from.judgments if found.made_from else 1
+        settings = {"overlap": max(judgments, 1 if found.measures or found.edits else 2)}
     stage = StagePlan(protocol, settings=settings)
     return Preset("", found.title, "One question about every item.", (stage,), pay=0)
 

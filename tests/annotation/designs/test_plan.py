@@ -169,8 +169,21 @@ def test_one_stage_is_changed_and_the_others_stay():
         with_stage_settings(before, "chose", overlap=3)
 
 
-def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen():
-    assert single_stage("bivlc-choose").stages[0].settings == {"overlap": 2}
+@pytest.mark.parametrize(
+    ("protocol", "overlap"), [("bivlc-choose", 2), ("verify", 3), ("hard-positive-rank", 2), ("visla-triplet", 1)]
+)
+def test_a_single_question_has_two_judgments_so_that_agreement_can_be_seen_or_as_its_file_says(protocol, overlap):
+    assert single_stage(protocol).stages[0].settings == {"overlap": overlap}
+
+
+def test_presets_take_judgments_and_what_is_passed_on_from_their_protocols_files():
+    (choose, *_), (rank,), (verify,) = (PRESETS[name].stages for name in ("bivlc", "hard-positives", "verify"))
+    assert (choose.settings["overlap"], choose.settings["carries"], choose.settings["batch_size"]) == (
+        1,
+        "negative",
+        100,
+    )
+    assert (rank.settings["overlap"], verify.settings["overlap"]) == (2, 3)
 
 
 @pytest.mark.parametrize("given", [

@@ -219,7 +219,7 @@ def test_choosing_another_preset_keeps_what_was_typed_and_nothing_else(client, m
     assert (one["name"], one["pay_per_hour"], one["paused"]) == (["It's <mine>"], ["15"], ["on"])
     assert (one["choose-batch_size"], one["currency"]) == (["100"], ["USD"])
     verify = choose(client, one, "protocol:verify")
-    assert verify["pay_per_hour"] == ["15"] and verify["verify-overlap"] == ["2"]
+    assert verify["pay_per_hour"] == ["15"] and verify["verify-overlap"] == ["3"]
     again = choose(client, verify, "preset:bivlc")
     assert {name: again[name] for name in own} == {name: [value] for name, value in own.items()}
     assert again["i2t-apart_from"] == ["choose"] and not Study.objects.exists()
