@@ -122,7 +122,7 @@ def says(desk: Sitting, words: str) -> None:
 
 
 def test_orders_are_stored_as_they_were_entered_by_key_and_by_mouse(sit):
-    """With a mouse two of them by dragging, two by buttons. All 13 orders: test_hard_positive_rank.py."""
+    """With a mouse two of them by dragging, two by buttons. All 13 orders: test_built_in.py."""
     ways = [(order, press, enter) for order in FEW]
     ways += [
         (order, put, lambda page: page.locator("#submit").click())

@@ -1,5 +1,6 @@
 """What every protocol must be, whatever it asks."""
 
+import re
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,8 @@ from annotation.designs.presets import SPECIMEN
 from annotation.protocols.registry import PROTOCOLS
 from annotation.protocols.rules import rule_for
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
+ROOT = Path(__file__).resolve().parents[3]
+TEMPLATES, KEYS = ROOT / "templates", ROOT / "static" / "js" / "judging" / "keys.js"
 TEXTS = [
     f"caption-{one}-{place}" for one in ("positive", "negative", "second_positive", "candidate") for place in range(9)
 ]
@@ -54,6 +56,16 @@ def test_its_keys_are_shown_and_each_does_one_thing(protocol):
     assert len(set(keys)) == len(keys)
     assert bool(protocol.form.keys) if protocol.form else bool(protocol.picks[0]) == bool(options)
     assert not set(keys) & {str(place) for place in range(1, len(options) + 1)}
+
+
+@every
+def test_its_keys_are_none_of_the_pages(protocol):
+    """U, F, H and whatever else judging/keys.js means by itself. Skipping is S with Shift: guidelines may have S."""
+    taken = set(re.findall(r"\b([a-z]): \"", KEYS.read_text())) | {"z", "?"}
+    guidelines = [one.key for one in protocol.guidelines]
+    fixed = [key for choice in protocol.fixed for key in choice.keys]
+    assert taken >= {"u", "f", "h"} and not taken & {*guidelines, *fixed} and "s" not in fixed
+    assert len(set(guidelines)) == len(guidelines) and not set(guidelines) & set("ade0")
 
 
 @every

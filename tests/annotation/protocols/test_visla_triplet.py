@@ -165,8 +165,3 @@ def test_what_is_valid_or_edited_stays_and_needs_nobody_else():
     project = PROTOCOL.projections["kept or dropped"]
     assert [project(one) for one in labels] == ["kept", "kept", "dropped", "cannot_judge"]
     assert not FORM.confirms and FORM.edits == THREE
-
-
-def test_its_letters_are_none_of_the_pages():
-    letters = [one.key for one in GUIDELINES]
-    assert len(set(letters)) == len(letters) and not set(letters) & set("ufhzade0")

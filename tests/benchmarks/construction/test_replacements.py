@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.construction.batch import Dropped
-from benchmarks.construction.replacements import TABLES, as_released, hard_positive
+from benchmarks.construction.replacements import TABLES, hard_positive
 
 RELATIONS, ATTRIBUTES = TABLES["rel"], TABLES["att"]
 ALL = (*RELATIONS, *ATTRIBUTES)
