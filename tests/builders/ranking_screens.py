@@ -1,8 +1,6 @@
-"""Screens on which sentences are ranked or compared, with somebody in front of them; and the released rows for them."""
+"""Screens on which sentences are ranked or compared, with somebody in front of them."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from annotation.models import Annotator
 from tests.builders import pictures, studies, text_items
@@ -32,19 +30,3 @@ def _somebody(protocol: str, items: Sequence[Words], settings: dict) -> Annotato
     study = studies.study(benchmark=benchmark, protocol=protocol, **settings)
     drawn = (pictures.draw(number % len(pictures.COLOURS), 640, 427) for number in range(len(items)))
     return studies.annotator(pictures.paint(study, drawn))
-
-
-def hard_positives(real: Path, count: int) -> list[Words]:
-    """The first rows of the released relations: each caption with its hard positive and its hard negative."""
-    halves = [
-        json.loads((real / "data/hard_positives" / half / "vl_checklist_relations.json").read_text())[:count]
-        for half in ("original", "hard_positive")
-    ]
-    return [
-        {
-            "positive": [one["true_caption"]],
-            "second_positive": [other["true_caption"]],
-            "negative": [one["false_caption"]],
-        }
-        for one, other in zip(*halves, strict=True)
-    ]

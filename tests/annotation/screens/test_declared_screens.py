@@ -3,21 +3,19 @@
 import re
 import uuid
 from html.parser import HTMLParser
-from random import Random
 
 import pytest
 
 from annotation.adjudication import cases
 from annotation.models import Judgment, Lease, Stage
 from annotation.protocols import library
-from annotation.protocols.base import Answer, Protocol
+from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS, protocol_named
 from annotation.protocols.schema import ProtocolFile
 from annotation.screens import read_answer, trial
-from annotation.screens.material import texts_of
 from annotation.screens.screens import build_screens
 from benchmarks.models import Caption, ItemImage
-from tests.annotation.screens.test_screens import JSON, WORDS, found_words, held, home
+from tests.annotation.screens.test_screens import JSON, WORDS, answer_of, found_words, held, home
 from tests.builders import declared, every_protocol, studies
 
 pytestmark = pytest.mark.django_db
@@ -54,15 +52,6 @@ class Filled(HTMLParser):
             self.fields[self.area] = data.strip()
 
 
-def answered(protocol: Protocol, lease: Lease, seed: int = 0) -> dict[str, str]:
-    """The fields of some answer to it."""
-    if protocol.form:
-        texts = texts_of(lease.task, lease.shown)
-        return protocol.form.simulate(Random(seed), lease.shown, texts, lease.task.question)
-    places = [*map(str, range(1, len(lease.shown) + 1)), *(one.identity for one in protocol.fixed)]
-    return {"answer": places[seed % len(places)]}
-
-
 def tells(file: ProtocolFile, screen: Filled) -> set[str]:
     """Names of options in the screen's attributes."""
     roles = {reference.partition(".")[2] for reference in file.roles} - {one.name for one in file.answers}
@@ -70,12 +59,12 @@ def tells(file: ProtocolFile, screen: Filled) -> set[str]:
     return words & roles
 
 
-def in_two_tabs(client, who, protocol: Protocol, lease: Lease) -> str:
+def in_two_tabs(client, who, lease: Lease) -> str:
     """What the server asks when the same screen gets another answer, if there is one."""
     stored = Judgment.objects.get().answer
     for seed in range(1, 20):
-        sent = answered(protocol, lease, seed)
-        if read_answer.parse_answer(lease, protocol.name, sent).label != stored:
+        sent = answer_of(lease, seed)
+        if read_answer.parse_answer(lease, lease.task.stage.protocol, sent).label != stored:
             asked = client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4(), **sent}, **JSON)
             assert (asked.status_code, Judgment.objects.count()) == (409, 1) and "<dd" in asked.json()["html"]
             return asked.text
@@ -94,12 +83,12 @@ def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
     file = protocol.file
     page = client.get(home(who)).text
     lease = held(who)
-    sent = {"lease": lease.token, "key": uuid.uuid4(), **answered(protocol, lease)}
+    sent = {"lease": lease.token, "key": uuid.uuid4(), **answer_of(lease)}
     got = [page, client.post(home(who) + "submit/", {"lease": lease.token, "key": uuid.uuid4()}, **JSON).text]
     assert "refused" in got[-1] and not Judgment.objects.exists()
     got.append(client.post(home(who) + "submit/", sent, **JSON).text)
     [judgment] = Judgment.objects.all()
-    got.append(in_two_tabs(client, who, protocol, lease))
+    got.append(in_two_tabs(client, who, lease))
     got.append(client.get(home(who) + "history/").text)
     again = client.post(home(who) + "undo/", {"undo_key": uuid.uuid4()}, **JSON).json()["again"]["html"]
     filled = {field: value for field, value in Filled(again).fields.items() if value and field != "lease"}
@@ -171,7 +160,7 @@ def test_no_key_of_a_file_looks_like_another_answer(name):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_no_key_of_a_protocol_in_python_looks_like_another_answer(name):
+def test_no_key_of_a_built_in_protocol_looks_like_another_answer(name):
     study = studies.study(benchmark=every_protocol.benchmark(items=2), protocol=name)
     screens = screens_of(study.stages.get())
     assert screens and [looking_alike(html) for html in screens] == [[]] * len(screens)

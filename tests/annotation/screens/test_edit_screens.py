@@ -5,19 +5,17 @@ import uuid
 
 import pytest
 
-from annotation.assignment import leases as assignment_leases
 from annotation.judging import submissions
-from annotation.models import Judgment, Lease
+from annotation.models import Judgment
 from annotation.protocols.visla_triplet import GUIDELINES
 from annotation.screens import read_answer
 from annotation.screens.screens import build_screens
 from benchmarks.models import Caption, ItemImage
-from tests.annotation.screens.test_screens import found_words
+from tests.annotation.screens.test_screens import FRAGMENT, JSON, found_words, held, home
 from tests.builders import studies, text_items, visla_items
 from tests.collapsed import collapsed
 
 pytestmark = pytest.mark.django_db
-JSON = {"HTTP_ACCEPT": "application/json"}
 BOTH = pytest.mark.parametrize("protocol", ["visla-paraphrase", "visla-triplet"])
 ALL = {one.code: "holds" for one in GUIDELINES}
 SITS = "A cat sits in the basket."
@@ -28,14 +26,6 @@ def somebody(protocol: str, items=1):
     return studies.annotator(visla_items.study(protocol, items))
 
 
-def home(who) -> str:
-    return f"/judge/{who.token}/"
-
-
-def held(who) -> Lease:
-    return Lease.objects.filter(annotator=who, state="held").earliest("pk")
-
-
 def send(client, who, **fields):
     lease = held(who)
     if fields.get("answer", "").startswith(("caption-", "edit-")):
@@ -44,7 +34,7 @@ def send(client, who, **fields):
 
 
 def fragment(page: str) -> str:
-    return re.search(r'<fieldset class="screen".*?</fieldset>', page, re.DOTALL)[0]
+    return FRAGMENT.search(page)[0]
 
 
 def test_all_sentences_are_there_once_and_the_picture(client):
@@ -162,12 +152,3 @@ def test_cannot_judge_is_an_answer_here_too_and_comes_back(client, protocol):
 def test_its_script_style_and_keys_are_on_the_page(client, protocol):
     page = client.get(home(somebody(protocol))).text
     assert "judging/edit.js" in page and "judge-edit.css" in page and "<kbd>E</kbd>" in page
-
-
-@BOTH
-@pytest.mark.parametrize("wanted", [1, 3])
-def test_screens_take_one_query_however_many(django_assert_num_queries, protocol, wanted):
-    who = somebody(protocol, 4)
-    leases = assignment_leases.hold(annotator=who, stage=who.stage, wanted=wanted)
-    with django_assert_num_queries(1):
-        assert len(build_screens(leases, who.stage)) == wanted
