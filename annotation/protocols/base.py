@@ -185,16 +185,6 @@ def passed_on(carried: Carried, carries: str, outcome: str | None, contents: Ite
     return found
 
 
-def negative_image(item: ItemRecord, carried: Carried) -> str:
-    """The image that an earlier stage chose as the item's negative one, else the item's own. Raises UnsuitableItem."""
-    own = "negative-0" if item.images_as("negative") else ""
-    found = carried.get("negative") or own
-    if not found:
-        lacks = f"item {item.key} has no negative image, and no stage before has chosen one"
-        raise UnsuitableItem(lacks, "a negative image")
-    return found
-
-
 def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Sequence[str] = ()) -> None:
     """Raises UnsuitableItem, naming the item and what it lacks, unless it has a caption and an image of these roles."""
     has = {one.role for one in item.captions}

@@ -1,6 +1,5 @@
 """From the text of a protocol file, YAML or JSON, to the protocol, or to every problem with its line and what to do."""
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -104,12 +103,6 @@ def read_protocol(text: str, file: str, log: ProblemLog) -> ProtocolFile:
 def line_of(text: str, path: Path) -> int:
     """The line of a key of a text without problems: ("decide", 0, "drop")."""
     return _line(_parse(text, "", ProblemLog())[1], path)
-
-
-def canonical(protocol: ProtocolFile) -> str:
-    """The protocol as JSON: the same text for the same protocol, however its file was written."""
-    said = protocol.model_dump(mode="json", exclude_defaults=True)
-    return json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[Path, int]]:

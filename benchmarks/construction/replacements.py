@@ -1,8 +1,8 @@
 """Replacement hard positives (Hard Positive Truth §3.4, App. A.1): replace one relation or attribute by a synonym.
 
 The hard negative shows which word: VL-CheckList replaced the same one, so it is where the two captions differ. Only one
-whole word is replaced; the article before it stays, as in the paper's own `a upright person`. The published files have
-a simpler rule; docs/reference/construction.md counts where they differ.
+whole word is replaced; the article before it stays, as in the paper's own `a upright person`. The published files
+follow a simpler rule; docs/reference/construction.md counts where they differ.
 """
 
 import csv
