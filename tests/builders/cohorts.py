@@ -108,9 +108,7 @@ class Shift(crowds.Shift):
 
     def work(self, slot: Slot, person: Annotator) -> None:
         cohort, lease = self.cohorts[person.pk], self.lease(slot, person, "judged")
-        judgment = self.answer(lease, cohort.pick(self.dice, lease.shown, self.truth(slot.task)))
+        judgment = self.fill(slot, lease, cohort.pick(self.dice, lease.shown, self.truth(slot.task)))
         median = 1000 * cohort.seconds * self.pace[person.pk]
         judgment.active_ms = max(1, round(self.dice.lognormvariate(math.log(median), SPREAD)))
         judgment.elapsed_ms, self.clock = judgment.active_ms + 500, self.clock + timedelta(seconds=1)
-        slot.annotator, slot.judgment = person, judgment
-        self.slots.append(slot)

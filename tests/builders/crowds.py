@@ -118,10 +118,17 @@ class Shift:
             self.answer(lease, "", withdrawn=True)
         if self.dice.random() < 0.05:
             self.flags.append(Flag(lease=lease, reason="The sentence has a typing error."))
-        slot.annotator = person
         error = 0.05 * (1 + self.crowd.index(person)) if error is None else error
-        slot.judgment = self.answer(lease, self.pick(slot, error))
+        self.fill(slot, lease, self.pick(slot, error))
+
+    def judged(self, slot: Slot, person: Annotator, answer: str, **marks) -> Judgment:
+        """The slot's counted judgment, by this person."""
+        return self.fill(slot, self.lease(slot, person, LeaseState.JUDGED), answer, **marks)
+
+    def fill(self, slot: Slot, lease: Lease, answer: str, **marks) -> Judgment:
+        slot.annotator, slot.judgment = lease.annotator, self.answer(lease, answer, **marks)
         self.slots.append(slot)
+        return slot.judgment
 
     def lease(self, slot: Slot, person: Annotator, state: str) -> Lease:
         self.had.setdefault(slot.task_id, set()).add(person.pk)

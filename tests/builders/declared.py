@@ -8,7 +8,7 @@ from random import Random
 
 from annotation.adjudication import decisions
 from annotation.designs import presets
-from annotation.models import LeaseState, Stage, Study, Task
+from annotation.models import Stage, Study, Task
 from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
@@ -163,9 +163,6 @@ def judge(stage: Stage, people: int, said: Callable[[Task, int], str]) -> Stage:
         free = list(of_task)
         for who, person in enumerate(crowd):
             if label := said(free[0].task, who) if free else "":
-                slot = free.pop(0)
-                slot.annotator = person
-                slot.judgment = shift.answer(shift.lease(slot, person, LeaseState.JUDGED), label)
-                shift.slots.append(slot)
+                shift.judged(free.pop(0), person, label)
     shift.save(stage)
     return stage

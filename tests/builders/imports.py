@@ -17,7 +17,7 @@ from benchmarks.imports import store
 from benchmarks.imports.order import Files, Options, queue_import
 from benchmarks.imports.staging import places
 from benchmarks.jobs import jobs
-from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job
+from benchmarks.models import Benchmark, Caption, Image, Item, ItemImage, Job, JobState
 from tests.builders import object_storage
 from tests.builders.kills import killed as kill
 from workers import images
@@ -88,6 +88,19 @@ def killed(job: Job, moment: str) -> None:
 
 def imported(path: Path, images: Path | None, **how) -> Job:
     return run(queued(path, images, **how))
+
+
+def benchmark(path: Path, images: Path | None, name: str = "Cups", **how) -> Benchmark:
+    """What an import without problems stores."""
+    job = imported(path, images, name=name, **how)
+    assert job.state == JobState.DONE, job.problems
+    return Benchmark.objects.get(name=name)
+
+
+def benchmark_of(folder: Path, items: Iterable[dict], files: dict[str, bytes], name: str) -> Benchmark:
+    """Of a manifest with these items and an archive with these files, written to the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return benchmark(manifest(folder, items), archive(folder, [], files), name=name)
 
 
 def alone(script: str, settings, *arguments: str) -> subprocess.CompletedProcess:

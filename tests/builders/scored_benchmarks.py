@@ -117,12 +117,9 @@ def cups(folder: Path, count: int = 3, start: int = 0, name: str = "Cups") -> Be
     for number in range(start, start + count):
         images = [{"role": role, "file": f"{number}-{role}.jpg"} for role in ("positive", "negative")]
         items.append(imports.item(number, images=images))
-    folder.mkdir(parents=True, exist_ok=True)
     names = [image["file"] for item in items for image in item["images"]]
-    extra = {file: imports.jpeg(2 * start + number, (40, 30)) for number, file in enumerate(names)}
-    job = imports.imported(imports.manifest(folder, items), imports.archive(folder, [], extra), name=name)
-    assert job.state == "done", job.problems
-    return Benchmark.objects.get(name=name)
+    files = {file: imports.jpeg(2 * start + number, (40, 30)) for number, file in enumerate(names)}
+    return imports.benchmark_of(folder, items, files, name)
 
 
 def queued(benchmark: Benchmark, model: str, pretrained: str = "", device: str = "cpu") -> Job:

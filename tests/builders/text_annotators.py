@@ -14,8 +14,7 @@ from django.db import connection, transaction
 from annotation.adjudication import decisions
 from annotation.designs.plan import StagePlan
 from annotation.judging import submissions
-from annotation.models import Annotator, Judgment, Lease, Slot, Stage, Study, Task
-from annotation.pipeline import outcomes
+from annotation.models import Annotator, Lease, Slot, Stage, Study, Task
 from annotation.protocols.base import Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
@@ -25,7 +24,6 @@ from tests.builders import annotators, crowds, imports, studies
 Fields = dict[str, str]  # what a screen sends
 Says = Callable[[Lease, dict[str, str]], Fields]  # the screen and the words behind its identities → its fields
 
-MANY = 4000  # rows written at a time
 ROW = "{0}.jpg\tA cat is in basket {0}.\tBasket {0} holds a cat.\tA cat is beside basket {0}."
 HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
 
@@ -33,11 +31,8 @@ HEADER = "filename\tcaption\tsecond positive\tnegative_caption"
 def answer(lease: Lease, fields: Fields) -> submissions.Receipt:
     """The screen's answer, or a new revision of it."""
     more = {name: value for name, value in fields.items() if name not in ("answer", "reason")}
-    submission = submissions.Submission(
-        token=lease.token, key=uuid.uuid4(), shown_answer=fields.get("answer", ""), reason=fields.get("reason", ""),
-        more=more, active_ms=9000, elapsed_ms=9000, seen=studies.last_key(lease),
-    )  # fmt: skip
-    return submissions.submit(annotator=lease.annotator, submission=submission)
+    how = {"reason": fields.get("reason", ""), "more": more, "active_ms": 9000, "elapsed_ms": 9000}
+    return studies.submit(lease.annotator, lease, fields.get("answer", ""), **how)
 
 
 def screen(person: Annotator, stage: Stage) -> Lease | None:
@@ -138,33 +133,19 @@ def keep_all(stage: Stage, person: Annotator, label: str, content: Callable[[int
     """Answer everything that is left with one label, written in bulk: for studies at full size. `content` of an item's
     answer, by its id.
     """
-    read = stage.instructions.latest("version")
-    slots = list(Slot.objects.filter(stage=stage, judgment=None, live=True).select_related("task"))
-    leases = Lease.objects.bulk_create(
-        (Lease(slot=slot, task=slot.task, annotator=person, state="judged", shown=slot.task.options) for slot in slots),
-        batch_size=MANY,
-    )
-    common = {"instructions": read, "answer": label, "digest": "0" * 64}
-    judgments = Judgment.objects.bulk_create(
-        (Judgment(lease=lease, key=uuid.uuid4(), content=content(lease.task.item_id), **common) for lease in leases),
-        batch_size=MANY,
-    )
-    columns = [[slot.pk for slot in slots], [person.pk] * len(slots), [judgment.pk for judgment in judgments]]
-    with connection.cursor() as cursor:
-        cursor.execute(crowds.FILL, columns)
+    shift = crowds.Shift(random.Random(1), [person], stage.instructions.latest("version"), {}, crowds.START)
+    for slot in Slot.objects.filter(stage=stage, judgment=None, live=True).select_related("task"):
+        shift.judged(slot, person, label, content=content(slot.task.item_id))
     with transaction.atomic():
-        for slot in slots:
-            outcomes.settle(slot.task, stage)
+        shift.save(stage)
 
 
 # Benchmarks
 
 
 def imported(path: Path, format: str, images: Path | None, **options) -> Benchmark:
-    name = f"Imported {next(studies.serial)}"
-    job = imports.imported(path, images, name=name, format=format, **{"text_only": images is None, **options})
-    assert job.state == "done", job.problems
-    return Benchmark.objects.get(name=name)
+    given = {"name": f"Imported {next(studies.serial)}", "text_only": images is None, **options}
+    return imports.benchmark(path, images, format=format, **given)
 
 
 def visla(folder: Path, rows: int = 6, candidates: int = 2) -> Benchmark:

@@ -1,11 +1,9 @@
 """Builders for protocols whose answer is more than a pick: items of sentences, and people who fill in fields."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 
 from annotation.assignment import leases
 from annotation.designs.plan import StagePlan
-from annotation.judging import submissions
 from annotation.models import Annotator, Judgment, Lease, Stage, Study
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
 from tests.builders import studies
@@ -58,11 +56,8 @@ def hold(person: Annotator, stage: Stage) -> Lease | None:
 
 def send(person: Annotator, lease: Lease, **fields: str) -> Judgment:
     answer = fields.pop("answer", "")
-    submission = submissions.Submission(
-        token=lease.token, key=uuid.uuid4(), shown_answer=answer, more=fields, seen=studies.last_key(lease),
-        reason="I cannot tell." if answer == "cannot_judge" else "",
-    )  # fmt: skip
-    return submissions.submit(annotator=person, submission=submission).judgment
+    reason = "I cannot tell." if answer == "cannot_judge" else ""
+    return studies.submit(person, lease, answer, more=fields, reason=reason).judgment
 
 
 def option(lease: Lease, identity: str) -> str:

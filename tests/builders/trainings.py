@@ -181,7 +181,4 @@ def scene_benchmark(folder: Path, count: int, name: str = "Scenes") -> Benchmark
             images.append({"role": role, "file": f"{number}-{role}.png"})
         captions = [{"role": "positive", "text": caption}, {"role": "negative", "text": swapped}]
         items.append(imports.item(number, images=images, captions=captions))
-    folder.mkdir(parents=True, exist_ok=True)
-    job = imports.imported(imports.manifest(folder, items), imports.archive(folder, [], files), name=name)
-    assert job.state == "done", job.problems
-    return Benchmark.objects.get(name=name)
+    return imports.benchmark_of(folder, items, files, name)

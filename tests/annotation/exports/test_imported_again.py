@@ -134,9 +134,7 @@ def content(benchmark: Benchmark) -> list[tuple[ItemRecord, list]]:
 def test_a_split_of_each_format_comes_back(tmp_path, media, made, format):
     first = made(tmp_path)
     path = released(first, tmp_path / "data.parquet")
-    job = imports.imported(path, None, name="Again", format=f"{format}-parquet")
-    assert job.state == JobState.DONE, job.problems
-    again = Benchmark.objects.get(name="Again")
+    again = imports.benchmark(path, None, name="Again", format=f"{format}-parquet")
     assert content(again) == content(first)
     assert released(again, tmp_path / "again.parquet").read_bytes() == path.read_bytes()
     assert imports.stored_files(media) == imports.named_files()

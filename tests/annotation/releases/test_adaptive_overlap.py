@@ -7,11 +7,14 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
+from annotation.assignment import leases
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
+from annotation.screens import read_answer
 from tests.annotation.releases.released import ONE, change_json, exported, mend, release
-from tests.builders import adaptive
+from tests.builders import studies
+from tests.builders.pipelines import with_originals
 from tests.independent.recomputed import figures, recompute
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,8 +22,17 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def study(settings):
+    """On 24 items, of which every third is contested; one still waits for a judgment."""
     Path(settings.MEDIA_ROOT).mkdir()
-    return adaptive.study()
+    made = studies.study(benchmark=studies.benchmark(24, candidates=2), overlap=2, cap=5, certainty=0.8)
+    stage = made.stages.get()
+    for number, screens in enumerate((24, 24, 24, 24, 7)):
+        person = studies.annotator(made)
+        for _ in range(screens):
+            for lease in leases.hold(annotator=person, stage=stage, wanted=1):
+                answer = "none" if number % 2 and lease.task.item.position % 3 == 0 else "candidate-0"
+                studies.submit(person, lease, read_answer.place_on_screen(lease, answer))
+    return with_originals(made)
 
 
 def test_a_release_verifies_and_has_what_it_spent(study, tmp_path, client, admin_user):

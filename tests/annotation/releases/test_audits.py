@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from annotation.models import Stage
+from annotation.models import Stage, Study
 from annotation.pipeline import audits
 from annotation.releases.schema import KEY, VERSION
 from annotation.releases.verification.differences import differences
 from annotation.releases.verification.verifying import verify
+from benchmarks.models import Benchmark
 from tests.annotation.releases.released import ONE, change_json, change_lines, exported, mend, release
-from tests.builders import audited, declared, predictions, studies, text_annotators
+from tests.builders import declared, predictions, studies, text_annotators
 from tests.builders.pipelines import with_originals
 from tests.independent.recomputed import figures, recompute
 
@@ -29,10 +30,23 @@ def released(settings, tmp_path):
         if given.pop("with_scores", False):
             said = {one: predictions.bivlc(margin=one.position / 10) for one in benchmark.items.all()}
             given["scores_run"] = predictions.model(benchmark, said).pk
-        study = audited.study(benchmark, **given)
+        study = judged(benchmark, **given)
         return release(exported(study, tmp_path), tmp_path / "release", splits=ONE), study.stages.get()
 
     return make
+
+
+def judged(benchmark: Benchmark, **settings) -> Study:
+    """An audit until it stopped: two annotators judge alike, and to every fourth item of the order no image fits."""
+    given = {"target_half_width": 0.15, "overlap": 2, **settings}
+    stage = studies.stage(benchmark=benchmark, strategy="audit", **given)
+    people = [studies.annotator(stage.study) for _ in range(2)]
+    for place in range(benchmark.items.count()):
+        for person in people:
+            studies.judgment(person, stage, "none" if place % 4 == 1 else "candidate-0")
+        if audits.stop_if_over(stage):
+            break
+    return with_originals(stage.study)
 
 
 def test_the_order_and_the_interval_verify_from_the_files(released):

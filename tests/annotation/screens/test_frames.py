@@ -14,7 +14,7 @@ from annotation.assignment import leases as assignment_leases
 from annotation.models import Strategy
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.screens import build_screens
-from benchmarks.models import Benchmark, ItemImage, JobState
+from benchmarks.models import Benchmark, ItemImage
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 from tests.builders import imports, real_material, studies
 
@@ -46,9 +46,7 @@ def pairs(real, tmp_path) -> Benchmark:
 
 
 def imported(items, real, tmp_path) -> Benchmark:
-    job = imports.imported(*real_material.packed(items, real / "data", tmp_path))
-    assert job.state == JobState.DONE, job.problems
-    return Benchmark.objects.get()
+    return imports.benchmark(*real_material.packed(items, real / "data", tmp_path))
 
 
 def screens(benchmark: Benchmark, protocol: str) -> dict[str, list[tuple]]:

@@ -26,16 +26,13 @@ def impatient(monkeypatch) -> None:
 
 def cups(folder, colours=COLOURS, name: str = "Cups") -> Benchmark:
     """Items with a caption and an image each: “A red cup”."""
-    folder.mkdir(exist_ok=True)
     items = [
         imports.item(number, captions=[{"role": "positive", "text": f"A {colour} cup"}],
                      images=[{"role": "positive", "file": f"{number}.jpg"}])
         for number, colour in enumerate(colours)
     ]  # fmt: skip
     files = {f"{number}.jpg": imports.jpeg(number, (40, 30)) for number in range(len(colours))}
-    job = imports.imported(imports.manifest(folder, items), imports.archive(folder, [], files), name=name)
-    assert job.state == "done", job.problems
-    return Benchmark.objects.get(name=name)
+    return imports.benchmark_of(folder, items, files, name)
 
 
 def reply(caption: str) -> str:

@@ -36,11 +36,8 @@ def captioned(folder: Path, tasks: tuple[str, ...] = ("coco", "flickr30k", "coco
         for number, (text, task) in enumerate(zip(CAPTIONS, tasks, strict=True))
     ]  # fmt: skip
     items.append(imports.item(9, images=[{"role": "positive", "file": "9.jpg"}]))
-    folder.mkdir(parents=True, exist_ok=True)
-    extra = {f"{number}.jpg": imports.jpeg(number, (40, 30)) for number in (*range(len(CAPTIONS)), 9)}
-    job = imports.imported(imports.manifest(folder, items), imports.archive(folder, [], extra), name="Orders")
-    assert job.state == "done", job.problems
-    return Benchmark.objects.get(name="Orders")
+    files = {f"{number}.jpg": imports.jpeg(number, (40, 30)) for number in (*range(len(CAPTIONS)), 9)}
+    return imports.benchmark_of(folder, items, files, "Orders")
 
 
 def measured(benchmark: Benchmark, model: str, seeds: int | None = None) -> Job:
