@@ -16,17 +16,15 @@ import os
 import random
 import statistics
 import tarfile
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from config.services import Servers, database_url, redis_url
+from bench import scratch
 from workers.images import check_and_render
 
 TABLE = Path(__file__).resolve().parents[2] / "shared" / "data" / "bivlc" / "BiVLC_negative_imgs.csv"
@@ -107,17 +105,12 @@ def alone(work: Callable[[bytes], object], archive: Path) -> float:
 
 
 def measure(format: str, path: Path, archive: Path) -> None:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
     from django.utils import timezone
 
     from benchmarks.imports import run as run_import
     from benchmarks.imports.order import Files, queue_import
     from benchmarks.jobs import jobs
 
-    call_command("migrate", verbosity=0)
     job = queue_import(name="Measured", format=format, files=Files(path, archive), by="measure")
     said: list[tuple[datetime, float]] = []  # when, and the seconds left
 
@@ -145,26 +138,11 @@ def measure(format: str, path: Path, archive: Path) -> None:
     print(", ".join(f"{mb:,.0f}" for mb in memory.quarters()), "MB")
 
 
-@contextmanager
-def house() -> Iterator[Path]:
-    """A folder that is gone afterwards, with servers of its own that Django is told of."""
-    with tempfile.TemporaryDirectory(prefix="winnow-load-") as folder:
-        var = Path(folder).resolve()
-        servers = Servers(var, durable=False)
-        servers.start()
-        os.environ |= {"WINNOW_VAR": str(var), "DATABASE_URL": database_url(var), "REDIS_URL": redis_url(var)}
-        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        try:
-            yield var
-        finally:
-            servers.stop()
-
-
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--table", type=Path, default=TABLE, help="the CSV file of candidates")
     table = options.parse_args().table
-    with house() as var:
+    with scratch.winnow(durable=False) as var:
         pack(named_images(table), var / "images.tar")
         measure("bivlc-candidates", table, var / "images.tar")
         decoded, drawn = alone(decode, var / "images.tar"), alone(check_and_render, var / "images.tar")

@@ -40,29 +40,6 @@ assert job.state == "done", job.problems
 most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"phases": phases, "cpu": time.process_time(), "memory": most}))
 """
-UNDECIDE = """
-DELETE FROM annotation_outcome WHERE task_id IN (SELECT id FROM annotation_task WHERE stage_id = ANY(%(of)s))
-"""
-# What the stage's rule makes of five judgments: most kinds of answer decide, then the image picked most, then first.
-DECIDE = """
-INSERT INTO annotation_outcome (task_id, state, outcome, content, reason, by, note)
-WITH given AS (
-  SELECT slot.task_id, judgment.id, judgment.answer
-  FROM annotation_slot slot JOIN annotation_judgment judgment ON judgment.id = slot.judgment_id
-  WHERE slot.stage_id = ANY(%(of)s)
-), kinds AS (
-  SELECT task_id, count(*) FILTER (WHERE answer = 'none') > 2 AS none, count(DISTINCT answer) AS kinds
-  FROM given GROUP BY task_id HAVING count(*) = 5
-), picks AS (
-  SELECT DISTINCT ON (task_id) task_id, answer, count(*) OVER (PARTITION BY task_id, n) > 1 AS level
-  FROM (SELECT task_id, answer, count(*) AS n, min(id) AS first FROM given WHERE answer <> 'none' GROUP BY 1, 2) each
-  ORDER BY task_id, n DESC, first
-)
-SELECT kinds.task_id, CASE WHEN none THEN 'dropped' ELSE 'kept' END, CASE WHEN none THEN 'none' ELSE picks.answer END,
-       '{}', CASE WHEN none THEN 'no_image_fits' ELSE '' END,
-       CASE WHEN kinds = 1 THEN 'unanimous' WHEN level AND NOT none THEN 'first_of_equals' ELSE 'majority' END, ''
-FROM kinds LEFT JOIN picks USING (task_id)
-"""
 VERIFY = """
 import json, resource, sys, time
 from pathlib import Path
@@ -103,13 +80,10 @@ def items(count: int, var: Path) -> None:
 
 def judgments(count: int, var: Path, begin: int) -> None:
     """`begin` numbers the study's pictures, which no two studies share."""
-    from bench.study_page import filled, run
+    from bench.filled_study import filled
     from tests.builders.pipelines import with_originals
 
     study = with_originals(filled(count).study, begin)
-    stages = [stage.pk for stage in study.stages.all()]
-    run(UNDECIDE, of=stages)
-    run(DECIDE, of=stages)
     release(study, var, f"judgments-{count}", forms=("jsonl",), public=("times", "annotators"))
 
 

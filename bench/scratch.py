@@ -3,28 +3,22 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from config.services import Servers, database_url, redis_url
 
 
 @contextlib.contextmanager
-def winnow(
-    durable: bool = True, pooler: Callable[[str], contextlib.AbstractContextManager[str]] | None = None
-) -> Iterator[Path]:
-    """Its `var`. `durable`: writes reach the disk before they are acknowledged, as in the product. `pooler` runs one
-    for the database at the address it is given, and says where."""
+def winnow(durable: bool = True) -> Iterator[Path]:
+    """Its `var`. `durable`: writes reach the disk before they are acknowledged, as in the product."""
     with tempfile.TemporaryDirectory(prefix="winnow-load-") as folder:
         var = Path(folder).resolve()
         servers = Servers(var, durable=durable)
         servers.start()
         os.environ |= {"WINNOW_VAR": str(var), "DATABASE_URL": database_url(var), "REDIS_URL": redis_url(var)}
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        pool = contextlib.ExitStack()
         try:
-            if pooler:
-                os.environ["DATABASE_POOL_URL"] = pool.enter_context(pooler(os.environ["DATABASE_URL"]))
             import django
 
             django.setup()
@@ -36,5 +30,4 @@ def winnow(
             from django.db import connections
 
             connections.close_all()
-            pool.close()
             servers.stop()
