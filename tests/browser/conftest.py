@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Frame, Locator, Page, Route
 
 from annotation.models import Annotator, Judgment, Seat
 from annotation.screens.read_answer import place_on_screen
@@ -16,6 +16,25 @@ HAS_TEXT = """([css, words, whole]) => {
 
 PICTURES_LOADED = """() => [...document.querySelectorAll("#place img")].every(
   (img) => !img.getClientRects().length || (img.complete && !img.dataset.src))"""
+
+
+def await_pictures(page: Page | Frame) -> None:
+    """Until each picture has loaded or failed: before that, the page refuses every answer."""
+    page.wait_for_function(PICTURES_LOADED)
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press them; an answer once the page takes one."""
+    for key in keys:
+        if key.endswith("Enter"):
+            await_pictures(page)
+        page.keyboard.press(key)
+
+
+def submit_button(page: Page) -> Locator:
+    """To be clicked or tapped: the page takes an answer."""
+    await_pictures(page)
+    return page.locator("#submit")
 
 
 class Sitting:
@@ -38,11 +57,7 @@ class Sitting:
         return self
 
     def press(self, *keys: str) -> "Sitting":
-        """Press them; an answer, which is refused until every picture is there, once each has loaded or failed."""
-        for key in keys:
-            if key.endswith("Enter"):
-                self._waits_for(PICTURES_LOADED)
-            self.page.keyboard.press(key)
+        press(self.page, *keys)
         return self
 
     @property

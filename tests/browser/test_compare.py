@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
-from tests.browser.conftest import Sitting
+from tests.browser.conftest import Sitting, submit_button
 from tests.browser.looking import PHONE, fits, flaws, in_windows, send
 from tests.browser.test_judge_look import INSIDE
 from tests.builders import ranking_screens
@@ -106,7 +106,7 @@ def test_a_finger_answers_and_the_next_question_is_marked(open_page, site):
     page.locator(".choice").nth(1).tap()
     assert said(page) == {"sense": "tie"} and marked(desk) == "fluency"
     page.locator(".choice").nth(5).tap()
-    page.locator("#submit").tap()
+    submit_button(page).tap()
     desk.counts(1)
 
 

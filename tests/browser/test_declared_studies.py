@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from annotation.models import Annotator, Judgment, Study
 from annotation.protocols import library
 from benchmarks.models import ItemImage
+from tests.browser.conftest import submit_button
 from tests.browser.looking import ANOTHER_SCREEN, fits, send
 from tests.builders import declared, real_material, releases, studies
 
@@ -88,7 +89,7 @@ def test_a_rating(real, sit, open_page, site, sign_in, admin_user, tmp_path):
         assert fits(second.page) and second.page.evaluate(BROKEN) == []
         before = second.lease
         second.page.locator("#place label").filter(has_text="Almost completely").tap()
-        second.page.get_by_role("button", name="Submit").tap()
+        submit_button(second.page).tap()
         second.page.wait_for_function(ANOTHER_SCREEN, arg=before)
     all_done(second)
     assert (sorted(labels(first.annotator)), labels(second.annotator)) == (["4", "5"], ["4", "4"])

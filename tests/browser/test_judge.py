@@ -12,7 +12,7 @@ from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from tests.annotation.protocols.files import changed, read
 from tests.annotation.protocols.typed import LOOKS, SCREENS
-from tests.browser.conftest import Sitting, refuse
+from tests.browser.conftest import Sitting, refuse, submit_button
 from tests.browser.looking import flaws, in_windows, tab_to
 from tests.builders import pictures, studies
 
@@ -111,7 +111,7 @@ def test_enter_twice_or_held_down_and_two_clicks_submit_once_and_ctrl_enter_send
         )
     desk.counts(2)
     desk.page.locator("#place .card-option").first.click()
-    desk.page.locator("#submit").dblclick()
+    submit_button(desk.page).dblclick()
     desk.counts(3)
     stored(desk, 3)
     desk.press("f")

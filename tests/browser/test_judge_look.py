@@ -14,6 +14,7 @@ from annotation.models import Annotator, Stage
 from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
+from tests.browser.conftest import press, submit_button
 from tests.browser.looking import DESK, PHONE, fits, flaws, in_windows, send
 from tests.builders import every_protocol, pictures, studies
 
@@ -159,7 +160,7 @@ def test_on_a_phone_a_tap_picks_and_two_fingers_or_the_wheel_enlarge_the_zoomed_
     page.keyboard.press("Escape")
     page.locator(".card-option").nth(2).tap()
     expect(page.locator("input[value='3']")).to_be_checked()
-    page.locator("#submit").tap()
+    submit_button(page).tap()
     expect(page.locator("#done")).to_have_text("1")
     page.locator("#zoom").tap()
     scale = "() => Number(document.getElementById('desk').style.getPropertyValue('--zoom'))"
@@ -289,23 +290,23 @@ def test_a_phone_loads_smaller_pictures_until_it_zooms(open_page, site):
         assert page.errors == []
 
 
-def press(*keys: str):
-    return lambda page: [page.keyboard.press(key) for key in keys]
+def pressed(*keys: str):
+    return lambda page: press(page, *keys)
 
 
 # How to come there, what is in sight then, and where anything is new. The first state has an answer picked.
 STATES = {
-    "screen": (press("2"), "#place label:has(input[value='2']:checked)", "html"),
-    "zoomed": (press("z"), "#desk.zoomed", "#screen"),
-    "rules": (press("h"), "#rules-dialog", "#rules-dialog"),
-    "flag": (press("f"), "#flag .sheet", "#flag"),
+    "screen": (pressed("2"), "#place label:has(input[value='2']:checked)", "html"),
+    "zoomed": (pressed("z"), "#desk.zoomed", "#screen"),
+    "rules": (pressed("h"), "#rules-dialog", "#rules-dialog"),
+    "flag": (pressed("f"), "#flag .sheet", "#flag"),
     "cannot judge": (lambda page: page.get_by_text("Cannot judge").first.click(), "#cannot .sheet", "#cannot"),
     "offline": (
-        lambda page: (page.context.set_offline(True), press("1", "Enter")(page)),
+        lambda page: (page.context.set_offline(True), press(page, "1", "Enter")),
         "#chip:has-text('not saved, retrying')",
         ".status",
     ),
-    "looking back": (press("1", "Enter", "ArrowLeft"), "#banner", "#banner"),
+    "looking back": (pressed("1", "Enter", "ArrowLeft"), "#banner", "#banner"),
 }
 
 
@@ -315,7 +316,7 @@ def test_every_state_of_the_screen_is_accessible(sit, axe_violations):
         enter(desk.page)
         expect(desk.page.locator(there).first).to_be_visible()
         assert flaws(desk.page, axe_violations, new) == [], name
-        desk.page.keyboard.press("Escape")
+        desk.press("Escape")
         if name in ("zoomed", "rules", "flag", "cannot judge"):  # keys mean nothing until it is closed
             expect(desk.page.locator(there).first).to_be_hidden()
         desk.page.context.set_offline(False)

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
 from annotation.protocols import library
+from tests.browser.conftest import await_pictures
 from tests.browser.looking import compose, flaws
 from tests.builders import declared, pictures
 
@@ -28,6 +29,7 @@ def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_vi
 
     frame = page.frame_locator("#preview")
     expect(frame.locator("#desk.ready")).to_be_visible()
+    await_pictures(page.locator("#preview").element_handle().content_frame())
     frame.locator("body").press("b")
     frame.locator("body").press("Enter")
     expect(page.locator("#answers")).to_contain_text("Dropped: both fit.")

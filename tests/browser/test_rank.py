@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
-from tests.browser.conftest import Sitting
+from tests.browser.conftest import Sitting, press, submit_button
 from tests.browser.looking import PHONE, fits, flaws, in_windows
 from tests.browser.test_judge_look import INSIDE
 from tests.builders import ranking_screens
@@ -44,7 +44,7 @@ def label(steps: Steps) -> str:
 FEW = [dict(zip(ROLES, steps, strict=True)) for steps in ((3, 2, 1), (2, 1, 3), (1, 3, 2), (2, 2, 2))]
 
 
-def press(page: Page, letter: str, step: int) -> None:
+def by_key(page: Page, letter: str, step: int) -> None:
     page.keyboard.press(str(step))  # the sentence that is marked
 
 
@@ -109,10 +109,6 @@ def ranked(page: Page) -> dict[str, int]:
     return {letter: step for letter, step in found if step}
 
 
-def enter(page: Page) -> None:
-    page.keyboard.press("Enter")
-
-
 def marked(desk: Sitting) -> str:
     return desk.page.locator(".rank-option[aria-current]").get_attribute("data-letter")
 
@@ -123,9 +119,9 @@ def says(desk: Sitting, words: str) -> None:
 
 def test_orders_are_stored_as_they_were_entered_by_key_and_by_mouse(sit):
     """With a mouse two of them by dragging, two by buttons. All 13 orders: test_built_in.py."""
-    ways = [(order, press, enter) for order in FEW]
+    ways = [(order, by_key, lambda page: press(page, "Enter")) for order in FEW]
     ways += [
-        (order, put, lambda page: page.locator("#submit").click())
+        (order, put, lambda page: submit_button(page).click())
         for order, put in zip(FEW, [drag, click] * 2, strict=True)
     ]
     walk(sit(annotator=ranking_screens.ranking(len(ways))), ways)
@@ -144,7 +140,7 @@ def test_a_finger_taps_a_button_or_pulls_and_the_order_is_stored(open_page, site
 
 def touched_submit(page: Page) -> None:
     assert page.evaluate("[...kinds]") == ["touch"]
-    page.locator("#submit").tap()
+    submit_button(page).tap()
 
 
 def test_keys_mark_and_rank_and_what_is_missing_is_asked_for(sit):

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease
+from tests.browser.conftest import press
 from tests.browser.looking import flaws, in_windows
 from tests.browser.test_judge_look import CONTROLS, INSIDE
 from tests.builders import every_protocol, pictures, studies
@@ -30,8 +31,7 @@ def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, proto
         expect(page.get_by_text("Nothing you answer here is stored.")).to_be_in_viewport()
 
     def answer(done: int) -> None:
-        for key in (*keys, "Enter"):
-            page.keyboard.press(key)
+        press(page, *keys, "Enter")
         expect(page.locator("#done")).to_have_text(str(done))
         expect(page.locator("#chip")).to_have_text("saved")
 
@@ -44,8 +44,7 @@ def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, proto
     expect(page.locator("#done")).to_have_text("3")
     page.keyboard.press("Shift+S")
     expect(page.locator("#say")).to_contain_text("Skipped")
-    for key in (*keys, "Enter"):
-        page.keyboard.press(key)
+    press(page, *keys, "Enter")
     expect(page.get_by_role("heading", name="What would have been stored")).to_be_visible()
     assert page.locator("tbody tr").count() == 5 and page.get_by_text("not answered").count() == 1
     assert flaws(page, axe_violations) == []
