@@ -343,11 +343,11 @@ def cells_of(format: str) -> Iterator[Cell]:
 
 
 CELLS: dict[str, Cell] = {}
-for name in FORMATS:
+for name in WRITERS:
     for number, cell in enumerate(cells_of(name)):
         CELLS[f"{cell.row}-{name}-{number}"] = cell
 
-EVERY = set(FORMATS)
+EVERY = set(WRITERS)
 NO_ARCHIVE = "Its images are inside the file: there is no archive and no folder of names."
 ANY_ARCHIVE = "What opens an archive does not know the format: Winnow's manifest has the row."
 ANY_IMAGE = "What looks at an image does not know the format: one of LOOKED_AT has the row."
