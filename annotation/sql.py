@@ -1,6 +1,6 @@
 """Hand-written SQL, and its rows as model instances: for the few reads that run at every click.
 
-Building a query takes the ORM longer than PostgreSQL needs to answer it; docs/design/claiming.md has what a click costs.
+Building a query takes the ORM longer than PostgreSQL needs to answer it: docs/design/claiming.md.
 """
 
 import json

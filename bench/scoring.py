@@ -62,10 +62,18 @@ def imported(folder: Path, images: int, size: tuple[int, int]):
     return Benchmark.objects.get(name=name)
 
 
-def timed(work) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+def middle_seconds(loops: dict, rounds: int) -> dict[str, float]:
+    """The median of the rounds after one that warms up, by loop. The loops take turns, each with nothing stored."""
+    from benchmarks.models import Embedding
+
+    taken: dict[str, list[float]] = {name: [] for name in loops}
+    for _ in range(rounds + 1):
+        for name, loop in loops.items():
+            Embedding.objects.all().delete()
+            began = time.perf_counter()
+            loop()
+            taken[name].append(time.perf_counter() - began)
+    return {name: statistics.median(found[1:]) for name, found in taken.items()}
 
 
 def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
@@ -92,7 +100,7 @@ def bare_loops(encoder, prepare, files: list[Path], texts: list[str]) -> dict:
 
 
 def speed(benchmark, encoder, prepare, rounds: int) -> dict:
-    from benchmarks.models import Caption, Embedding, Image
+    from benchmarks.models import Caption, Image
     from benchmarks.storage.files import kept
 
     images = list(Image.objects.filter(uses__item__benchmark=benchmark).distinct().order_by("pk"))
@@ -100,14 +108,7 @@ def speed(benchmark, encoder, prepare, rounds: int) -> dict:
     loops = bare_loops(encoder, prepare, [kept.contents(image.original_path) for image in images], texts)
     counts = {"images": len(images), "captions": len(texts)}
     loops |= {f"{what} winnow": lambda what=what: filled(benchmark, encoder, what) for what in counts}
-    taken: dict[str, list[float]] = {name: [] for name in loops}
-    for round_ in range(rounds + 1):
-        for name, loop in loops.items():
-            Embedding.objects.all().delete()
-            seconds = timed(loop)
-            if round_:  # the first one warms up
-                taken[name].append(seconds)
-    rates = {name: counts[name.split()[0]] / statistics.median(found) for name, found in taken.items()}
+    rates = {name: counts[name.split()[0]] / seconds for name, seconds in middle_seconds(loops, rounds).items()}
     told = {f"{name} a second": round(rate, 2) for name, rate in rates.items()}
     for what in counts:
         for other in ("decoded", "bare"):
@@ -141,14 +142,7 @@ def pairs_speed(benchmark, scorer, rounds: int) -> dict:
                 torch.log_softmax(found, dim=-1)[:, 1].cpu().numpy()
 
     loops = {"bare": bare, "winnow": lambda: work.score_pairs(row, scorer)}
-    taken: dict[str, list[float]] = {name: [] for name in loops}
-    for round_ in range(rounds + 1):
-        for name, loop in loops.items():
-            Embedding.objects.all().delete()
-            seconds = timed(loop)
-            if round_:  # the first one warms up
-                taken[name].append(seconds)
-    rates = {name: len(asked) / statistics.median(found) for name, found in taken.items()}
+    rates = {name: len(asked) / seconds for name, seconds in middle_seconds(loops, rounds).items()}
     told = {f"pairs {name} a second": round(rate, 2) for name, rate in rates.items()}
     return told | {"pairs": len(asked), "pairs winnow / bare": round(rates["winnow"] / rates["bare"], 3)}
 
