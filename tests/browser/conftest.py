@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Frame, Locator, Page, Route
+from django.contrib.auth.models import User
+from playwright.sync_api import Frame, Locator, Page, Route, expect
 
 from annotation.models import Annotator, Judgment, Seat
 from annotation.screens.read_answer import place_on_screen
@@ -80,10 +81,28 @@ class Sitting:
     def nothing_picked(self) -> "Sitting":
         return self._waits_for("() => !document.querySelector('#place input:checked')")
 
+    def all_done(self) -> "Sitting":
+        """The last answer has been given."""
+        expect(self.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+        return self
+
     def answers(self) -> list[tuple[str, str]]:
         """What the database holds, in order: the screen and the answer as it was shown."""
         found = Judgment.objects.filter(lease__annotator=self.annotator).select_related("lease").order_by("pk")
         return [(str(judgment.lease.token), place_on_screen(judgment.lease, judgment.answer)) for judgment in found]
+
+
+@pytest.fixture
+def visit(site, sign_in) -> Callable[..., Page]:
+    """`visit(page, "/studies/")`: the page at that address of ours, as a superuser sees it."""
+
+    def go(page: Page, path: str) -> Page:
+        ana = User.objects.filter(username="ana").first() or User.objects.create_superuser("ana")
+        sign_in(page, ana)
+        page.goto(site + path)
+        return page
+
+    return go
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What tests of pages ask of a page in a browser."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from playwright.sync_api import Locator, Page
 
@@ -11,6 +11,13 @@ ANOTHER_SCREEN = """before => {
   return there ? there.dataset.lease !== before : !document.getElementById('place');
 }"""
 
+
+OUTSIDE = """names => names.filter(name => [...document.querySelectorAll(name)].some(one => {
+  const box = one.getBoundingClientRect();
+  return box.width && (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
+}))"""
+# Of an annotator's screen
+CONTROLS = [".card-option", ".choice", "#submit", "#zoom", "#skip", "summary", "#undo", "#rules", ".caption", "#chip"]
 
 DESK, PHONE = (1366, 768, "light"), (390, 844, "dark")  # both sizes and both colour schemes, in two looks
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -72,6 +79,11 @@ def enter(page: Page) -> None:
 def fits(page: Page) -> bool:
     """Nothing runs off the side of the window."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def outside(page: Page, selectors: Sequence[str] = CONTROLS) -> list[str]:
+    """Those of which a part is out of sight."""
+    return page.evaluate(OUTSIDE, list(selectors))
 
 
 def send(desk: Sitting, *keys: str) -> Sitting:

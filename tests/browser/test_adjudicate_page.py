@@ -1,7 +1,6 @@
 """The page of adjudication in a real browser: by keyboard alone, without script, accessible."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.adjudication import cases
@@ -25,16 +24,8 @@ def split(study: Study) -> Stage:
     return stage
 
 
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, stage: Stage, query: str = ""):
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{stage.study_id}/adjudicate/?stage={stage.position}{query}")
-        return page
-
-    return go
+def queue(stage: Stage, query: str = "") -> str:
+    return f"/studies/{stage.study_id}/adjudicate/?stage={stage.position}{query}"
 
 
 @pytest.fixture
@@ -44,7 +35,7 @@ def stage():
 
 def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
     order = [pk for pk, _ in cases.queue(stage)]
-    visit(page, stage)
+    visit(page, queue(stage))
     assert flaws(page, axe_violations) == []
     for place, (key, number) in enumerate([("2", 1), ("n", None), ("f", None)]):
         expect(page.locator("input[name=task]").first).to_have_value(str(order[place]))
@@ -65,12 +56,12 @@ def test_three_items_by_keyboard_alone(visit, page, stage, axe_violations):
     expect(page.locator("#main")).to_contain_text("Nothing to decide")
     came = dict(Outcome.objects.values_list("task", "outcome"))
     assert [came[pk] for pk in order] == [cases.options_in_order(stage.tasks.get(pk=order[0]))[1], "none", ""]
-    visit(page, stage, "&show=decided")
+    visit(page, queue(stage, "&show=decided"))
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
 
 def test_it_works_without_script(visit, open_page, stage):
-    page = visit(open_page(java_script_enabled=False), stage)
+    page = visit(open_page(java_script_enabled=False), queue(stage))
     page.locator("input[name=verdict]").first.check()
     page.fill("#note", "It fits.")
     page.keyboard.press("Enter")
@@ -81,21 +72,11 @@ def test_it_works_without_script(visit, open_page, stage):
     assert page.locator(".message").inner_text() == "Sent back for one more judgment."
 
 
-@pytest.fixture
-def edited():
-    """Two items, each edited by three people in three ways."""
-    study = paint(text_items.study(text_items.PARAPHRASE, items=2))
-    stage = study.stages.select_related("study").get()
-    for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
-        person = studies.annotator(study)
-        while text_items.hold(person, stage):
-            text_items.edits(stage, words, person=person)
-    return stage
-
-
-def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, edited, axe_violations):
+def test_words_are_adopted_and_written_by_keyboard_alone(visit, page, axe_violations):
+    edited = text_items.edited_three_ways()
+    paint(edited.study)
     order = [pk for pk, _ in cases.queue(edited)]
-    visit(page, edited)
+    visit(page, queue(edited))
     assert flaws(page, axe_violations) == []
     adopted = page.locator(".given .words").nth(1).inner_text()
     page.keyboard.press("2")

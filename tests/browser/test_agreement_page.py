@@ -1,7 +1,6 @@
 """The agreement page in a browser: all of it is within reach of the keys."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.figures import agreement
@@ -9,18 +8,12 @@ from tests.browser.looking import fits, in_windows
 from tests.builders import crowds
 
 
-def address(stage) -> str:
-    return reverse("study-agreement", args=[stage.study_id])
-
-
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
-def test_keys_reach_it_all(page, site, sign_in):
+def test_keys_reach_it_all(page, visit):
     """It breaks no rule of axe: test_plots.py."""
-    manager = User.objects.create_superuser("ana", password="x")
     stage = crowds.stage(items=12, people=4, overlap=3)
-    sign_in(page, manager)
-    page.goto(site + address(stage))
+    visit(page, reverse("study-agreement", args=[stage.study_id]))
     page.focus("#by")
     page.keyboard.press("p")  # pair of annotators
     page.keyboard.press("Enter") if page.locator("#by").input_value() == "pair" else page.select_option("#by", "pair")

@@ -1,7 +1,6 @@
 """The pages of annotators in a real Chromium: by keyboard, without script, at both sizes, clean of axe's rules."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Annotator
@@ -12,13 +11,10 @@ from tests.builders import cohorts
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_from_the_table_to_the_evidence_to_a_decision(site, page, open_page, sign_in, axe_violations):
+def test_from_the_table_to_the_evidence_to_a_decision(visit, page, open_page, axe_violations):
     """By keyboard, then without script. Each page fits and breaks no rule of axe (the first: test_plots.py)."""
     study = cohorts.study(("honest", "honest", "honest", "always left"), judgments=20)[0].study
-    ana = User.objects.create_superuser("ana", password="x")
-
-    sign_in(page, ana)
-    page.goto(f"{site}/studies/{study.pk}/annotators/?stage=1")
+    visit(page, f"/studies/{study.pk}/annotators/?stage=1")
     tab_to(page, page.get_by_role("link", name="one place"))
     enter(page)
     expect(page.get_by_text("picked place 1 in 100%").first).to_be_visible()
@@ -30,9 +26,7 @@ def test_from_the_table_to_the_evidence_to_a_decision(site, page, open_page, sig
     assert Event.objects.get(verb="kept").data["reason"] == "A pilot of ours"
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
-    page = open_page(java_script_enabled=False)
-    sign_in(page, ana)
-    page.goto(f"{site}/studies/{study.pk}/annotators/")
+    page = visit(open_page(java_script_enabled=False), f"/studies/{study.pk}/annotators/")
     page.get_by_role("link", name="annotator", exact=True).click()
     expect(page.locator("tbody th").first).to_contain_text("A-01")
     page.get_by_role("link", name="annotator", exact=True).click()

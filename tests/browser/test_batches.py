@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Strategy
-from tests.browser.looking import in_windows
-from tests.browser.test_judge_look import INSIDE
+from tests.browser.looking import in_windows, outside
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -17,7 +16,7 @@ def test_sheets_stay_in_the_window_and_the_next_batch_counts(sit):
     for name in ("flag", "cannot"):
         desk.page.locator(f"#{name} summary").click()
         for _ in in_windows(desk.page, (1366, 768, "light"), (1000, 768, "light")):
-            assert desk.page.evaluate(INSIDE, [f"#{name} .sheet", f"#{name} textarea"]) == []
+            assert outside(desk.page, [f"#{name} .sheet", f"#{name} textarea"]) == []
         desk.press("Escape")
     expect(desk.page.locator("#total")).to_have_text("2")
     for done in (1, 2):

@@ -17,15 +17,9 @@ def stage(site):
     return made
 
 
-@pytest.fixture
-def manager(django_user_model):
-    return django_user_model.objects.create_superuser("manager", password="x")
-
-
-def test_checks_are_added_and_removed_by_keyboard(page, site, sign_in, manager, stage, axe_violations):
+def test_checks_are_added_and_removed_by_keyboard(page, visit, stage, axe_violations):
     """The page with everything open breaks no rule of accessibility and fits."""
-    sign_in(page, manager)
-    page.goto(f"{site}/studies/{stage.study_id}/stages/1/checks/")
+    visit(page, f"/studies/{stage.study_id}/stages/1/checks/")
     page.locator("summary", has_text="Add checks").focus()
     for key in ("Enter", "Tab", "Tab"):
         page.keyboard.press(key)

@@ -7,14 +7,13 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
 from tests.browser.conftest import Sitting, submit_button
-from tests.browser.looking import PHONE, fits, flaws, in_windows, send
-from tests.browser.test_judge_look import INSIDE
+from tests.browser.looking import PHONE, fits, flaws, in_windows, outside, send
+from tests.browser.test_rank import LONG
 from tests.builders import ranking_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = ("negative-0", "negative-1", "tie")
 PARTS = [".compared li", ".compare-question", ".choice", "#submit", "#skip", "#undo", "#rules", "h1"]
-LONG = "A red cup stands on a blue plate beside a green bottle and behind a very long loaf of bread on a table."
 LONG_WORDS = {"positive": [LONG], "negative": [f"{LONG} {number}" for number in range(2)]}
 
 
@@ -53,7 +52,7 @@ def test_answers_are_stored_as_they_were_entered_by_key_and_by_click(sit):
         desk.press("Enter")
         if count < len(WAYS):
             desk.counts(count)
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
     assert stored == entered and desk.page.errors == []
 
@@ -124,7 +123,7 @@ def test_everything_is_in_sight_whatever_the_sentences_and_every_state_is_access
     """The screen, with the rules open, and looked back at with its answer."""
 
     def is_in_sight() -> None:
-        assert page.evaluate(INSIDE, PARTS) == []
+        assert outside(page, PARTS) == []
         assert fits(page)
         submit = page.locator("#submit").bounding_box()["y"]
         last = page.locator(".compare-question").last.bounding_box()

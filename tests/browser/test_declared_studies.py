@@ -55,11 +55,6 @@ def on_a_phone(sit, open_page, study: Study):
     return sit(annotator=studies.annotator(study), page=page)
 
 
-def all_done(desk) -> None:
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert desk.page.errors == []
-
-
 def labels(annotator: Annotator) -> list[str]:
     return list(Judgment.objects.filter(lease__annotator=annotator).order_by("pk").values_list("answer", flat=True))
 
@@ -76,14 +71,14 @@ def released(study: Study, name: str, folder: Path) -> None:
     call_command("verify_release", str(made))
 
 
-def test_a_rating(real, sit, open_page, site, sign_in, admin_user, tmp_path):
+def test_a_rating(real, sit, open_page, visit, tmp_path):
     study = imported("prompt-fit", real, tmp_path, pictures=1)
     study.stages.update(overlap=2)
     study.stages.get().tasks.update(overlap=2)
     first = sit(annotator=studies.annotator(study))
     for key in ("4", "5"):
         send(first, key, "Enter")
-    all_done(first)
+    assert first.all_done().page.errors == []
     second = on_a_phone(sit, open_page, study)
     for _ in range(ITEMS):
         assert fits(second.page) and second.page.evaluate(BROKEN) == []
@@ -91,28 +86,24 @@ def test_a_rating(real, sit, open_page, site, sign_in, admin_user, tmp_path):
         second.page.locator("#place label").filter(has_text="Almost completely").tap()
         submit_button(second.page).tap()
         second.page.wait_for_function(ANOTHER_SCREEN, arg=before)
-    all_done(second)
+    assert second.all_done().page.errors == []
     assert (sorted(labels(first.annotator)), labels(second.annotator)) == (["4", "5"], ["4", "4"])
-    page = open_page()
-    sign_in(page, admin_user)
-    page.goto(f"{site}/studies/{study.pk}/agreement/")
+    page = visit(open_page(), f"/studies/{study.pk}/agreement/")
     expect(page.locator("main")).to_contain_text("ordinal")
     released(study, "prompt-fit", tmp_path)
 
 
-def test_a_preference(real, sit, open_page, site, sign_in, admin_user, tmp_path):
+def test_a_preference(real, sit, open_page, visit, tmp_path):
     study = imported("preference", real, tmp_path, pictures=3)
     desk = sit(annotator=studies.annotator(study))
     for number in range(3 * ITEMS - 1):
         send(desk, "tb12"[number % 4], "Enter")
     desk.press("1", "Enter")
-    all_done(desk)
+    assert desk.all_done().page.errors == []
     told = labels(desk.annotator)
     assert len(told) == 3 * ITEMS and {"tie", "both_bad"} < set(told)
     assert set(told) - {"tie", "both_bad"} <= {f"picture-{place}" for place in range(3)}
     assert set(ItemImage.objects.values_list("attributes__model", flat=True)) == set(MODELS)
-    page = open_page()
-    sign_in(page, admin_user)
-    page.goto(f"{site}/studies/{study.pk}/")
+    page = visit(open_page(), f"/studies/{study.pk}/")
     for model in MODELS:
         expect(page.locator("main")).to_contain_text(model)

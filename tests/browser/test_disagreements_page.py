@@ -1,7 +1,6 @@
 """The list of disagreements in a real browser: by keyboard alone, accessible, on real pictures."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
@@ -27,22 +26,14 @@ def split(study: Study) -> Stage:
     return stage
 
 
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, stage: Stage, query: str = ""):
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{stage.study_id}/disagreements/?stage={stage.position}{query}")
-        return page
-
-    return go
+def address(stage: Stage) -> str:
+    return f"/studies/{stage.study_id}/disagreements/?stage={stage.position}"
 
 
 def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page):
     stage = split(paint(studies.study(items=5, overlap=3)))
     order = disagreement_list.list_disagreements(stage, 9, 0, Wanted("item"))
-    visit(page, stage)
+    visit(page, address(stage))
     tab_to(page, page.locator("#sort"))
     page.keyboard.type("in the items")
     page.keyboard.press("Enter")
@@ -62,13 +53,9 @@ def test_a_filter_a_row_its_decision_and_the_next_by_keyboard_alone(visit, page)
 
 
 def test_words_are_accessible_and_fit(visit, page, axe_violations):
-    study = paint(text_items.study(text_items.PARAPHRASE, items=2))
-    stage = study.stages.select_related("study").get()
-    for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
-        person = studies.annotator(study)
-        while text_items.hold(person, stage):
-            text_items.edits(stage, words, person=person)
-    visit(page, stage)
+    stage = text_items.edited_three_ways()
+    paint(stage.study)
+    visit(page, address(stage))
     assert flaws(page, axe_violations, ".case") == []
 
 
@@ -78,7 +65,7 @@ def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tm
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
     call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
-    visit(page, stage)
+    visit(page, address(stage))
     assert flaws(page, axe_violations) == []
     with page.expect_navigation():
         page.locator(".case a").first.click()

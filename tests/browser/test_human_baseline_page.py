@@ -1,7 +1,6 @@
 """The page of a human baseline in a browser, in every window: nothing is in the way of anyone."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from tests.annotation.dashboard.test_human_baseline_page import address, answered
 from tests.browser.looking import flaws
@@ -9,9 +8,8 @@ from tests.browser.looking import flaws
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_axe_finds_nothing(page, site, sign_in, axe_violations):
+def test_axe_finds_nothing(page, visit, axe_violations):
     study = answered(items=6, people=2, batch_items=3)
-    sign_in(page, User.objects.create_superuser("ana"))
-    page.goto(site + address(study))
+    visit(page, address(study))
     page.locator("details summary").first.click()
     assert (flaws(page, axe_violations), page.errors) == ([], [])

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchmarks import tasks
@@ -28,10 +27,8 @@ def waiting(monkeypatch) -> list[int]:
 
 
 @pytest.fixture
-def manager(page, site, sign_in) -> Page:
-    sign_in(page, User.objects.create_superuser("ana"))
-    page.goto(f"{site}/benchmarks/import/")
-    return page
+def manager(page, visit) -> Page:
+    return visit(page, "/benchmarks/import/")
 
 
 def fill_in(page: Page, path: Path, images: Path) -> None:
@@ -201,10 +198,8 @@ def test_the_second_side_by_keyboard(manager, waiting, tmp_path):
     expect(manager.get_by_label("Second side")).to_be_visible()
 
 
-def test_the_second_side_without_script(open_page, site, sign_in):
-    page = open_page(java_script_enabled=False)
-    sign_in(page, User.objects.create_user("ana", is_staff=True))
-    page.goto(f"{site}/benchmarks/import/")
+def test_the_second_side_without_script(open_page, visit):
+    page = visit(open_page(java_script_enabled=False), "/benchmarks/import/")
     expect(page.get_by_label("Second side")).to_be_hidden()
     page.get_by_role("radio", name="Two origins of negatives (JSON)").check()
     expect(page.get_by_label("Second side")).to_be_visible()

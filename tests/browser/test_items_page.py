@@ -1,7 +1,6 @@
 """A study's items in a real browser: from a search to an item's history by keyboard, accessible, at every size."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Flag, Lease
@@ -12,14 +11,13 @@ from tests.builders.pictures import paint
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_from_a_search_to_the_history_by_keyboard(site, page, sign_in, axe_violations):
+def test_from_a_search_to_the_history_by_keyboard(visit, page, axe_violations):
     study = paint(text_items.study(text_items.PARAPHRASE, items=2))
     text_items.edits(study.stages.select_related("study").get(), "A cat naps on a mat.")
     Flag.objects.create(lease=Lease.objects.first(), reason="Is this a mat?")
     edited = Lease.objects.first().task.item
 
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
-    page.goto(f"{site}/studies/{study.pk}/items/")
+    visit(page, f"/studies/{study.pk}/items/")
     assert flaws(page, axe_violations) == []
     tab_to(page, page.locator("#q"))
     page.keyboard.type(edited.key)

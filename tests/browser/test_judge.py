@@ -49,7 +49,7 @@ def test_six_screens_by_keyboard_alone_and_the_time_that_somebody_looks(sit):
     desk.page.keyboard.type("It is blank.")
     desk.press("Tab", "Enter").counts(4)  # 5
     desk.press("3", "Enter")  # 6
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     answers = desk.answers()
     assert answers[0] == (first, "2") and [answer for _, answer in answers] == ["2", "none", "1", "cannot_judge", "3"]
     assert Flag.objects.get().reason == "n u 1 z: odd sentence"
@@ -250,13 +250,13 @@ def test_the_question_waits_for_its_answer_over_a_reload_and_at_the_end_of_the_w
     two = sit(annotator=one.annotator, page=one.page.context.new_page())
     lease = one.lease
     two.press("1", "Enter")
-    expect(two.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    two.all_done()
     one.press("2", "Enter")
     expect(question(one)).to_be_visible()
     one.page.reload()
     choose(one, "Store the other answer instead")
     expect(question(one)).to_have_count(0)
-    expect(one.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    one.all_done()
     one.page.wait_for_function("() => !Object.keys(localStorage).length")
     assert [answer for _, answer in one.answers()] == ["1", "2"] and counted(lease) == "2"
 
@@ -372,7 +372,7 @@ def test_a_late_answer_is_kept_and_the_annotator_is_told_kindly_also_where_it_wa
     for _ in range(2):
         studies.judgment(other, Stage.objects.get())
     desk.press("1", "Enter").told("saved but does not count").press("1", "Enter")
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     expect(desk.page.get_by_text("saved but does not count")).to_be_visible()
 
 

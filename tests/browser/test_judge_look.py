@@ -15,25 +15,16 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
 from tests.browser.conftest import press, submit_button
-from tests.browser.looking import DESK, PHONE, fits, flaws, in_windows, send
+from tests.browser.looking import DESK, PHONE, fits, flaws, in_windows, outside, send
 from tests.builders import every_protocol, pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STATIC = Path(__file__).resolve().parents[2] / "static"
 LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
 
-INSIDE = """names => names.filter(name => [...document.querySelectorAll(name)].some(one => {
-  const box = one.getBoundingClientRect();
-  return box.width && (box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1);
-}))"""
-CONTROLS = [".card-option", ".choice", "#submit", "#zoom", "#skip", "summary", "#undo", "#rules", ".caption", "#chip"]
 
 TARGETS = """[...document.querySelectorAll('button, summary, a.button, .choice, .card-option')]
   .map(one => one.getBoundingClientRect()).filter(box => box.width).map(box => Math.min(box.width, box.height))"""
-
-
-def outside(page: Page) -> list[str]:
-    return page.evaluate(INSIDE, CONTROLS)
 
 
 def side(page: Page) -> float:

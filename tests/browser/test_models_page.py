@@ -1,7 +1,6 @@
 """The page of models beside humans in a real browser, with the forms that lead to it."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from tests.annotation.comparison.test_pages import address, two_models, with_models
@@ -12,22 +11,21 @@ from tests.builders.scored_benchmarks import ordered, retrieved
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_axe_finds_nothing(open_page, site, sign_in, axe_violations, tmp_path):
+def test_axe_finds_nothing(open_page, visit, axe_violations, tmp_path):
     study = with_models(tmp_path)
     other = studies.benchmark()
     compared_models.reported(other, "sugarcrepe")
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
     first, second = two_models(study.benchmark)
     retrieved(study.benchmark)
     ordered(study.benchmark, "CLIP")
-    page.goto(f"{site}{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
+    visit(page, f"{address(study.benchmark)}?other={other.pk}&first={first.pk}&second={second.pk}")
     page.locator("#plane svg").wait_for()
     page.get_by_role("button", name="Copy").last.click()
     assert page.evaluate("navigator.clipboard.readText()").startswith("\\begin{tabular}")
     page.get_by_text("Delete", exact=True).first.click()
     assert flaws(page, axe_violations) == []
     for name in ("predictions-new", "reported-new", "score-new"):
-        page.goto(site + reverse(name, args=[study.benchmark_id]))
+        visit(page, reverse(name, args=[study.benchmark_id]))
         assert flaws(page, axe_violations) == [], name
     assert page.errors == []

@@ -9,6 +9,7 @@ from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Benchmark
+from tests.browser.looking import send
 from tests.builders import real_material as material
 from tests.builders import studies
 from tests.builders.scored_benchmarks import tiny_clip
@@ -46,14 +47,10 @@ def baseline_of(benchmark: Benchmark) -> Study:
 
 def judge(desk, stage) -> None:
     """All of a stage, by keyboard, as somebody who knows."""
-    for number in range(2 * ITEMS):
+    for _ in range(2 * ITEMS):
         lease = Lease.objects.select_related("task__item").get(token=desk.lease)
         right = PROTOCOLS[stage.protocol].right_answer(lease.task.question, lease.task.options)
-        desk.press(place_on_screen(lease, right), "Enter")
-        if number < 2 * ITEMS - 1:
-            desk.page.wait_for_function(
-                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=str(lease.token)
-            )
+        send(desk, place_on_screen(lease, right), "Enter")
 
 
 @pytest.mark.nightly

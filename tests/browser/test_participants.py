@@ -1,7 +1,6 @@
 """Consent, endings and the page of participants in a real browser: by keyboard, at both sizes, clean of axe's rules."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Annotator, Study
@@ -69,11 +68,10 @@ def test_the_page_of_a_paused_study_looks_again_by_itself(site, study, open_page
     expect(page.get_by_role("button", name="I agree to take part")).to_be_visible()
 
 
-def test_a_manager_excludes_somebody_by_keyboard(site, study, page, sign_in, axe_violations):
+def test_a_manager_excludes_somebody_by_keyboard(visit, study, page, axe_violations):
     who = agreed(study, 2, prolific_pid="5f2c9e1b7a9d40c8e6f1a2b3")
     agreed(study, 1)
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
-    page.goto(f"{site}/studies/{study.pk}/participants/")
+    visit(page, f"/studies/{study.pk}/participants/")
     tab_to(page, page.locator("summary", has_text="Exclude").first)
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")

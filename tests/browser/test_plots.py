@@ -43,12 +43,9 @@ def study(site) -> Study:
 
 
 @pytest.fixture
-def visit(site, sign_in, study):
-    user = User.objects.create_superuser("ana", password="x")
-
+def visit(visit, study):
     def go(page: Page, path: str = "", drawn: bool = True) -> Page:
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{study.pk}/{path}")
+        visit(page, f"/studies/{study.pk}/{path}")
         for name in PAGES[path] if drawn else ():
             page.wait_for_function(DRAWN, arg=name)
         return page

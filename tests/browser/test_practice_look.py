@@ -7,8 +7,7 @@ from annotation.checks import gold_items
 from annotation.checks.parsing import Known
 from annotation.models import Attempt, Kind
 from benchmarks.models import Caption
-from tests.browser.looking import in_windows
-from tests.browser.test_judge_look import INSIDE
+from tests.browser.looking import in_windows, outside
 from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -34,7 +33,7 @@ def test_the_pictures_of_practice_are_in_sight(sit):
         expect(desk.page.locator("#told")).to_have_count(len(press) // 2)
         for _ in in_windows(desk.at_desk().page):
             assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
-            assert desk.page.evaluate(INSIDE, [".card-place", "h1", ".submit"]) == []
+            assert outside(desk.page, [".card-place", "h1", ".submit"]) == []
     assert desk.page.errors == []
 
 

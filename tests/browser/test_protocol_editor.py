@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
@@ -15,11 +14,10 @@ from tests.builders import declared, pictures
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_a_question_goes_from_the_library_to_a_study(site, sign_in, page, axe_violations):
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
+def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations):
     benchmark = declared.benchmark(library.shipped("image-caption-foil"), items=3)
     pictures.paint_benchmark(benchmark)
-    page.goto(f"{site}/studies/new/?benchmark={benchmark.pk}")
+    visit(page, f"/studies/new/?benchmark={benchmark.pk}")
     page.get_by_role("link", name="Ask your own question").click()
     assert flaws(page, axe_violations) == []
     page.get_by_role("button", name="Start from Image, caption and foil").press("Enter")

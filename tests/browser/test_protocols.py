@@ -6,13 +6,12 @@ from playwright.sync_api import expect
 from annotation.designs.plan import StagePlan
 from annotation.models import Judgment
 from benchmarks.models import Caption, ItemImage
-from tests.browser.looking import DESK, PHONE, flaws, in_windows
+from tests.browser.looking import CONTROLS, DESK, PHONE, flaws, in_windows, outside
 from tests.browser.test_judge import stored
-from tests.browser.test_judge_look import CONTROLS, INSIDE
+from tests.browser.test_judge_look import LONG
 from tests.builders import pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
 PARTS = [*CONTROLS[1:], ".card-place", ".text-option", "h1", ".texts"]
 
 
@@ -26,10 +25,6 @@ def somebody(protocol: str, items: int = 3, shapes=((640, 427), (512, 512))):
     return studies.annotator(pictures.paint(study, drawn))
 
 
-def outside(page) -> list[str]:
-    return page.evaluate(INSIDE, PARTS)
-
-
 def answered(desk) -> list[str]:
     return [answer for _, answer in desk.answers()]
 
@@ -40,7 +35,7 @@ def pick_both(desk) -> None:
     desk.press("2").picked("2").press("3").picked("2").press("Enter").counts(2).says("saved")
     desk.press("ArrowLeft").picked("2").press("b", "Enter").counts(2)
     desk.press("1", "Enter")
-    all_done(desk)
+    desk.all_done()
     assert answered(desk) == ["both", "2", "both", "1"]
 
 
@@ -53,7 +48,7 @@ def pick_one_of_two(word: str):
             desk.press(key).picked(key).told(f"{word} {key} picked").press("Enter")
             if count < 4:
                 desk.counts(count).says("saved")
-        all_done(desk)
+        desk.all_done()
         assert answered(desk) == ["1", "2", "2", "1"]
 
     return walk
@@ -72,10 +67,6 @@ def verify(desk) -> None:
     desk.press("3").picked("cannot_tell").told("Cannot tell picked")
     desk.press("u").told("Undone").picked("no").press("Enter").counts(5)
     assert Judgment.objects.filter(answer="cannot_tell").count() == 1
-
-
-def all_done(desk) -> None:
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
 
 WALKS = {  # items, and how their screens are walked by keyboard
@@ -97,16 +88,16 @@ def test_every_screen_is_in_sight_accessible_zooms_and_is_judged_by_keyboard(sit
     assert desk.page.evaluate("desk.style.getPropertyValue('--zx')") == "58%"
     desk.press("Escape")
     assert desk.page.evaluate(SCALES)[0] == "none"
-    assert outside(desk.page) == []
+    assert outside(desk.page, PARTS) == []
     desk.press("1")
     for window in in_windows(desk.page):
-        assert (axe_violations(desk.page, again=window == PHONE), outside(desk.page)) == ([], []), window
+        assert (axe_violations(desk.page, again=window == PHONE), outside(desk.page, PARTS)) == ([], []), window
     desk.press("h")
     assert flaws(desk.page, axe_violations, "#rules-dialog") == []
     Caption.objects.update(text=LONG)
     desk.page.reload()
     desk.at_desk()
-    assert {window: outside(desk.page) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
+    assert {window: outside(desk.page, PARTS) for window in in_windows(desk.page)} == {DESK: [], PHONE: []}
     walk(desk)
     assert desk.page.errors == []
 
@@ -116,7 +107,7 @@ def test_a_caption_of_any_length_leaves_pictures_and_buttons_in_sight(sit, axe_v
     Caption.objects.update(text=LONG * 9)
     desk = sit(annotator=annotator)
     for window in in_windows(desk.page):
-        assert [name for name in outside(desk.page) if name not in (".caption", "h1")] == [], window
+        assert [name for name in outside(desk.page, PARTS) if name not in (".caption", "h1")] == [], window
         assert axe_violations(desk.page, again=window == PHONE) == [], window  # what scrolls can be scrolled by key
 
 

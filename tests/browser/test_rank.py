@@ -7,8 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
 from tests.browser.conftest import Sitting, press, submit_button
-from tests.browser.looking import PHONE, fits, flaws, in_windows
-from tests.browser.test_judge_look import INSIDE
+from tests.browser.looking import PHONE, fits, flaws, in_windows, outside
 from tests.builders import ranking_screens
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -96,7 +95,7 @@ def walk(desk: Sitting, ways: list[Way]) -> None:
         submit(desk.page)
         if count < len(ways):
             desk.counts(count)
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     stored = {str(one.lease.token): one.answer for one in Judgment.objects.select_related("lease")}
     assert stored == {lease: label(wanted) for lease, wanted in entered.items()}
     assert len(stored) == len(ways) and desk.page.errors == []
@@ -276,7 +275,7 @@ def test_everything_is_in_sight_and_accessible_in_every_state(sit, axe_violation
     for step in ("", "1", "1", "3"):
         desk.press(*step)
         for window in in_windows(desk.page):
-            assert desk.page.evaluate(INSIDE, PARTS) == [], window
+            assert outside(desk.page, PARTS) == [], window
             assert under(desk.page) == [], window
             assert fits(desk.page), window
             sizes = desk.page.evaluate(PUTS)

@@ -12,6 +12,7 @@ from annotation.protocols.decision_rule import KEPT
 from annotation.protocols.registry import PROTOCOLS
 from annotation.screens.read_answer import place_on_screen
 from annotation.studies import lifecycle as study_lifecycle
+from tests.browser.looking import send
 from tests.browser.test_real_run import BIVLC, INDICES
 from tests.builders import real_material as material
 from tests.builders import studies
@@ -43,14 +44,8 @@ def right(lease: Lease) -> str:
 
 
 def judge(desk, screens: int) -> None:
-    for number in range(screens):
-        token = desk.lease
-        lease = Lease.objects.select_related("task__item", "task__stage").get(token=token)
-        desk.press(right(lease), "Enter")
-        if number < screens - 1:
-            desk.page.wait_for_function(
-                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=token
-            )
+    for _ in range(screens):
+        send(desk, right(Lease.objects.select_related("task__item", "task__stage").get(token=desk.lease)), "Enter")
 
 
 def read_rules(page) -> None:
@@ -64,14 +59,14 @@ def test_twelve_items_through_all_four_stages(study, sit, tmp_path):
     judge(sit(annotator=studies.annotator(study, stage=choose)), BIVLC)
     desk = sit(annotator=studies.annotator(study, stage=disambiguate))
     judge(desk, BIVLC - 1)
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     study_lifecycle.move_stage(stage=disambiguate, to="closed", by="test")
     assert sum(result.state == KEPT for result in promotion.results(disambiguate).values()) == BIVLC - 2
     desk = sit(annotator=studies.annotator(study, stage=i2t))
     judge(desk, 16)
     desk.page.get_by_role("button", name="Start").or_(desk.page.get_by_role("button", name="I have read")).first.click()
     judge(desk.at_desk(), 16)
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    desk.all_done()
     assert desk.page.errors == []
     assert Judgment.objects.count() == 12 + 11 + 32
     check(study, tmp_path)

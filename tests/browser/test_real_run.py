@@ -6,10 +6,10 @@ import os
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, Study
 from annotation.screens.read_answer import place_on_screen
+from tests.browser.looking import send
 from tests.builders import real_material as material
 from tests.builders import studies
 
@@ -28,15 +28,9 @@ def truth_of(lease: Lease) -> str:
 def judge_all(desk, screens: int, hasty: bool = False) -> None:
     """By keyboard, to the completion page. The hasty one answers every seventh screen with its first picture."""
     for number in range(screens):
-        token = desk.lease
-        lease = Lease.objects.select_related("task__item").get(token=token)
-        desk.page.wait_for_function("() => [...document.images].every(one => one.complete)")
-        desk.press("1" if hasty and number % 7 == 0 else truth_of(lease), "Enter")
-        if number < screens - 1:
-            desk.page.wait_for_function(
-                "token => document.querySelector('#place fieldset')?.dataset.lease !== token", arg=token
-            )
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+        lease = Lease.objects.select_related("task__item").get(token=desk.lease)
+        send(desk, "1" if hasty and number % 7 == 0 else truth_of(lease), "Enter")
+    desk.all_done()
 
 
 def imported(real_folder, folder, coco: int) -> Study:

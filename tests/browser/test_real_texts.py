@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import expect
 
 from annotation.exports.export import export_split
 from annotation.measures.papers.rank import is_right
@@ -38,11 +37,6 @@ def sitting(sit, study: Study):
     return sit(annotator=studies.annotator(study))
 
 
-def all_done(desk) -> None:
-    expect(desk.page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
-    assert desk.page.errors == []
-
-
 def released(study: Study, folder: Path) -> Path:
     export_split(study=study, out=folder / "split", by="test")
     return folder / "split" / "source"
@@ -67,7 +61,7 @@ def test_second_positives_of_visla_generic(real, sit, tmp_path):
         Lease.objects.latest("pk").shown.index(study.stages.get().tasks.exclude(proposals=[]).get().proposals[0]) + 1
     )
     send(second, str(place), "Enter")
-    all_done(second)
+    assert second.all_done().page.errors == []
     made = released(study, tmp_path)
     kept = (made / "Generic_VISLA.tsv").read_bytes().split(b"\r\n")[1:]
     edited = Outcome.objects.get(outcome="edited").task.item.position
@@ -93,7 +87,7 @@ def test_triplets_of_visla_spatial(real, sit, tmp_path):
     desk.press("Enter", "a")
     send(desk, "Enter")
     send(desk, "a", "c", "d", "Enter")  # the negative does not contradict: dropped
-    all_done(desk)
+    assert desk.all_done().page.errors == []
     said = list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
     assert said == ["valid", "valid", "edited", "dropped"]
     kept = (released(study, tmp_path) / "Spatial_VISLA.tsv").read_bytes().split(b"\r\n")[1:]
@@ -115,7 +109,7 @@ def test_ranks_of_the_hard_positives(real, sit, tmp_path):
         desk = sitting(sit, study)
         for number in range(ROWS):
             send(desk, *steps(desk, swapped=wrong and number == 0), "Enter")
-        all_done(desk)
+        assert desk.all_done().page.errors == []
     labels = list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
     assert [is_right(label) for label in labels] == [True] * ROWS + [False] + [True] * (ROWS - 1)
     out = released(study, tmp_path)
@@ -149,7 +143,7 @@ def test_negatives_of_sugarcrepe_against_shuffled_words(real, sit, tmp_path):
         shown = Lease.objects.get(token=desk.lease).shown
         better = str(shown.index("caption-negative-0") + 1)
         send(desk, better, "0" if number == 0 else better, "Enter")
-    all_done(desk)
+    assert desk.all_done().page.errors == []
     said = list(Judgment.objects.order_by("pk").values_list("answer", flat=True))
     assert said == ["negative-0/tie", *["negative-0/negative-0"] * 3]
     out = released(study, tmp_path)

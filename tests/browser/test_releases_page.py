@@ -1,7 +1,6 @@
 """Releases in a real browser: every page in every state, by keyboard, without script."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Release
@@ -18,18 +17,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def study():
     """Its items share no images, so there can be several splits."""
     return with_originals(crowds.stage(benchmark=studies.benchmark(items=4), people=2).study)
-
-
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, path: str):
-        sign_in(page, user)
-        page.goto(f"{site}{path}")
-        return page
-
-    return go
 
 
 def test_every_page_fits_the_window_and_breaks_no_rule(study, visit, page, axe_violations):

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 
 from tests.browser.looking import flaws, tab_to
 from tests.builders import crowds
@@ -13,21 +12,9 @@ SHOWN = "selector => [...document.querySelectorAll(selector)].filter(one => one.
 WIDE = 700  # pixels between the margins of A4
 
 
-@pytest.fixture
-def visit(site, sign_in):
-    study = crowds.stage(items=12, people=3, overlap=2).study
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page):
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{study.pk}/report/")
-        return page
-
-    return go
-
-
 def test_it_fits_breaks_no_rule_and_is_printed_and_downloaded(visit, page, axe_violations):
-    visit(page)
+    study = crowds.stage(items=12, people=3, overlap=2).study
+    visit(page, f"/studies/{study.pk}/report/")
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
     # By keyboard it is printed and downloaded.

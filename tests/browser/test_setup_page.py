@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Study
@@ -23,18 +22,6 @@ CHANGES = {  # one after another
     "everyone": {"disambiguate-strategy": "everyone", "disambiguate-overlap": "5", "currency": "eur"},
     "other numbers": {**FINE, "choose-strategy": "pool", "choose-check_rate": "12.5", "pay_per_hour": "9.55"},
 }
-
-
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, path: str):
-        sign_in(page, user)
-        page.goto(site + path)
-        return page
-
-    return go
 
 
 def fill(page, changes: dict[str, str]) -> None:

@@ -1,7 +1,6 @@
 """The study page in a real browser: what is live, what must not move, accessibility."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.designs.plan import StagePlan
@@ -22,21 +21,8 @@ def study() -> Study:
     ).study
 
 
-@pytest.fixture
-def visit_study(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, study: Study, path: str = ""):
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{study.pk}/{path}")
-        return page
-
-    return go
-
-
-@pytest.fixture
-def visit(visit_study, study):
-    return lambda page, path="": visit_study(page, study, path)
+def at(study: Study, path: str = "") -> str:
+    return f"/studies/{study.pk}/{path}"
 
 
 def judge_one(study: Study) -> None:
@@ -60,7 +46,7 @@ def next_look(page: Page) -> None:
 
 
 def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visit, clocked, study, site):
-    page = visit(clocked(390, 844, permissions=["clipboard-read", "clipboard-write"]))
+    page = visit(clocked(390, 844, permissions=["clipboard-read", "clipboard-write"]), at(study))
     page.click("#invite summary")
     page.click("#copy")
     page.wait_for_selector("text=Copied.")
@@ -99,7 +85,7 @@ def test_a_new_judgment_appears_and_nothing_moves_until_the_study_is_closed(visi
     assert asked == [f"{site}/healthz"]
 
 
-def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit_study, clocked):
+def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit, clocked):
     stage = studies.stage(items=8, strategy="audit", target_half_width=0.01)
     annotator = studies.annotator(stage.study)
 
@@ -111,7 +97,7 @@ def test_the_band_of_an_audit_narrows_and_its_open_table_stays_open(visit_study,
 
     for _ in range(2):
         assert studies.judgment(annotator, stage, "candidate-0")
-    page = visit_study(clocked(), stage.study)
+    page = visit(clocked(), at(stage.study))
     see(page, 2, "62.2")
     page.click("#audit-table summary")
     for _ in range(4):
@@ -158,11 +144,11 @@ CUT_OFF = """() => [...document.querySelectorAll('main .scroll')]
   .map(box => box.id || box.getAttribute('aria-labelledby'))"""
 
 
-def test_the_page_of_several_stages(visit_study, clocked, open_page, axe_violations):
+def test_the_page_of_several_stages(visit, clocked, open_page, axe_violations):
     """A judgment in one stage shows under another's tab; the page is accessible and fits; the tabs need no script."""
     study = paint(studies.study(benchmark=studies.benchmark(items=12), stages=STAGES, pay_per_hour=12))
     crowds.work(study, people=4, undone=0.1, seed=2)
-    page = visit_study(clocked(), study, "?stage=2")
+    page = visit(clocked(), at(study, "?stage=2"))
     before = page.inner_text("#live-funnel .sum")
     assert studies.judgment(studies.annotator(study), study.stages.get(position=1), "none")
     next_look(page)
@@ -181,7 +167,7 @@ def test_the_page_of_several_stages(visit_study, clocked, open_page, axe_violati
     expect(page.locator("#close-anyway")).to_be_visible()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
 
-    page = visit_study(open_page(java_script_enabled=False), study)
+    page = visit(open_page(java_script_enabled=False), at(study))
     page.focus("#tab-2")
     page.keyboard.press("Enter")
     expect(page.locator("#stage-title")).to_have_text("2 disambiguate: Find ambiguous items")
@@ -199,12 +185,12 @@ def test_the_page_of_several_stages(visit_study, clocked, open_page, axe_violati
     assert study.state == "paused"
 
 
-def test_pages_are_accessible_and_fit_with_the_boxes_of_links_inside(visit, page, axe_violations):
+def test_pages_are_accessible_and_fit_with_the_boxes_of_links_inside(visit, page, axe_violations, study):
     """The study's own page: test_the_page_of_several_stages, test_plots.py."""
     for path in ("../", "instructions/"):
-        visit(page, path)
+        visit(page, at(study, path))
         assert (flaws(page, axe_violations), page.errors) == ([], []), path
-    visit(page)
+    visit(page, at(study))
     for box in ("#invite", "#stage-invite"):
         page.click(f"{box} summary")
         for window in in_windows(page, *((width, 800, "light") for width in (1366, 390, 1024, 1920))):

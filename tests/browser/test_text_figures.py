@@ -1,25 +1,12 @@
 """What papers report, on the study page and a benchmark's page, in a real browser: it fits, and can be used by all."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from tests.annotation.dashboard.test_text_figures import MATERIAL, worked
 from tests.browser.looking import flaws
 from tests.builders.pictures import paint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_user("ana", password="x", is_staff=True, is_superuser=True)
-
-    def go(page, path: str):
-        sign_in(page, user)
-        page.goto(f"{site}{path}")
-        return page
-
-    return go
 
 
 def open_paper(visit, page, study) -> None:

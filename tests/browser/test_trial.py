@@ -1,13 +1,11 @@
 """Trying a stage in a real browser: the judging page's own script, by keyboard, to what would have been stored."""
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease
 from tests.browser.conftest import press
-from tests.browser.looking import flaws, in_windows
-from tests.browser.test_judge_look import CONTROLS, INSIDE
+from tests.browser.looking import flaws, in_windows, outside
 from tests.builders import every_protocol, pictures, studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -16,18 +14,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.mark.parametrize(
     ("protocol", "keys"), [("bivlc-choose", "2"), pytest.param("sugarcrepe-compare", "12", marks=pytest.mark.nightly)]
 )
-def test_a_stage_is_tried_by_keyboard(site, sign_in, page, axe_violations, protocol, keys):
-    sign_in(page, User.objects.create_superuser("ana", password="x"))
+def test_a_stage_is_tried_by_keyboard(visit, page, axe_violations, protocol, keys):
     stage = studies.stage(benchmark=every_protocol.benchmark(items=6), protocol=protocol, state="paused")
     pictures.paint(stage.study)
-    page.goto(f"{site}/studies/{stage.study_id}/?stage=1")
+    visit(page, f"/studies/{stage.study_id}/?stage=1")
     page.get_by_role("link", name="Try it").click()
     assert flaws(page, axe_violations) == []
     page.get_by_role("link", name="Start").press("Enter")
     expect(page.locator("#desk.ready")).to_be_visible()
     assert flaws(page, axe_violations, ".status") == []
     for _ in in_windows(page):
-        assert page.evaluate(INSIDE, CONTROLS) == []
+        assert outside(page) == []
         expect(page.get_by_text("Nothing you answer here is stored.")).to_be_in_viewport()
 
     def answer(done: int) -> None:

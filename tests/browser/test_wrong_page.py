@@ -1,11 +1,10 @@
 """Who is wrong where, in a real browser: by keyboard, accessible, on real pictures."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.models import Stage, Study
+from annotation.models import Stage
 from benchmarks.models import Benchmark
 from tests.browser.looking import flaws, tab_to
 from tests.builders import predictions, studies
@@ -40,23 +39,12 @@ def stage(real, tmp_path) -> Stage:
     return study.stages.get()
 
 
-@pytest.fixture
-def visit(site, sign_in):
-    user = User.objects.create_superuser("ana", password="x")
-
-    def go(page, study: Study, query: str = ""):
-        sign_in(page, user)
-        page.goto(f"{site}/studies/{study.pk}/model-errors/?stage=1{query}")
-        return page
-
-    return go
-
-
 def test_it_is_accessible_fits_and_leads_to_a_decision_by_keyboard(visit, page, axe_violations, stage):
-    visit(page, stage.study, "&which=all")
+    address = f"/studies/{stage.study_id}/model-errors/?stage=1"
+    visit(page, f"{address}&which=all")
     expect(page.locator("#margins svg")).to_be_visible()
     assert (flaws(page, axe_violations), page.errors) == ([], [])
-    visit(page, stage.study)
+    visit(page, address)
     tab_to(page, page.locator("#which"))
     page.keyboard.type("annotators")
     tab_to(page, page.locator(".filters button"))

@@ -78,6 +78,16 @@ def edits(stage: Stage, words: str, of: str = "caption-candidate-0", person: Ann
     return send(person, lease, answer=option(lease, of), edit="1", words=words)
 
 
+def edited_three_ways(items: int = 2) -> Stage:
+    """Three people have edited each of its items, each in words of their own."""
+    made = stage(items=items)
+    for words in ("A cat is lying on a mat.", "There is a cat on a mat.", "A mat has a cat on it."):
+        person = studies.annotator(made.study)
+        while hold(person, made):
+            edits(made, words, person=person)
+    return made
+
+
 def rejects(stage: Stage, why: str = "None of them can be saved.", person: Annotator | None = None) -> Judgment:
     person = person or studies.annotator(stage.study)
     return send(person, hold(person, stage), answer="reject", why=why)
