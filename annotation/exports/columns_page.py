@@ -20,8 +20,9 @@ is something in it. *Releases*: an export does not have it. Objects have other k
 have the columns listed under theirs.
 
 To add a column, add its line there, and its value where rows are written: the SQL in `annotation/exports/rows.py` or
-`texts.py`, or `items.py` for items. Schemas, card, Croissant description, redaction and verification follow. After
-0.1.0 it needs a new schema version as well ([verifying.md](verifying.md#schema-versions)).
+`texts.py`, or `items.py` for items. Schemas, card, Croissant description, redaction and verification follow; lines
+of the API need it in `annotation/api/serializers.py`. After 0.1.0 it needs a new schema version as well
+([verifying.md](verifying.md#schema-versions)).
 """
 
 

@@ -31,6 +31,9 @@ def plain(line: dict) -> str:
 
 
 def same(lines: list[dict], exported: Iterable[dict]) -> bool:
+    exported = list(exported)
+    lacking = {name for line in exported for name in line} - {name for line in lines for name in line}
+    assert not lacking, f"annotation/api/serializers.py lacks {', '.join(sorted(lacking))}."
     return bool(lines) and sorted(map(plain, lines)) == sorted(map(plain, exported))
 
 
