@@ -10,6 +10,13 @@ from annotation.models import Annotator, Judgment, Seat
 from annotation.screens.read_answer import place_on_screen
 from tests.builders import pictures
 
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The site answers from threads of its own, which see only what is committed."""
+    item.add_marker(pytest.mark.browser)
+    item.add_marker(pytest.mark.django_db(transaction=True))
+
+
 HAS_TEXT = """([css, words, whole]) => {
   const text = document.querySelector(css)?.textContent.replace(/\\s+/g, " ").trim();
   return whole ? text === words : text?.includes(words);

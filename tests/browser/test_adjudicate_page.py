@@ -10,8 +10,6 @@ from tests.browser.looking import compose, enter, flaws
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 def split(study: Study) -> Stage:
     """Two people disagree about everything, and one flags the first."""

@@ -1,6 +1,5 @@
 """The agreement page in a browser: all of it is within reach of the keys."""
 
-import pytest
 from django.urls import reverse
 
 from annotation.figures import agreement
@@ -8,8 +7,6 @@ from tests.browser.looking import fits, in_windows
 from tests.builders import crowds
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
 def test_keys_reach_it_all(page, visit):
     """It breaks no rule of axe: test_plots.py."""
     stage = crowds.stage(items=12, people=4, overlap=3)

@@ -1,14 +1,11 @@
 """The pages of annotators in a real Chromium: by keyboard, without script, at both sizes, clean of axe's rules."""
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Annotator
 from benchmarks.models import Event
 from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import cohorts
-
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_from_the_table_to_the_evidence_to_a_decision(visit, page, open_page, axe_violations):

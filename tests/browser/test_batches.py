@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Strategy
 from tests.browser.looking import in_windows, outside
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_sheets_stay_in_the_window_and_the_next_batch_counts(sit):

@@ -12,8 +12,6 @@ from tests.annotation.checks.test_qualification import QUESTIONS, stage_with
 from tests.browser.looking import fits, flaws, in_windows
 from tests.builders import pictures, studies
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
 def stage(site):

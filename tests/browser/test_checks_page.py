@@ -8,8 +8,6 @@ from tests.annotation.checks.test_attention_checks import with_checks
 from tests.annotation.checks.test_qualification import QUESTIONS
 from tests.browser.looking import enter, flaws
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
 def stage(site):

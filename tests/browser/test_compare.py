@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
@@ -11,7 +10,6 @@ from tests.browser.looking import PHONE, fits, flaws, in_windows, outside, send
 from tests.browser.test_rank import LONG
 from tests.builders import ranking_screens
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = ("negative-0", "negative-1", "tie")
 PARTS = [".compared li", ".compare-question", ".choice", "#submit", "#skip", "#undo", "#rules", "h1"]
 LONG_WORDS = {"positive": [LONG], "negative": [f"{LONG} {number}" for number in range(2)]}

@@ -12,7 +12,6 @@ from benchmarks.models import Caption
 from tests.browser.looking import PHONE, fits, in_windows
 from tests.builders import declared, pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DIFFERENT = ["image-questions", "rank-images", "revise", "unusual", "visible-or-not", "word-by-word"]
 EVERY = [
     pytest.param(name, marks=[] if name in DIFFERENT else [pytest.mark.nightly])

@@ -17,7 +17,7 @@ from tests.browser.conftest import submit_button
 from tests.browser.looking import ANOTHER_SCREEN, fits, send
 from tests.builders import declared, real_material, releases, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 ITEMS, MODELS = 2, ("ours", "theirs", "other")
 BROKEN = """() => [...document.querySelectorAll('.points small')].flatMap(({ firstChild: text }) =>
   [...text.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {

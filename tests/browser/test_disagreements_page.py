@@ -12,7 +12,6 @@ from tests.builders import real_material as material
 from tests.builders import studies, text_items
 from tests.builders.pictures import paint
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SAID = [["none", "none", "none"], ["candidate-1", "none", "candidate-2"], ["none", "candidate-1", "none"]]
 
 

@@ -10,7 +10,6 @@ from tests.browser.looking import flaws, send
 from tests.browser.test_judge import stored
 from tests.builders import pictures, studies, visla_items
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANOTHER = "A cat sits in the basket."
 
 

@@ -1,11 +1,7 @@
 """The page of a human baseline in a browser, in every window: nothing is in the way of anyone."""
 
-import pytest
-
 from tests.annotation.dashboard.test_human_baseline_page import address, answered
 from tests.browser.looking import flaws
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_axe_finds_nothing(page, visit, axe_violations):

@@ -15,8 +15,6 @@ from tests.benchmarks.bad_inputs.sources import vl_row
 from tests.browser.looking import flaws
 from tests.builders import imports
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def waiting(monkeypatch) -> list[int]:

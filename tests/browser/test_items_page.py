@@ -1,14 +1,11 @@
 """A study's items in a real browser: from a search to an item's history by keyboard, accessible, at every size."""
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Flag, Lease
 from tests.browser.looking import flaws, tab_to
 from tests.builders import text_items
 from tests.builders.pictures import paint
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_from_a_search_to_the_history_by_keyboard(visit, page, axe_violations):

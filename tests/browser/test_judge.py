@@ -17,7 +17,6 @@ from tests.browser.looking import flaws, in_windows, tab_to
 from tests.builders import pictures, studies
 
 PAST = "2020-01-01T00:00Z"
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def stored(sitting: Sitting, count: int) -> list[tuple[str, str]]:

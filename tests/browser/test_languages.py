@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 from tests.browser.looking import fits, in_windows
 from tests.builders import pictures, ranking_screens
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OUTSIDE = """() => [...document.querySelectorAll('.tool, .walk > *, .status > *, .choice, #submit, .put, .prompt')]
   .map((part) => [part.textContent.trim(), part.getBoundingClientRect()])
   .filter(([, { left, right, width }]) => width && (left < 0 || right > innerWidth)).map(([words]) => words)"""

@@ -13,7 +13,6 @@ from benchmarks.accounts import limits
 from tests.browser.looking import enter, flaws, in_windows, tab_to
 from tests.builders import studies
 
-pytestmark = pytest.mark.django_db(transaction=True)
 GIVEN, OWN = "given-by-somebody-else", "a-secret-of-my-own"
 
 

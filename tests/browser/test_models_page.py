@@ -1,14 +1,11 @@
 """The page of models beside humans in a real browser, with the forms that lead to it."""
 
-import pytest
 from django.urls import reverse
 
 from tests.annotation.comparison.test_pages import address, two_models, with_models
 from tests.browser.looking import flaws
 from tests.builders import compared_models, studies
 from tests.builders.scored_benchmarks import ordered, retrieved
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_axe_finds_nothing(open_page, visit, axe_violations, tmp_path):

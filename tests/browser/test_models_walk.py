@@ -14,7 +14,7 @@ from tests.builders import real_material as material
 from tests.builders import studies
 from tests.builders.scored_benchmarks import tiny_clip
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 ITEMS = 4
 
 

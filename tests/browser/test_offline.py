@@ -1,13 +1,11 @@
 """Without a connection: the page says what is stored on the device, and a reload finds a page of ours."""
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Sitting
 from tests.browser.looking import flaws
 from tests.builders import pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 KEPT = "async () => (await Promise.all((await caches.keys()).map(async name => (await (await caches.open(name)).keys())"
 KEPT += ".map(({ url }) => new URL(url).pathname)))).flat()"
 

@@ -8,7 +8,6 @@ from annotation.participants import lifecycle as participant_lifecycle
 from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import studies
 
-pytestmark = pytest.mark.django_db(transaction=True)
 CONSENT = "We ask you to look at pictures.\n\n- It takes ten minutes.\n- You can stop at any time."
 
 

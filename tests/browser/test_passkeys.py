@@ -10,7 +10,6 @@ from benchmarks.models import Event
 from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import oidc
 
-pytestmark = pytest.mark.django_db(transaction=True)
 PASSWORD = "cups-and-saucers"
 DEVICE = {
     "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,

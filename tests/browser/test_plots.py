@@ -20,7 +20,6 @@ from tests.builders import cohorts, crowds
 from tests.builders.pictures import draw, put
 from workers.images import check_and_render
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 WHO = ("honest", "honest", "fast honest", "always left")
 PAGES = {
     "": {"funnel", "kappas", "series"},

@@ -10,8 +10,6 @@ from benchmarks.models import Caption
 from tests.browser.looking import in_windows, outside
 from tests.builders import pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 def pupil():
     """About to practise: four pictures, square and side by side with the words, as BiVLC's are."""

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Judgment, Lease, ProtocolDraft, ProtocolVersion, Study
@@ -10,8 +9,6 @@ from annotation.protocols import library
 from tests.browser.conftest import await_pictures
 from tests.browser.looking import compose, flaws
 from tests.builders import declared, pictures
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_question_goes_from_the_library_to_a_study(visit, page, axe_violations):

@@ -11,7 +11,6 @@ from tests.browser.test_judge import stored
 from tests.browser.test_judge_look import LONG
 from tests.builders import pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = [*CONTROLS[1:], ".card-place", ".text-option", "h1", ".texts"]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Lease
@@ -10,7 +9,6 @@ from tests.browser.conftest import Sitting, press, submit_button
 from tests.browser.looking import PHONE, fits, flaws, in_windows, outside
 from tests.builders import ranking_screens
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PUTS = "[...document.querySelectorAll('.put')].map(one => one.getBoundingClientRect().height)"
 ROLES = ("positive", "second_positive", "negative")
 PARTS = [

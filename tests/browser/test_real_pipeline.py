@@ -17,7 +17,7 @@ from tests.browser.test_real_run import BIVLC, INDICES
 from tests.builders import real_material as material
 from tests.builders import studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 DISCARDED = "bivlc-6850"  # nobody finds an image for it, and nobody can tell these two apart
 SAME = "bivlc-153"
 

@@ -14,7 +14,7 @@ from tests.builders import real_material as material
 from tests.builders import studies
 
 os.environ["HF_HUB_OFFLINE"] = os.environ["HF_DATASETS_OFFLINE"] = "1"
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 BIVLC, COCO = 12, 72
 INDICES = [153, 748, 1969, 2389, 2764, 3015, 5001, 5396, 6611, 6850, 6882, 7150]
 

@@ -14,7 +14,7 @@ from benchmarks.construction.tagging import tagger
 from tests.browser.looking import send
 from tests.builders import pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 ROWS = 4
 
 

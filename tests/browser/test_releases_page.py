@@ -10,8 +10,6 @@ from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import crowds, releases, studies
 from tests.builders.pipelines import with_originals
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def study():

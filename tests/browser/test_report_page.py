@@ -2,12 +2,9 @@
 
 import re
 
-import pytest
-
 from tests.browser.looking import flaws, tab_to
 from tests.builders import crowds
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHOWN = "selector => [...document.querySelectorAll(selector)].filter(one => one.checkVisibility()).length"
 WIDE = 700  # pixels between the margins of A4
 

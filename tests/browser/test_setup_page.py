@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Study
 from tests.browser.looking import flaws
 from tests.builders import studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FINE = {"choose-overlap": "3", "choose-quota": "7", "choose-seconds": "17.5", "choose-kept": "33.3"}
 CHANGES = {  # one after another
     "as it comes": {},

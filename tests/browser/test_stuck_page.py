@@ -1,6 +1,5 @@
 """What is stuck, in a real browser: from the study's page to the item by keyboard alone, accessible, at every size."""
 
-import pytest
 from playwright.sync_api import expect
 
 from annotation.assignment import by_name, leases
@@ -10,8 +9,6 @@ from annotation.participants import lifecycle as participant_lifecycle
 from tests.browser.looking import flaws, tab_to
 from tests.builders import studies
 from tests.builders.pictures import paint
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def stuck() -> Stage:

@@ -10,8 +10,6 @@ from tests.browser.looking import DESK, flaws, in_windows
 from tests.builders import crowds, studies
 from tests.builders.pictures import paint
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def study() -> Study:

@@ -6,8 +6,6 @@ from tests.annotation.dashboard.test_text_figures import MATERIAL, worked
 from tests.browser.looking import flaws
 from tests.builders.pictures import paint
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 def open_paper(visit, page, study) -> None:
     visit(page, f"/studies/{study.pk}/")

@@ -2,13 +2,10 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from django.contrib.auth.models import User
 from rest_framework.authtoken.models import Token
 
 from benchmarks.accounts import tokens
-
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_times_are_in_the_zone_of_the_browser_from_the_second_page_on(site, sign_in, page):

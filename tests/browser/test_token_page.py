@@ -8,8 +8,6 @@ from rest_framework.authtoken.models import Token
 
 from tests.browser.looking import enter, flaws, tab_to
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 
 @pytest.fixture
 def ana(site) -> User:

@@ -1,6 +1,5 @@
 """The pages of training in a real browser."""
 
-import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
@@ -10,8 +9,6 @@ from benchmarks.models import Job, TrainedModel
 from tests.benchmarks.training.test_pages import CURVE, REPORT
 from tests.browser.looking import flaws
 from tests.builders import studies
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_axe_finds_nothing_and_everything_fits(open_page, site, sign_in, axe_violations):

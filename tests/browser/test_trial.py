@@ -8,8 +8,6 @@ from tests.browser.conftest import press
 from tests.browser.looking import flaws, in_windows, outside
 from tests.builders import every_protocol, pictures, studies
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.mark.parametrize(
     ("protocol", "keys"), [("bivlc-choose", "2"), pytest.param("sugarcrepe-compare", "12", marks=pytest.mark.nightly)]

@@ -2,7 +2,6 @@
 
 import ipaddress
 
-import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
@@ -11,8 +10,6 @@ from annotation.webhooks import send
 from tests.browser.looking import enter, flaws, tab_to
 from tests.builders import studies
 from tests.builders.webhooks import receiver, waiting
-
-pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_webhook_is_added_tested_and_resumed_by_keyboard(site, sign_in, page, axe_violations, settings):

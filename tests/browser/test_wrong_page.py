@@ -10,7 +10,7 @@ from tests.browser.looking import flaws, tab_to
 from tests.builders import predictions, studies
 from tests.builders import real_material as material
 
-pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.real
 RIGHT, WRONG = "caption-positive-0", "caption-negative-0"
 
 
