@@ -118,6 +118,22 @@ def test_every_module_and_name_that_prose_mentions_exists():
     assert not wrong, "\n".join(wrong)
 
 
+def test_what_the_code_in_docs_imports_exists():
+    blocks = {
+        path: re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.S) for path in files_of(["docs"], ".md")
+    }
+    wrong = [
+        f"{path.relative_to(ROOT)}: {one.module}.{alias.name} does not exist"
+        for path, found in blocks.items()
+        for block in found
+        for one in ast.walk(ast.parse(block))
+        if isinstance(one, ast.ImportFrom) and str(one.module).split(".")[0] in PACKAGES
+        for alias in one.names
+        if missing(f"{one.module}.{alias.name}")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
