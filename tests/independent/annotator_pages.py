@@ -9,7 +9,8 @@ import pandas as pd
 
 from tests.independent import agreeing, annotator_tests
 from tests.independent.agreeing import number
-from tests.independent.people import FROM, own_kappas
+from tests.independent.annotator_tests import FROM
+from tests.independent.people import own_kappas
 from tests.independent.reading import TASK, Files, share
 from tests.independent.stages import Stage
 from tests.independent.working import in_time

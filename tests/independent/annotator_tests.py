@@ -11,8 +11,11 @@ import pandas as pd
 from scipy import stats
 
 from annotation.releases.verification.differences import Either
-from tests.independent.people import FROM, LEAST, LEVEL, POINTS, run_of
 
+FROM = 20  # judgments, picks or comparisons from which there are tests
+LEAST = 5  # expected at each place
+LEVEL = 0.001
+POINTS = 0.1 - 1e-12  # that a share is away from what is expected
 FAR, FAR_FROM = 3, 11  # standard deviations, annotators
 ORDER = ("agreement", "checks", "answers", "side", "runs", "fast", "far", "comprehension", "practice")
 TRIES = {"comprehension": "the questions about the rules", "practice": "the practice"}
@@ -91,6 +94,17 @@ def runs(picks: pd.DataFrame) -> dict:
     p_repeats, p_longest = two_sided(stats.binom(n - 1, chance), repeats), run_of(longest - 1, n - 1, chance)
     p = min(1.0, 2 * min(p_repeats, p_longest))
     return {"p": p, "chance": chance, "p_repeats": p_repeats, "p_longest": p_longest, **found}
+
+
+def run_of(length: int, tried: int, chance: float) -> float:
+    """P(so many in a row or more): by the states of a chain that counts how many came in a row."""
+    if length <= 0:
+        return 1.0
+    chain = np.zeros((length + 1, length + 1))
+    chain[:length, 0] = 1 - chance
+    chain[range(length), range(1, length + 1)] = chance
+    chain[length, length] = 1
+    return float(np.linalg.matrix_power(chain, tried)[0, length])
 
 
 # Signs: what a test says is one where it is beyond chance and ten points away

@@ -5,17 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from tests.independent import annotator_tests
 from tests.independent.working import HOUR_MS, in_time
 
 if TYPE_CHECKING:
     from tests.independent.stages import Stage
-
-FROM = 20  # judgments, picks or comparisons from which there are tests
-LEAST = 5  # expected at each place
-LEVEL = 0.001
-POINTS = 0.1 - 1e-12  # that a share is away from what is expected
 
 
 def rows(stage: "Stage") -> list[dict]:
@@ -76,48 +71,10 @@ def own_kappas(pairs: list[dict]) -> dict[str, float]:
 
 
 def signs(mine: pd.DataFrame, picks: pd.DataFrame, stage: "Stage") -> list[str]:
-    timed, found = "times" in stage.public, []
-    if timed and len(mine) >= FROM and np.median(mine.active_ms) < np.median(stage.counted.active_ms) / 2:
-        found.append("fast")
-    if len(picks) < FROM:
-        return found
-    return found + ["side"] * one_sided(picks) + ["runs"] * (timed and repeating(picks))
-
-
-def one_sided(picks: pd.DataFrame) -> bool:
-    shown = picks.many
-    places = range(1, int(shown.max()) + 1)
-    counts = np.array([(picks.place == place).sum() for place in places])
-    expected = np.array([(1 / shown[shown >= place]).sum() for place in places])
-    if len(counts) < 2 or expected.min() < LEAST:
-        return False
-    if set(shown) == {2}:
-        p = stats.binomtest(int(counts[0]), len(picks), 0.5).pvalue
-    else:
-        p = stats.chisquare(counts, expected).pvalue
-    return bool(p < LEVEL and ((counts - expected) / len(picks)).max() >= POINTS)
-
-
-def repeating(picks: pd.DataFrame) -> bool:
-    picks = in_time(picks)
-    place, many = picks.place.to_numpy(), picks.many.to_numpy()
-    again, tried = place[1:] == place[:-1], len(picks) - 1
-    chance = float((1 / np.maximum(many[1:], many[:-1])).mean())
-    law = stats.binom(tried, chance)
-    p_repeats = min(1.0, 2 * min(law.cdf(again.sum()), law.sf(again.sum() - 1)))
-    longest = max((len(run) for run in "".join("x" if same else " " for same in again).split()), default=0)
-    p_longest = run_of(longest, tried, chance)
-    if 2 * min(p_repeats, p_longest) >= LEVEL:
-        return False
-    return bool(p_longest < p_repeats) or bool(abs(again.mean() - chance) >= POINTS)
-
-
-def run_of(length: int, tried: int, chance: float) -> float:
-    """P(so many in a row or more): by the states of a chain that counts how many came in a row."""
-    if length <= 0:
-        return 1.0
-    chain = np.zeros((length + 1, length + 1))
-    chain[:length, 0] = 1 - chance
-    chain[range(length), range(1, length + 1)] = chance
-    chain[length, length] = 1
-    return float(np.linalg.matrix_power(chain, tried)[0, length])
+    found = annotator_tests.of_side(annotator_tests.side(picks))
+    if "times" in stage.public:
+        seconds = float(np.median(mine.active_ms)) / 1000 if len(mine) else None
+        typical = float(np.median(stage.counted.active_ms)) if len(stage.counted) else None
+        found = annotator_tests.of_speed(len(mine), seconds, typical) + found
+        found += annotator_tests.of_runs(annotator_tests.runs(in_time(picks)))
+    return [kind for kind, _ in found]
