@@ -9,7 +9,6 @@ from django.utils.module_loading import import_string
 from benchmarks.accounts import views as accounts_views
 from benchmarks.generation import views as generation_views
 from benchmarks.imports import views as imports_views
-from benchmarks.jobs import upload_views
 from benchmarks.jobs import views as jobs_views
 from benchmarks.runs import views as runs_views
 from benchmarks.scoring import views as scoring_views
@@ -65,8 +64,6 @@ urlpatterns = [
     path("benchmarks/<int:pk>/predictions/", runs_views.predictions_new, name="predictions-new"),
     path("benchmarks/<int:pk>/reported/", runs_views.reported_new, name="reported-new"),
     path("benchmarks/<int:pk>/runs/<int:run>/delete/", runs_views.run_delete, name="run-delete"),
-    path("uploads/", upload_views.upload_begin, name="upload-begin"),
-    re_path(r"^uploads/(?P<opaque>[0-9a-f]{32})/$", upload_views.upload_detail, name="upload-detail"),
     path("jobs/<int:pk>/", jobs_views.job_detail, name="job-detail"),
     path("jobs/<int:pk>/cancel/", jobs_views.job_cancel, name="job-cancel"),
     # Names by which allauth finds pages that we have.

@@ -19,7 +19,6 @@ from benchmarks.permissions import staff_only
 from config.middleware import is_api
 
 FILES = {  # by the name of the address, which only staff may use
-    "upload-detail": CHUNK,
     "import-new": 10 * 2**30,
     "predictions-new": 10 * 2**30,
     "reported-new": 10 * 2**30,

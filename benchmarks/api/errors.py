@@ -111,7 +111,7 @@ def _as_api_exception(error: Exception, method: str | None) -> Exception:
         case NoRoom():
             return CannotAnswer(507, "STORAGE_FULL", str(error))
         case CannotKeep():
-            return invalid([wrong_field("name", str(error))])
+            return invalid([wrong_field(error.fact, str(error))])
         case SuspiciousFileOperation():
             return invalid([wrong_field("name", "Give the file another name, without folders.")])
         case RecursionError():

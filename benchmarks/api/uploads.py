@@ -1,6 +1,6 @@
 """Uploads in chunks: begin one, send its chunks from the offset that it has reached, and name its id in an import.
 
-These are the uploads of the import page (jobs/kept_uploads.py), for files too large for a request.
+The import page's script sends files that are too large for a request in the same way (static/js/pages/upload.js).
 """
 
 from functools import cached_property
@@ -20,23 +20,25 @@ from rest_framework.response import Response
 from benchmarks.api.commands import Body, Command, refuse_filters
 from benchmarks.api.endpoints import NO_STORAGE, REFUSALS, Call, Endpoint
 from benchmarks.api.errors import CannotAnswer, RefusalData, conflict, wrong_field
+from benchmarks.imports.forms import FILES
 from benchmarks.jobs import kept_uploads
-from benchmarks.jobs.forms import NAME
 from benchmarks.jobs.kept_uploads import Upload
 
-FIELD = ""  # of no form: the request that uses it says what it is for
 OFFSET = "Upload-Offset"
 NO_OFFSET = f"Send the header {OFFSET}: the number of bytes that have arrived, as GET gives it."
 
 
 class UploadBody(Body):
-    name = serializers.CharField(max_length=NAME, help_text="The file's name with its ending, without a folder.")
-    size = serializers.IntegerField(min_value=0, max_value=kept_uploads.MAX_BYTES, help_text="In bytes.")
+    name = serializers.CharField(help_text="The file's name with its ending, without a folder.")
+    size = serializers.IntegerField(min_value=0, help_text=f"In bytes, at most {kept_uploads.MAX_BYTES:,}.")
     modified = serializers.IntegerField(
-        required=False, min_value=0, max_value=2**53, allow_null=True, default=None,
+        required=False, min_value=-(2**53), max_value=2**53, allow_null=True, default=None,
         help_text="When the file was last changed, in milliseconds. If you give it, an upload of a file of this name, "
         "size and time continues instead of beginning anew.",
     )  # fmt: skip
+    field: serializers.ChoiceField = serializers.ChoiceField(  # type: ignore[assignment]  # the class removes its fields
+        list(FILES), required=False, help_text="The field of the import page that offers the file again."
+    )
 
 
 class UploadData(serializers.Serializer):
@@ -61,7 +63,7 @@ class UploadList(Command):
         pass  # for every manager
 
     def act(self, given: dict[str, Any]) -> Upload:
-        return kept_uploads.begin(self.user, field=FIELD, **given)
+        return kept_uploads.begin(self.user, **{"field": "", **given})
 
     def location(self, made: Upload) -> str:
         return reverse("api-upload-detail", args=[made.id])

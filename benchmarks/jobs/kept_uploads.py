@@ -45,7 +45,11 @@ class WrongOffset(Exception):
 
 
 class CannotKeep(Exception):
-    """The file cannot be uploaded. The message is for the user."""
+    """The file cannot be uploaded. The message is for the user; `fact`: of the upload, which is wrong."""
+
+    def __init__(self, message: str, fact: str = "name"):
+        super().__init__(message)
+        self.fact = fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def begin(user: User, *, field: str, name: str, size: int, modified: int | None)
     except ValidationError as error:
         raise CannotKeep(error.messages[0]) from None
     if size > MAX_BYTES:
-        raise CannotKeep(f"“{name}” is too large. Give at most {MAX_BYTES:,} bytes per file.")
+        raise CannotKeep(f"“{name}” is too large. Give at most {MAX_BYTES:,} bytes per file.", "size")
     facts = {"field": field, "name": name, "size": size, "modified": modified}
     for upload in of_user(user):
         if modified is not None and all(getattr(upload, key) == value for key, value in facts.items()):

@@ -95,8 +95,6 @@ benchmark-paired-csv    +++-+L  xxxxxx
 predictions-new         +++-+L  +++-+L
 reported-new            +++-+L  +++-+L
 run-delete              xxxxxx  ++---L
-upload-begin            xxxxxx  +++-+L
-upload-detail           000-0L  xxxxxx
 job-detail              +++-0L  xxxxxx
 job-cancel              xxxxxx  ++--0L
 

@@ -110,12 +110,14 @@ class Manager:
         """Chunk by chunk, each to the other machine than the one before."""
         data = path.read_bytes()
         facts = {"field": field, "name": path.name, "size": len(data), "modified": 1}
-        state = self.at[0].post(reverse("upload-begin"), json=facts).json()
+        key = {"Idempotency-Key": field}
+        id = self.at[0].post(reverse("api-upload-list"), json=facts, headers=key).json()["id"]
+        url = reverse("api-upload-detail", args=[id])
         for number, offset in enumerate(range(0, len(data), CHUNK)):
             headers = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
-            answer = self.at[number % 2].patch(state["url"], content=data[offset : offset + CHUNK], headers=headers)
+            answer = self.at[number % 2].patch(url, content=data[offset : offset + CHUNK], headers=headers)
             assert answer.status_code == 200, answer.text
-        return state["id"]
+        return id
 
 
 @pytest.mark.django_db(transaction=True)

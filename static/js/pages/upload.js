@@ -26,10 +26,10 @@ async function ask(url, options, signal) {
   }
   if (answer.status === 404) throw new Refused("The server has lost this upload. Press the button to start again.");
   const facts = await answer.json().catch(() => ({}));
-  if (facts.error) throw new Refused(facts.error);
-  if (answer.status < 500 && !answer.ok && answer.status !== 409) throw new Refused("The server rejects this upload.");
-  if (answer.status >= 500) throw new TypeError("The server is not available.");
-  return facts;
+  if (answer.ok) return facts;
+  if (answer.status === 409) return ask(url, {}, signal); // it has more or fewer bytes: how many?
+  if (answer.status >= 500 && answer.status !== 507) throw new TypeError("The server is not available.");
+  throw new Refused(facts.errors?.[0]?.remedy || facts.detail || "The server rejects this upload.");
 }
 
 const pause = (seconds, signal) =>
@@ -54,22 +54,24 @@ async function persist(work, signal) {
 
 async function send(file, field, before, total, signal) {
   const body = JSON.stringify({ field, name: file.name, size: file.size, modified: file.lastModified });
-  let state = await persist(() => ask(box.dataset.url, { method: "POST", body }, signal), signal);
-  while (state.offset < file.size) {
-    const chunk = file.slice(state.offset, state.offset + state.chunk);
+  const key = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const begin = { method: "POST", body, headers: { "Content-Type": "application/json", "Idempotency-Key": key } };
+  let state = await persist(() => ask(box.dataset.url, begin, signal), signal);
+  while (state.received < file.size) {
+    const chunk = file.slice(state.received, state.received + state.chunk);
     await chunk.slice(0, 1).arrayBuffer().catch(() => {
       throw new Refused(`“${file.name}” cannot be read any more. Choose it again.`);
     });
-    const headers = { "Upload-Offset": state.offset, "Content-Type": "application/octet-stream" };
-    const offset = state.offset;
+    const offset = state.received;
+    const headers = { "Upload-Offset": offset, "Content-Type": "application/octet-stream" };
     let again = false;
     state = await persist(() => {
       const request = again ? { method: "GET" } : { method: "PATCH", headers, body: chunk };
       again = true; // a lost answer: ask how far the server came
-      return ask(state.url, request, signal);
+      return ask(`${box.dataset.url}${state.id}/`, request, signal);
     }, signal);
-    if (state.offset === offset) await pause(1, signal); // another tab is sending this file
-    show(file, before + state.offset, total);
+    if (state.received === offset) await pause(1, signal); // another tab is sending this file
+    show(file, before + state.received, total);
   }
   return state.id;
 }

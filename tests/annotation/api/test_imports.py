@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from benchmarks.jobs import kept_uploads, room
+from benchmarks.jobs import kept_uploads
 from benchmarks.models import Benchmark, Event, Image, Item, Job, Run
 from tests.annotation.api.writing import made, post
 from tests.builders import compared_models, imports
@@ -103,53 +103,6 @@ def test_half_an_upload_is_not_imported(client, manager):
     assert (error["code"], error["field"]) == ("UPLOAD_INCOMPLETE", "images")
     assert error["remedy"] == "5 of the 10 bytes of “images.zip” have arrived. Send the rest first."
     assert not Job.objects.exists()
-
-
-def test_a_full_server_takes_no_upload(client, manager, monkeypatch):
-    monkeypatch.setattr(room, "RESERVE", 2**62)
-    refusal = post(client, "api-upload-list", name="a.zip", size=1, expects=507).json()
-    assert refusal["code"] == "STORAGE_FULL" and "The server has no room for “a.zip”." in refusal["detail"]
-    assert not list(kept_uploads.of_user(manager))
-
-
-def test_the_same_file_begun_twice_is_one_upload(client, manager):
-    first = uploaded(client, "a.zip", b"12345", modified=7)
-    again = made(client, "api-upload-list", name="a.zip", size=5, modified=7)
-    assert again == first and again["complete"]
-    assert made(client, "api-upload-list", name="a.zip", size=5)["id"] != first["id"], "it may be another file"
-
-
-def test_uploads_are_their_owners(client, manager, django_user_model):
-    mine = uploaded(client, "a.zip", b"12345")
-    client.force_login(django_user_model.objects.create_superuser("eve"))
-    url = reverse("api-upload-detail", args=[mine["id"]])
-    assert {method(url).status_code for method in (client.get, client.delete)} == {404}
-    refusal = post(client, "api-import-new", name="Cups", data=[mine["id"]], expects=400)
-    assert refusal.json()["errors"][0]["code"] == "UNKNOWN_UPLOAD"
-    client.force_login(manager)
-    assert (client.delete(url).status_code, client.get(url).status_code) == (204, 404)
-
-
-@pytest.mark.parametrize("name", ["..", ".", "\u200b", "a/", "x" * 300])
-def test_an_upload_needs_the_name_of_a_file(client, manager, name):
-    (error,) = post(client, "api-upload-list", name=name, size=1, expects=400).json()["errors"]
-    assert error["field"] == "name" and not list(kept_uploads.of_user(manager))
-
-
-WRONG_CHUNKS = [
-    ("x", b"1", "application/octet-stream", 400, "INVALID"),
-    (1, b"1", "application/octet-stream", 409, "WRONG_OFFSET"),
-    (0, b"1" * (kept_uploads.CHUNK + 1), "application/octet-stream", 413, "TOO_LARGE"),
-    (0, b"{}", "application/json", 415, "UNSUPPORTED_MEDIA_TYPE"),
-]
-
-
-@pytest.mark.parametrize(("offset", "content", "kind", "status", "code"), WRONG_CHUNKS)
-def test_a_wrong_chunk_adds_nothing(client, manager, offset, content, kind, status, code):
-    begun = made(client, "api-upload-list", name="a.zip", size=5)
-    answer = send(client, begun["id"], content, offset, kind)
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
-    assert client.get(reverse("api-upload-detail", args=[begun["id"]])).json()["received"] == 0
 
 
 @pytest.mark.parametrize("method", ["get", "patch", "delete"])

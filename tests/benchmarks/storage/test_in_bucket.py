@@ -18,7 +18,7 @@ from benchmarks.imports import staging
 from benchmarks.jobs import uploads, work_folder
 from benchmarks.models import Benchmark, Image, ItemImage, Job, JobState
 from benchmarks.storage.files import kept
-from tests.annotation.api.writing import post
+from tests.annotation.api.writing import made, post
 from tests.builders import compared_models, imports, installation, object_storage, studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("bucket")]
@@ -135,17 +135,16 @@ class TestUploads:
     def upload(self, client, field: str, path: Path, another_machine) -> str:
         """Each chunk at another machine; the first one is sent again, as after a lost answer."""
         data, facts = path.read_bytes(), {"field": field, "name": path.name, "modified": 1}
-        state = client.post(
-            reverse("upload-begin"), facts | {"size": len(data)}, content_type="application/json"
-        ).json()
+        id = made(client, "api-upload-list", **facts, size=len(data))["id"]
+        url = reverse("api-upload-detail", args=[id])
         half = len(data) // 2
         for offset, chunk, status in ((0, data[:half], 200), (0, data[:half], 409), (half, data[half:], 200)):
             another_machine()
             headers = {"Upload-Offset": str(offset)}
-            answer = client.patch(state["url"], chunk, content_type="application/octet-stream", headers=headers)
+            answer = client.patch(url, chunk, content_type="application/octet-stream", headers=headers)
             assert answer.status_code == status, answer.content
-        assert answer.json()["offset"] == len(data)
-        return state["id"]
+        assert answer.json()["complete"]
+        return id
 
     def order(self, client, given, another_machine) -> Job:
         form = {"name": "Cups", "format": "jsonl"}
@@ -181,7 +180,7 @@ class TestUploads:
     def test_an_upload_stays_while_a_job_needs_it(self, client, ana, given, another_machine, monkeypatch):
         job = self.order(client, given, another_machine)
         for id in job.params["kept"]["data"]:
-            assert client.delete(reverse("upload-detail", args=[id])).status_code == 204
+            assert client.delete(reverse("api-upload-detail", args=[id])).status_code == 204
         monkeypatch.setattr(uploads, "OLD", -60)
         uploads.sweep()
         assert len(names("uploads/kept")) == 6
@@ -199,9 +198,7 @@ class TestUploads:
     def test_a_storage_that_is_down_is_told_to_managers_and_stops_no_judging(self, client, ana):
         """The script of the import page tries an answer of 503 again."""
         annotator = studies.annotator(studies.study())
-        facts = {"field": "data", "name": "a.jsonl", "size": 4, "modified": 1}
         with object_storage.server().failing(lambda *asked: (503, "down")):
-            assert client.post(reverse("upload-begin"), facts, content_type="application/json").status_code == 503
             refusal = post(client, "api-upload-list", name="a", size=4, expects=503).json()
             assert (refusal["code"], refusal["errors"]) == ("STORAGE_UNAVAILABLE", [])
             assert "status 503" in refusal["detail"]
