@@ -150,6 +150,8 @@ WRITERS: dict[str, Callable[[Path, list[Row]], Path]] = {
     "hard-positives": hard, "aro": aro, "jsonl": jsonl, **{name: parquet(name) for name in PARQUET},
     "release": release_files.of_rows,
 }  # fmt: skip
+WITHOUT = sorted({*FORMATS} - {*WRITERS})
+assert not WITHOUT, f"Write an item down in {', '.join(WITHOUT)}: WRITERS needs a function for each format."
 CAPTION = {"hard-positives": "true_caption", "aro": "true_caption", "jsonl": "captions", "aro-parquet": "true_caption"}
 CAPTION |= {"release": "captions"}
 SHARD = "data/test-00000-of-00001.parquet"
@@ -229,7 +231,7 @@ def of_words(format: str) -> Iterator[Cell]:
         (18, None, {"caption": " ".join(NASTY)}),
         *((27, None, {"caption": formula}) for formula in ["=cmd|' /C calc'!A0", "-1"]),
         *((38, None, {"caption": text, "id": text}) for text in ["007", "null"]),
-        *((39, "REMOTE_NOT_ALLOWED", {"image": address}) for address in REMOTE[1:4]),
+        *((39, "REMOTE_NOT_ALLOWED", {"image": address}) for address in REMOTE),
     ]:  # fmt: skip
         yield Cell(row, format, code, says(format, replace(plain, **changes)))
     hidden = replace(plain, caption="A \u202ecup\u202c\u200b.")

@@ -1,4 +1,5 @@
-"""Rows 5, 18 to 24, 27, 28, 30 to 35, 38, 39 and 42: tables, JSON and JSON Lines."""
+"""Rows 18 to 24, 27, 28, 30 to 35, 38, 42 and 43: what tables, JSON and JSON Lines have besides what matrix.py says of
+every format."""
 
 import csv
 import io
@@ -53,35 +54,15 @@ def crepe_row(**values) -> dict:
 PLAIN = text_of(cells(1), cells(2))
 NASTY = ["<script>alert(1)</script>", '<img src=x onerror="x">', '<b hx-get="/">', "{{7*7}}", "javascript:alert(1)"]
 
-add(5, "UNSAFE_PATH", "absolute_in_column", table, text_of(cells(filename="/etc/passwd")))
-add(6, "UNSAFE_PATH", "backslash_in_column", table, text_of(cells(filename="a\\b.jpg")))
-for place, nasty in enumerate(NASTY):
-    add(18, None, f"markup_{place}", table, text_of(cells(caption=nasty, type=nasty)))
 add(18, None, "markup_in_header", table, text_of([*cells(), "x"], header=[*COLUMNS, "<script>"]))
 
-add(19, None, "utf8_mark", table, PLAIN.encode("utf-8-sig"))
-add(19, None, "utf16_le_mark", table, b"\xff\xfe" + PLAIN.encode("utf-16-le"))
 add(19, None, "utf16_be_mark", lines, b"\xfe\xff" + json.dumps(item()).encode("utf-16-be"))
-add(19, "ENCODING", "utf16_le_no_mark", table, PLAIN.encode("utf-16-le"))
 add(19, "ENCODING", "utf16_be_no_mark", lines, json.dumps(item()).encode("utf-16-be"))
-add(20, "ENCODING", "latin_1", table, text_of(cells(), cells(2, caption="Un café.")).encode("latin-1"))
 add(20, "ENCODING", "cp949", table, text_of(cells(caption="빨간 컵과 파란 접시")).encode("cp949"))
-add(
-    20,
-    "ENCODING",
-    "latin_1_json",
-    crepe,
-    json.dumps({"0": crepe_row(caption="é")}, ensure_ascii=False).encode("latin-1"),
-)
-add(21, "NUL_CHARACTER", "nul_in_table", table, text_of(cells(caption="A\0cup.")))
-add(21, "NUL_CHARACTER", "nul_in_json", manifest, caption("A\0cup."))
 add(21, "NUL_CHARACTER", "nul_in_header", table, PLAIN.replace("negative_caption", "negative\0caption", 1))
 add(21, "NUL_CHARACTER", "nul_in_field_name", lines, json.dumps(item()).replace('"subtype"', '"sub\\u0000type"'))
-add(22, "BAD_UNICODE", "half_a_pair", manifest, caption("A \ud83d cup."))
 add(22, "BAD_UNICODE", "half_a_pair_in_field_name", lines, json.dumps({**item(), "sub\ud83dtype": "att"}))
 add(22, "BAD_UNICODE", "half_a_pair_in_key", crepe, json.dumps({"\ud83d": crepe_row()}))
-add(23, None, "emoji", table, text_of(cells(caption="👩‍👩‍👧‍👦 and 𝔘𝔫𝔦 é̂.")))
-add(23, "FIELD_TOO_LONG", "combining_stack", table, text_of(cells(caption="e" + "\u0301" * 10_000)))
 add(23, "FIELD_TOO_LONG", "long_in_bytes_alone", table, text_of(cells(caption="😀" * 4_001)))
 add(
     24,
@@ -90,25 +71,20 @@ add(
     table,
     text_of(cells(caption="A \u202ecup\u202c\u200b.", filename="a\u202egpj.jpg")),
 )
-for place, formula in enumerate(["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\tx", "\rx"]):
+for place, formula in enumerate(["+1", "@x", "\tx", "\rx"]):
     add(27, None, f"formula_{place}", table, text_of(cells(caption=formula)))
-add(28, "DUPLICATE_ID", "same_id_twice", table, text_of(cells(1), cells(2), cells(3, index="1")))
 add(28, "DUPLICATE_ID", "same_row_twice", manifest, [item(1), item(1)])
 add(30, "SAME_CAPTIONS", "same_captions", table, text_of(cells(caption="A cup.", negative_caption="A cup.")))
 add(30, None, "same_item_under_two_ids", manifest, [item(1), item(1, id="other")])
 
 add(31, "COLUMN_MISSING", "missing_column", table, text_of(cells()[1:], header=COLUMNS[1:]))
-add(31, "COLUMN_MISSING", "renamed_column", table, PLAIN.replace("negative_caption", "Negative Caption", 1))
 add(31, "COLUMN_MISSING", "column_twice", table, text_of([*cells(), "x"], header=[*COLUMNS, "caption"]))
 add(31, "COLUMN_MISSING", "column_without_name", table, text_of(["0", *cells()], header=["", *COLUMNS]))
-add(31, "COLUMN_MISSING", "missing_field", lines, json.dumps({"id": "1", "caption": []}))
 add(31, None, "extra_column", table, text_of([*cells(), "x"], header=[*COLUMNS, "note"]))
 add(31, "NO_ROWS", "header_alone", table, text_of())
-add(31, "EMPTY_FILE", "empty_table", table, b"")
 add(31, "EMPTY_FILE", "blank_table", table, "\n\n\n")
 add(31, "NO_ROWS", "blank_lines_alone", lines, "\n\n")
 add(31, "NO_ROWS", "no_rows_in_json", crepe, "{}")
-add(32, "RAGGED_ROW", "short_row", table, PLAIN + "1.jpg,x\n")
 add(32, "RAGGED_ROW", "long_row", table, PLAIN + ",".join(["x"] * 9) + "\n")
 add(32, "UNCLOSED_QUOTE", "quote_to_the_end", table, PLAIN + '3.jpg,"A cup,x\n' + "a,b\n" * 50)
 add(
@@ -119,13 +95,10 @@ add(
     text_of(cells(1), quoting=csv.QUOTE_ALL) + '"3.jpg","A\n"4.jpg","B"\n',
 )
 add(32, "BAD_QUOTE", "quote_in_mid_cell", table, PLAIN + '3.jpg,"A "red" cup",x,swap,att,3,a,b\n')
-add(32, "WRONG_DELIMITER", "semicolons", table, text_of(cells(), delimiter=";"))
 add(32, "WRONG_DELIMITER", "tabs", table, text_of(cells(), delimiter="\t"))
 for name, end in {"crlf": "\r\n", "cr": "\r", "lf": "\n"}.items():
     add(32, None, f"lines_end_in_{name}", table, text_of(cells(1), cells(2), lineterminator=end))
 add(32, None, "line_break_and_quotes_in_a_cell", table, text_of(cells(caption='A "red"\ncup.')))
-add(33, "FIELD_TOO_LONG", "long_field", table, text_of(cells(caption="x" * 131_073)))
-add(33, "FIELD_TOO_LONG", "long_field_in_json", manifest, caption("x" * 131_073))
 add(33, "LINE_TOO_LONG", "long_line", lines, " " * 3_000_000)
 
 
@@ -161,7 +134,6 @@ def many_line_ends(folder):
     return table(folder, PLAIN + "\n" * 20_000_000)
 
 
-add(34, "JSON_TOO_DEEP", "depth_100_000", crepe, "[" * 100_000 + "]" * 100_000)
 add(34, "JSON_TOO_DEEP", "depth_66", lines, json.dumps(item(meta={"a": json.loads("[" * 65 + "]" * 65)})))
 add(34, "JSON_TOO_DEEP", "deep_and_never_closed", lines, '{"meta":' + "[" * 100_000)
 
@@ -185,7 +157,6 @@ add(
 add(34, "JSON_INVALID", "list_at_the_top", crepe, json.dumps([crepe_row()]))
 add(34, "JSON_INVALID", "null_at_the_top", crepe, "null")
 add(34, "JSON_INVALID", "list_on_a_line", lines, "[1]\n")
-add(34, "JSON_INVALID", "cut_off_json", crepe, '{"0": {"filename": "1.jpg"')
 add(34, "WRONG_VALUE", "number_for_text", crepe, json.dumps({"0": crepe_row(caption=7)}))
 add(35, None, "blank_lines_and_no_last_end", lines, json.dumps(item(1)) + "\n\n \n" + json.dumps(item(2)))
 add(35, "JSON_INVALID", "trailing_comma", lines, json.dumps(item())[:-1] + ",}\n")
@@ -224,7 +195,7 @@ OWN_ROLES = {  # of roles and attributes of the user's own: code, and what is wr
 }
 for name, (code, fields) in OWN_ROLES.items():
     add(35, code, name, manifest, [{**item(), **fields}])
-for place, text in enumerate(["007", "1e5", "TRUE", "NA", "null", "9007199254740993", "2024-01-02"]):
+for place, text in enumerate(["1e5", "TRUE", "NA", "9007199254740993", "2024-01-02"]):
     add(38, None, f"text_that_looks_like_more_{place}", table, text_of(cells(index=text, caption=text, type=text)))
 add(38, "WRONG_VALUE", "number_as_id", lines, json.dumps(item(id=7)))
 REMOTE = [
@@ -234,8 +205,5 @@ REMOTE = [
     "\\\\host\\share\\x.jpg",
     "//host/x.jpg",
 ]
-for place, address in enumerate(REMOTE):
-    add(39, "REMOTE_NOT_ALLOWED", f"address_{place}", table, text_of(cells(hn_img_0=address)))
-add(42, None, "roles_in_names", table, text_of(cells(filename="pos_1.jpg", hn_img_0="neg_1.jpg")))
 add(42, None, "gold_column", table, text_of([*cells(), "1"], header=[*COLUMNS, "is_gold?"]))
 add(43, "VALUE_MISSING", "row_without_caption", table, text_of(cells(1), cells(2, caption=" ")))
