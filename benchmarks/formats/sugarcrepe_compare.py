@@ -128,6 +128,6 @@ FORMAT = Format(
         "id": "key",
     },
     writer=write,
-    shape=Shape(JSON_OBJECT, (sugarcrepe.FIELDS,)),
+    shape=Shape(JSON_OBJECT, (sugarcrepe.FIELDS,), WANTED),
     example=sugarcrepe.EXAMPLE,
 )

@@ -2,11 +2,11 @@
 
 import dataclasses
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from django import forms
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 
 from benchmarks.jobs import jobs
 from benchmarks.jobs.orders import default_of, options_of
@@ -55,6 +55,14 @@ def values_of(order: type, options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[option] for name, option in found.items() if option in options}
 
 
+def run_here(job: Job, work: Callable[[Job, jobs.Progress], None], out: OutputWrapper) -> Job:
+    """Run the job in this process, with a line of progress on `out`. Returns it as it is then."""
+    progress = ProgressLine(out)
+    job = jobs.run(job_id=job.pk, by=BY, work=work, tell=progress.show)
+    progress.end()
+    return job
+
+
 class ModelCommand(BaseCommand):
     """A command that orders work of a model on a benchmark: by a worker, or `--now`.
 
@@ -81,9 +89,7 @@ class ModelCommand(BaseCommand):
             jobs.dispatch(job)
             self.stdout.write(f"Queued as job {job.pk}, for a worker that serves the queue `models`.")
             return
-        progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=WORK_OF_MODELS[job.kind], tell=progress.show)
-        progress.end()
+        job = run_here(job, WORK_OF_MODELS[job.kind], self.stderr)
         if job.state == JobState.CANCELLED:
             raise CommandError(f"Cancelled. {self.cancelled}")
         if job.state != JobState.DONE:

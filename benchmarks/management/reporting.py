@@ -1,9 +1,10 @@
-"""Shared by commands: finding a benchmark by name, a progress line, and the problems of a job."""
+"""Shared by commands: finding a benchmark or a user by name, a progress line, and the problems of a job."""
 
 import sys
 import time
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandError, OutputWrapper
 
 from benchmarks.models import Benchmark, Job
@@ -16,6 +17,14 @@ def benchmark_named(name: str) -> Benchmark:
     if found is None:
         there = ", ".join(Benchmark.objects.values_list("name", flat=True)[:9]) or "none"
         raise CommandError(f"There is no benchmark {name!r}. There are: {there}.")
+    return found
+
+
+def user_named(name: str) -> User:
+    """The user with this login name. CommandError if there is none."""
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise CommandError(f"There is no user {name}.")
     return found
 
 

@@ -1,9 +1,9 @@
 """`manage.py api_token USER`: a token for the API, printed once."""
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.accounts import tokens
+from benchmarks.management.reporting import user_named
 
 
 class Command(BaseCommand):
@@ -17,9 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("--read-only", action="store_true", help="the token may read, but not change anything")
 
     def handle(self, *, user, revoke, days, read_only, **options):
-        found = get_user_model().objects.filter(username=user).first()
-        if found is None:
-            raise CommandError(f"There is no user {user}.")
+        found = user_named(user)
         if revoke:
             there_was = tokens.revoke_token(user=found, by="command")
             self.stdout.write("The token has been revoked." if there_was else "There was no token to revoke.")

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.caption_only import refine as caption_only_refine
 from benchmarks.caption_only import shares
+from benchmarks.management.reporting import benchmark_named
 from benchmarks.models import Benchmark, Run
 from benchmarks.runs import figures as run_figures
 
@@ -21,9 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=0, help="with --refine: seed of the random draw")
 
     def handle(self, *, benchmark, refine, out, seed, **rest):
-        found = Benchmark.objects.filter(name=benchmark).first()
-        if found is None:
-            raise CommandError(f"There is no benchmark {benchmark!r}.")
+        found = benchmark_named(benchmark)
         if refine:
             self.refine(found, refine, out, seed)
         else:

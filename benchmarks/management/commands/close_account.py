@@ -1,9 +1,9 @@
 """`manage.py close_account ana`: for somebody who has left; their studies and judgments stay."""
 
-from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from benchmarks.accounts import accounts
+from benchmarks.management.reporting import user_named
 
 
 class Command(BaseCommand):
@@ -14,8 +14,6 @@ class Command(BaseCommand):
         parser.add_argument("--reopen", action="store_true", help="open a closed account again")
 
     def handle(self, *, name, reopen, **rest):
-        user = User.objects.filter(username=name).first()
-        if user is None:
-            raise CommandError(f"There is no user {name}.")
+        user = user_named(name)
         accounts.set_open(user=user, open=reopen, by="command")
         self.stdout.write(f"{name} can log in again." if reopen else f"{name} can no longer log in.")

@@ -3,7 +3,7 @@
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks.housekeeping.delete import CannotDelete, delete_benchmark
-from benchmarks.models import Benchmark
+from benchmarks.management.reporting import benchmark_named
 
 
 class Command(BaseCommand):
@@ -14,9 +14,7 @@ class Command(BaseCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def handle(self, *, benchmark, yes, **options):
-        found = Benchmark.objects.filter(name=benchmark).first()
-        if found is None:
-            raise CommandError(f"There is no benchmark {benchmark!r}.")
+        found = benchmark_named(benchmark)
         if not yes and input("Type the benchmark's name again to delete it: ") != found.name:
             raise CommandError("That is not the benchmark's name. Nothing was deleted.")
         try:

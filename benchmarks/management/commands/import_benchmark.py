@@ -7,10 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import run as run_import
 from benchmarks.imports.order import Files, Options, queue_import
-from benchmarks.jobs import jobs
 from benchmarks.management.files import counted
-from benchmarks.management.orders import BY, add_options, values_of
-from benchmarks.management.reporting import ProgressLine, problem_line, write_problems
+from benchmarks.management.orders import BY, add_options, run_here, values_of
+from benchmarks.management.reporting import problem_line, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 
@@ -39,10 +38,7 @@ class Command(BaseCommand):
         except Refused as refusal:
             option = refusal.problems[0].column.replace("_", "-")
             raise CommandError(f"--{option}: {refusal.problems[0].advice}") from None
-        progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=run_import.import_files, tell=progress.show)
-        progress.end()
-        self.answer(job)
+        self.answer(run_here(job, run_import.import_files, self.stderr))
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:

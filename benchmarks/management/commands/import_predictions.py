@@ -4,10 +4,9 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from benchmarks.jobs import jobs
 from benchmarks.management.files import counted
-from benchmarks.management.orders import BY, add_options, values_of
-from benchmarks.management.reporting import ProgressLine, benchmark_named, write_problems
+from benchmarks.management.orders import BY, add_options, run_here, values_of
+from benchmarks.management.reporting import benchmark_named, write_problems
 from benchmarks.models import Job, JobState
 from benchmarks.records import Refused
 from benchmarks.runs import figures as run_figures
@@ -34,10 +33,7 @@ class Command(BaseCommand):
             job = queue_predictions(benchmark=found, order=order, files=paths, by=BY, foreground=True)
         except Refused as refusal:
             raise CommandError(refusal.problems[0].advice) from None
-        progress = ProgressLine(self.stderr)
-        job = jobs.run(job_id=job.pk, by=BY, work=PredictionsImport.do, tell=progress.show)
-        progress.end()
-        self.answer(job)
+        self.answer(run_here(job, PredictionsImport.do, self.stderr))
 
     def answer(self, job: Job) -> None:
         if job.state == JobState.DONE:

@@ -1,9 +1,9 @@
 """`manage.py remove_second_factor ana`: for somebody who has lost their device and their recovery codes."""
 
-from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from benchmarks.accounts.factors import remove_factors
+from benchmarks.management.reporting import user_named
 
 
 class Command(BaseCommand):
@@ -13,8 +13,6 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the login name")
 
     def handle(self, *, name, **rest):
-        user = User.objects.filter(username=name).first()
-        if user is None:
-            raise CommandError(f"There is no user {name}.")
+        user = user_named(name)
         removed = remove_factors(user=user)
         self.stdout.write(f"{name} now logs in without a second factor." if removed else f"{name} has none.")

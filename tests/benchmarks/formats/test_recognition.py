@@ -74,6 +74,16 @@ def test_problems_of_the_chosen_format_stay(tmp_path, format, content):
     assert "OTHER_FORMAT" not in {p.code for p in rejected(written(tmp_path, "a.txt", content), format).problems}
 
 
+@pytest.mark.parametrize("name", ["sugarcrepe-compare", "hard-positives"])
+def test_files_of_two_sides_are_those_of_the_chosen_format(tmp_path, name):
+    """The first two origins are each in SugarCrepe's files."""
+    files = input_of(tmp_path, name, Row(caption=" "))
+    log = ProblemLog()
+    check_records(FORMATS[name].read(files.path, log), log)
+    recognition.replace_by_other_format(files.path, FORMATS[name], FORMATS.values(), log)
+    assert {problem.code for problem in log.problems} == {"VALUE_MISSING"}
+
+
 def test_fields_of_nearby_formats_are_told_where_they_belong(tmp_path):
     row = {"id": "1", "caption": "A cup.", "false_caption": "No cup.", "image": "a.jpg", "source": "mine"}
     problems = rejected(written(tmp_path, "a.jsonl", json.dumps(row) + "\n"), "jsonl").problems
