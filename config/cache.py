@@ -13,62 +13,40 @@ REDIS = Neighbour("Redis", seconds=0.5, at_once=8)
 log = logging.getLogger(__name__)
 
 
-def _even_without_redis(missing: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of the client which, while Redis does not answer, behaves as `missing` with the same arguments."""
-    usual = getattr(RedisCacheClient, missing.__name__)
+def _even_without_redis(name: str, missing: Callable[..., Any]) -> Callable[..., Any]:
+    """The client's method of that name, which gives what `missing` gives while Redis does not answer."""
+    usual = getattr(RedisCacheClient, name)
 
     def method(self: RedisCacheClient, *args: Any, **kwargs: Any) -> Any:
         try:
             return REDIS.ask(lambda: usual(self, *args, **kwargs))
         except (RedisError, Unresponsive) as error:
             log.warning("The cache does without Redis: %s", error)
-        return missing(self, *args, **kwargs)
+        return missing(*args, **kwargs)
 
     return method
 
 
-class Client(RedisCacheClient):
-    """While Redis is down, each method behaves as for a missing key."""
+def _cannot_count(key, delta) -> int:
+    raise ValueError(f"{key} is missing: Redis is down.")
 
-    @_even_without_redis
-    def get(self, key, default) -> Any:
-        return default
 
-    @_even_without_redis
-    def get_many(self, keys) -> dict:
-        return {}
-
-    @_even_without_redis
-    def has_key(self, key) -> bool:
-        return False
-
-    @_even_without_redis
-    def add(self, key, value, timeout) -> bool:
-        return True
-
-    @_even_without_redis
-    def set(self, key, value, timeout) -> None:
-        pass
-
-    @_even_without_redis
-    def set_many(self, data, timeout) -> None:
-        pass
-
-    @_even_without_redis
-    def touch(self, key, timeout) -> bool:
-        return False
-
-    @_even_without_redis
-    def delete(self, key) -> bool:
-        return False
-
-    @_even_without_redis
-    def delete_many(self, keys) -> None:
-        pass
-
-    @_even_without_redis
-    def incr(self, key, delta) -> int:
-        raise ValueError(f"{key} is missing: Redis is down.")
+MISSING: dict[str, Callable[..., Any]] = {  # what each method gives of a missing key
+    "get": lambda key, default: default,
+    "get_many": lambda keys: {},
+    "has_key": lambda key: False,
+    "add": lambda key, value, timeout: True,
+    "set": lambda key, value, timeout: None,
+    "set_many": lambda data, timeout: None,
+    "touch": lambda key, timeout: False,
+    "delete": lambda key: False,
+    "delete_many": lambda keys: None,
+    "incr": _cannot_count,
+}
+# While Redis is down, every key is missing.
+Client = type(
+    "Client", (RedisCacheClient,), {name: _even_without_redis(name, gives) for name, gives in MISSING.items()}
+)
 
 
 class Cache(RedisCache):
