@@ -21,12 +21,42 @@ from tests.builders.declared import MIXED
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("studies_exported")]
 STUDIES = ("written", "stages", "protocol_files")
 TRAIN = "data/train-00000-of-00001.parquet"
-TAR = "webdataset/train-000000.tar"
+TAR, SPREADSHEET = "webdataset/train-000000.tar", "csv/train.spreadsheet.csv"
 PATH, SECOND = "protocols/mixed@1.yaml", "protocols/image-caption-foil@1.yaml"
 
 
-def caption(folder: Path) -> None:
-    change_table(folder / TRAIN, lambda rows: rows[0].update(caption="Other words."))
+Change = Callable[[Path], object]  # what somebody does to a release's folder
+
+
+def in_lines(name: str, change: Callable[[list[dict]], object]) -> Change:
+    return lambda folder: change_lines(folder / name, change)
+
+
+def in_json(name: str, change: Callable[[dict], object]) -> Change:
+    return lambda folder: change_json(folder / name, change)
+
+
+def in_text(name: str, old: str, new: str) -> Change:
+    """The first time that it stands there."""
+
+    def change(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+def in_table(name: str, change: Callable[[list[dict]], object]) -> Change:
+    return lambda folder: change_table(folder / name, change)
+
+
+def of_task(**values: object) -> Change:
+    return in_lines("tasks.jsonl", lambda rows: rows[0].update(values))
+
+
+def written(name: str, text: str) -> Change:
+    return lambda folder: (folder / name).write_text(text)
 
 
 def answer(folder: Path) -> None:
@@ -35,18 +65,6 @@ def answer(folder: Path) -> None:
         row["answer"] = "cannot_judge"
 
     change_table(folder / "judgments.parquet", change)
-
-
-def judgment_dropped(folder: Path) -> None:
-    change_table(folder / "judgments.parquet", lambda rows: rows.pop(3))
-
-
-def row_dropped(folder: Path) -> None:
-    change_lines(folder / "jsonl/train.jsonl", lambda rows: rows.pop())
-
-
-def item_dropped(folder: Path) -> None:
-    change_lines(folder / "dropped.jsonl", lambda rows: rows.pop())
 
 
 def image(folder: Path) -> None:
@@ -79,41 +97,9 @@ def figure(folder: Path, off: float = 2e-9) -> None:
     change_json(folder / "figures.json", change)
 
 
-def unknown_figure(folder: Path) -> None:
-    change_json(folder / "figures.json", lambda found: found["stages"][0].update(best=0.5))
-
-
-def number(folder: Path) -> None:
-    def change(found):
-        found["whole"]["images"] += 1
-
-    change_json(folder / "statistics.json", change)
-
-
-def reason(folder: Path) -> None:
-    change_lines(folder / "dropped.jsonl", lambda rows: rows[0].update(reason="cannot_judge_at_all"))
-
-
-def key(folder: Path) -> None:
-    change_lines(folder / "tasks.jsonl", lambda rows: rows[0].update(name="Somebody"))
-
-
-def name_of_somebody(folder: Path) -> None:
-    change_lines(folder / "images.jsonl", lambda rows: rows[0].update(licence=None))
-
-
 def shard(folder: Path) -> None:
     """Of a split that there is none of."""
     shutil.copyfile(folder / TRAIN, folder / "data/dev-00000-of-00001.parquet")
-
-
-def count(folder: Path) -> None:
-    change_json(folder / "manifest.json", lambda found: found["counts"].update(imported=999))
-
-
-def cell(folder: Path) -> None:
-    path = folder / "csv/train.spreadsheet.csv"
-    path.write_text(path.read_text(encoding="utf-8-sig").replace("generic", "=generic", 1), encoding="utf-8-sig")
 
 
 def change_tar(folder: Path, change) -> None:
@@ -142,10 +128,6 @@ def entry_after_the_end(folder: Path) -> None:
         file.write(b"more")
 
 
-def unlisted_picture(folder: Path) -> None:
-    (folder / "imagefolder/train/images/more.jpg").write_bytes(b"more")
-
-
 def empty_shard(folder: Path) -> None:
     table = pq.read_table(folder / TRAIN)
     (folder / TRAIN).rename(folder / "data/train-00000-of-00002.parquet")
@@ -156,28 +138,9 @@ def surplus_shard(folder: Path) -> None:
     pq.write_table(pq.read_table(folder / TRAIN).slice(0, 0), folder / "data/train-00001-of-00001.parquet")
 
 
-def apostrophe(folder: Path) -> None:
-    path = folder / "csv/train.spreadsheet.csv"
-    path.write_text(path.read_text(encoding="utf-8-sig").replace("generic", "'generic", 1), encoding="utf-8-sig")
-
-
-def duplicate_key(folder: Path) -> None:
-    path = folder / "items.jsonl"
-    path.write_text(path.read_text().replace("{", '{"id": "other", ', 1))
-
-
-def duplicate_figure(folder: Path) -> None:
-    path = folder / "statistics.json"
-    path.write_text(path.read_text().replace("{", '{"whole": 1, ', 1))
-
-
 def parquet_metadata(folder: Path, name: str = TRAIN) -> None:
     table = pq.read_table(folder / name)
     pq.write_table(table.replace_schema_metadata({**(table.schema.metadata or {}), "note": "more"}), folder / name)
-
-
-def judgments_metadata(folder: Path) -> None:
-    parquet_metadata(folder, "judgments.parquet")
 
 
 def no_picture(folder: Path) -> None:
@@ -220,18 +183,6 @@ def rule_with_its_hash(folder: Path) -> None:
         change_json(folder / name, lambda found: found["stages"][0]["protocol_file"].update(sha256=digest))
 
 
-def no_protocol(folder: Path) -> None:
-    (folder / PATH).write_text("winnow: protocol/1\nname: mixed\n")
-
-
-def missing_protocol(folder: Path) -> None:
-    (folder / PATH).unlink()
-
-
-def another_protocol(folder: Path) -> None:
-    (folder / "protocols/other@1.yaml").write_text(MIXED)
-
-
 def setting(folder: Path) -> None:
     for name in ("manifest.json", "release.json"):
         change_json(folder / name, lambda found: found["stages"][1]["drops"].update(both="unclear"))
@@ -251,10 +202,6 @@ def of_judgment(**values) -> Callable[[Path], None]:
         change_table(folder / "judgments.parquet", answered)
 
     return change
-
-
-def of_task(**values) -> Callable[[Path], None]:
-    return lambda folder: change_lines(folder / "tasks.jsonl", lambda rows: rows[0].update(values))
 
 
 def of_label(folder: Path) -> None:
@@ -279,49 +226,59 @@ def adjudication(folder: Path) -> None:
 # one release: nothing of it hides what another does, or is found in its place.
 CHANGES = [
     ("written", {
-        caption: (TRAIN, "has caption 'Other words.'"),
+        in_table(TRAIN, lambda rows: rows[0].update(caption="Other words.")): (TRAIN, "has caption 'Other words.'"),
         answer: ("figures.json", "/stages/"),
-        row_dropped: ("jsonl/train", "rows"),
-        item_dropped: ("manifest.json", "counts/dropped"),
+        in_lines("jsonl/train.jsonl", lambda rows: rows.pop()): ("jsonl/train", "rows"),
+        in_lines("dropped.jsonl", lambda rows: rows.pop()): ("manifest.json", "counts/dropped"),
         image: (TRAIN, "named"),
-        number: ("statistics.json", "/whole/images"),
-        reason: ("dropped.jsonl", "by its outcomes"),
+        in_json("statistics.json", lambda found: found["whole"].update(images=99)): (
+            "statistics.json", "/whole/images",
+        ),
+        in_lines("dropped.jsonl", lambda rows: rows[0].update(reason="cannot_judge_at_all")): (
+            "dropped.jsonl", "by its outcomes",
+        ),
     }),
     ("written", {
-        judgment_dropped: ("figures.json", "/stages/"),
+        in_table("judgments.parquet", lambda rows: rows.pop(3)): ("figures.json", "/stages/"),
         picture: ("imagefolder/train/metadata.jsonl", "named"),
         swapped: (TRAIN, "in items.jsonl"),
         figure: ("figures.json", "/funnel/kept_share"),
-        key: ("tasks.jsonl", "name"),
-        name_of_somebody: ("images.jsonl", "licence"),
+        of_task(name="Somebody"): ("tasks.jsonl", "name"),
+        in_lines("images.jsonl", lambda rows: rows[0].update(licence=None)): ("images.jsonl", "licence"),
         shard: ("data/dev-00000-of-00001.parquet", "no format or split"),
     }),
     ("written", {
-        unknown_figure: ("figures.json", "/stages/0/best: not checked"),
-        count: ("manifest.json", "counts/imported"),
-        cell: ("csv/train.spreadsheet.csv", "=generic"),
+        in_json("figures.json", lambda found: found["stages"][0].update(best=0.5)): (
+            "figures.json", "/stages/0/best: not checked",
+        ),
+        in_json("manifest.json", lambda found: found["counts"].update(imported=999)): (
+            "manifest.json", "counts/imported",
+        ),
+        in_text(SPREADSHEET, "generic", "=generic"): (SPREADSHEET, "=generic"),
         width: ("images.jsonl", "pixels, not a"),
         entry_renamed: ("webdataset/train", "does not belong to the sample"),
-        unlisted_picture: ("imagefolder/train", "images/more.jpg is not in the list"),
+        written("imagefolder/train/images/more.jpg", "more"): (
+            "imagefolder/train", "images/more.jpg is not in the list",
+        ),
         empty_shard: ("data/train-00001-of-00002.parquet", "empty shard"),
     }),
     ("written", {
         entry_surplus: ("webdataset/train", "have no text"),
         surplus_shard: ("data/train-00001-of-00001.parquet", "its number"),
-        apostrophe: ("csv/train.spreadsheet.csv", "'generic"),
-        duplicate_key: ("items.jsonl", "the key 'id' twice"),
+        in_text(SPREADSHEET, "generic", "'generic"): (SPREADSHEET, "'generic"),
+        in_text("items.jsonl", "{", '{"id": "other", '): ("items.jsonl", "the key 'id' twice"),
         parquet_metadata: (TRAIN, "its metadata"),
-        judgments_metadata: ("judgments.parquet", "its metadata"),
+        lambda folder: parquet_metadata(folder, "judgments.parquet"): ("judgments.parquet", "its metadata"),
     }),
     ("written", {
         entry_after_the_end: ("webdataset/train", "more after its last entry"),
-        duplicate_figure: ("statistics.json", "the key 'whole' twice"),
+        in_text("statistics.json", "{", '{"whole": 1, '): ("statistics.json", "the key 'whole' twice"),
         no_picture: ("images.jsonl", "cannot be decoded"),
     }),
     ("protocol_files", {
         rule: (PATH, "its SHA-256"),
         unnamed: ("figures.json", "image-caption-foil@1' is missing"),
-        another_protocol: ("protocols/other@1.yaml", "no format or split"),
+        written("protocols/other@1.yaml", MIXED): ("protocols/other@1.yaml", "no format or split"),
         of_label: ("judgments.parquet", "does not allow"),
         of_judgment(answer="both", place=None, answers='{"fit": "both"}'): ("items.jsonl", "votes is"),
     }),
@@ -332,11 +289,11 @@ CHANGES = [
         adjudication: ("tasks.jsonl", "state: 'kept' here"),
     }),
     ("protocol_files", {
-        no_protocol: (PATH, "it is no protocol file: line "),
+        written(PATH, "winnow: protocol/1\nname: mixed\n"): (PATH, "it is no protocol file: line "),
         of_judgment(answer="both", place=None): ("judgments.parquet", "by the protocol file"),
     }),
     ("protocol_files", {
-        missing_protocol: (PATH, "it is missing; the stage 'first' asks it"),
+        lambda folder: (folder / PATH).unlink(): (PATH, "it is missing; the stage 'first' asks it"),
     }),
     ("protocol_files", {
         of_task(names={}): ("tasks.jsonl", "names is"),
