@@ -275,7 +275,7 @@ def _of_shares(kind: str, name: str, test: Mapping, by: str) -> Test:
     return Test(kind, name, test["n"], test["share"], test["others_share"], test["p"], by)
 
 
-def _side_test(test: Mapping) -> Test:
+def _side_test(test: dict[str, Any]) -> Test:
     place = warning_signs.top_place(test)
     if test["p"] is None or place is None:
         return _untested("side", "picked each place equally often", test)
