@@ -208,8 +208,8 @@ def _subject(stage: Stage, figures: dict) -> study_charts.Subject:
 
 
 def _audit_plot(stage: Stage, figures: dict, audit: dict) -> study_charts.Plot | None:
-    names = ("band", "items", "aim")
-    return study_charts.audit_plot(*(audit[name] for name in names), _subject(stage, figures)) if audit else None
+    of = _subject(stage, figures)
+    return study_charts.audit_plot(audit["band"], audit["items"], audit["aim"], of) if audit else None
 
 
 def _plotted(stage: Stage, figures: dict, whole: dict) -> dict[str, study_charts.Plot]:
