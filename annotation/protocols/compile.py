@@ -5,7 +5,7 @@ others are forms, whose labels `answers` describes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from annotation.protocols import answers, base, schema, simulated, tasks, values
@@ -123,7 +123,7 @@ def _fixed(file: ProtocolFile) -> tuple[base.Choice, ...]:
     answer = file.answers[0]
     anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
     return tuple(
-        base.Choice(one.value, f"{one.value}: {one.label}" if one.value in anchors else one.label, one.keys)
+        replace(one, label=f"{one.identity}: {one.label}") if one.identity in anchors else one
         for one in given_keys(file)[answer.name]
     )
 
@@ -187,11 +187,8 @@ _WORDS = {
 
 def _shown(file: ProtocolFile) -> str:
     found = list(dict.fromkeys(_WORDS[type(block)] for block in file.screen))
-    options = {
-        "several pictures" if role.startswith("images.") else "several texts"
-        for one in file.answers
-        for role in _options(one, file)
-    }  # fmt: skip
+    roles = [role for one in file.answers for role in _options(one, file)]
+    options = {"several pictures" if role.startswith("images.") else "several texts" for role in roles}
     return " and ".join([*found, *sorted(options - set(found))]) or "some material"
 
 
@@ -243,9 +240,9 @@ def _drops_of_chosen(file: ProtocolFile) -> dict[str, str]:
 def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
     if isinstance(rule, schema.Mean | schema.Median):
         answer = file.answer(rule.answer)
-        below = [one for one in values.points(answer) if float(one) < rule.at_least] if isinstance(
-            answer, schema.Scale
-        ) else [f"below {exact(rule.at_least)}"]  # fmt: skip
+        below = [f"below {exact(rule.at_least)}"]
+        if isinstance(answer, schema.Scale):
+            below = [one for one in values.points(answer) if float(one) < rule.at_least]
         return dict.fromkeys(below, rule.below) | dict.fromkeys(values.fixed_of(answer), rule.no_value)
     return dict(getattr(rule, "drop", {}))
 
@@ -276,7 +273,7 @@ def _form(file: ProtocolFile, layout: _Layout | None) -> base.Form:
 def _keys_of_ties(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
     """Of comparisons whose layout has one line for both."""
     given = (one for of_answer in given_keys(file).values() for one in of_answer)
-    ties = {" ".join(one.keys).upper() for one in given if one.value == values.TIE}
+    ties = {" ".join(one.keys).upper() for one in given if one.identity == values.TIE}
     return tuple((keys, _TIE) for keys in sorted(ties))
 
 
@@ -295,10 +292,10 @@ def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
     given = given_keys(file)
     for one in file.answers:
         if points := values.points(one) if isinstance(one, schema.Scale) else []:
-            press = " ".join(of.keys[0].upper() for of in given[one.name] if of.value in points)
+            press = " ".join(of.keys[0].upper() for of in given[one.name] if of.identity in points)
             found.append((press, gettext_noop("answer what is marked")))
         elif _options(one, file):
             found.append(("1 – 9", gettext_noop("answer what is marked")))
         found += _HELP.get(type(one), [])
-        found += [(of.keys[0].upper(), of.label) for of in given[one.name] if of.value not in points]
+        found += [(of.keys[0].upper(), of.label) for of in given[one.name] if of.identity not in points]
     return tuple(dict.fromkeys(found))

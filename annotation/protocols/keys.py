@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from annotation.protocols import schema, values
+from annotation.protocols.base import Choice
 from annotation.protocols.schema import ProtocolFile
 
 # Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
@@ -35,15 +35,6 @@ class KeysTaken(ValueError):
         self.place = place
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceKeys:
-    """A point of a scale, a fixed answer, or a mark of words. Every layout has the first of its keys."""
-
-    value: str
-    label: str
-    keys: tuple[str, ...]
-
-
 def looks_like(label: str) -> tuple[str, ...]:
     """The keys that a label looks like, those of A to Z and 0 to 9 first.
 
@@ -61,9 +52,9 @@ def looks_like(label: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if one and not (one.isdecimal() and not one.isascii())))
 
 
-def given_keys(protocol: ProtocolFile) -> dict[str, list[ChoiceKeys]]:
-    """Answer → its points and then its fixed answers with their keys. Options have the keys 1 to 9 in the order shown.
-    Raises KeysTaken.
+def given_keys(protocol: ProtocolFile) -> dict[str, list[Choice]]:
+    """Answer → its points and then its fixed answers, or its marks of words, with their keys, of which every layout has
+    the first. Options have the keys 1 to 9 in the order shown. Raises KeysTaken.
 
     With several answers on a screen, keys are those of the answer that is marked; so they must differ within each.
     """
@@ -124,7 +115,7 @@ def _number(label: str) -> str:
     return "".join(str(unicodedata.decimal(one, one)) for one in found[0]) if found else ""
 
 
-def _keys_of(answer: schema.Answer, place: int) -> list[ChoiceKeys]:
+def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
     fixed = dict(answer.marks) if isinstance(answer, schema.Words) else values.fixed_of(answer)
     points, anchors = (values.points(answer), answer.anchors) if isinstance(answer, schema.Scale) else ([], {})
     labels = {point: point for point in points} | {value: one.label for value, one in fixed.items()}
@@ -163,7 +154,7 @@ def _keys_of(answer: schema.Answer, place: int) -> list[ChoiceKeys]:
                 raise KeysTaken(place, f"No key is left for {value}. Give it one with keys.")
             found[value].insert(0, key)
             taken.add(key)
-    return [ChoiceKeys(value, anchors.get(value) or label, tuple(found[value])) for value, label in labels.items()]
+    return [Choice(value, anchors.get(value) or label, tuple(found[value])) for value, label in labels.items()]
 
 
 def _free(label: str, taken: set[str]) -> str:

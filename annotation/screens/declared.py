@@ -101,8 +101,8 @@ def _question(
 
     def choice(value: str, keys: Sequence[str], **shown: Any) -> Context:
         field, sent = (f"{name}-{value}", "1") if many else (name, value)
-        return {**shown, "field": field, "value": sent, "keys": " ".join(keys), "key": keys[0].upper() if keys else "",
-                "checked": given.get(field) == sent}  # fmt: skip
+        shown |= {"field": field, "value": sent, "checked": given.get(field) == sent}
+        return shown | {"keys": " ".join(keys), "key": keys[0].upper() if keys else ""}
 
     points = values.points(answer) if isinstance(answer, schema.Scale) else []
     given_here = given_keys(file)[answer.name]
@@ -124,8 +124,8 @@ def _question(
             found |= {"ties": answer.ties, "ranks": [str(n) for n in range(1, len(rows) + 1)], "last": str(len(rows))}
         case schema.Scale():
             found["points"] = [
-                choice(one.value, one.keys, point=one.value, label=answer.anchors.get(one.value, ""),
-                       shows_key=one.keys[0] != one.value)
+                choice(one.identity, one.keys, point=one.identity, label=answer.anchors.get(one.identity, ""),
+                       shows_key=one.keys[0] != one.identity)
                 for one in scale
             ]  # fmt: skip
             longest = max(len(one["label"]) for one in found["points"])
@@ -148,7 +148,7 @@ def _question(
             was = texts[0]["text"]
             found |= {"was": was, "now": given.get(name) or was, "least": 1, "most": answer.longest}
     if not isinstance(answer, schema.Words):
-        found["fixed"] = [choice(one.value, one.keys, label=one.label) for one in fixed]
+        found["fixed"] = [choice(one.identity, one.keys, label=one.label) for one in fixed]
         labels = [one.label for one in fixed]
         found["stacked"] = len(labels) > _ROW or any(len(one) > _LONG for one in labels)
     return found
@@ -163,16 +163,9 @@ def _named(
 
 
 def _row(letter: str, field: str, part: Part, given: SubmittedFields) -> Context:
-    called = _called(part, letter)
+    called, now = _called(part, letter), given.get(field, "")
     says = called if "url" in part else f"{letter}: {part['text']}"
-    return {
-        "part": part,
-        "letter": letter,
-        "called": called,
-        "says": says,
-        "field": field,
-        "given": given.get(field, ""),
-    }
+    return {"part": part, "letter": letter, "called": called, "says": says, "field": field, "given": now}
 
 
 def _called(part: Part, number: object) -> str:
@@ -185,15 +178,9 @@ def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: Submit
     """The statements, or the texts of the list by their places."""
     said = [(one, gettext(text)) for one, text in answer.statements.items()]
     said = said or [(str(n), part["text"]) for n, part in enumerate(texts, 1)]
-    return [
-        {
-            "field": f"{name}-{one}",
-            "text": text,
-            "given": given.get(f"{name}-{one}", ""),
-            "own": bool(answer.statements),
-        }
-        for one, text in said
-    ]
+    own = bool(answer.statements)
+    fields = [(f"{name}-{one}", text) for one, text in said]
+    return [{"field": field, "text": text, "given": given.get(field, ""), "own": own} for field, text in fields]
 
 
 def _said(answer: schema.Check) -> list[tuple[str, str, str, str]]:
@@ -207,10 +194,9 @@ def _when(file: ProtocolFile, answer: schema.Answer, shown: Sequence[str]) -> st
     if answer.when is None:
         return ""
     found = answer.when.model_dump(exclude_defaults=True)
-    return json.dumps(
-        {kind: {address: _sent(file, address, wanted, shown) for address, wanted in listed.items()}
-         for kind, listed in found.items()}
-    )  # fmt: skip
+    for listed in found.values():
+        listed |= {address: _sent(file, address, wanted, shown) for address, wanted in listed.items()}
+    return json.dumps(found)
 
 
 def _sent(file: ProtocolFile, address: str, wanted: Sequence[str], shown: Sequence[str]) -> list[str]:

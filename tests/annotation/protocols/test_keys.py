@@ -11,7 +11,7 @@ def given(answer: dict) -> str:
     """`value=keys` of its points and fixed answers."""
     data = changed(("answers", [{"name": "fit", **answer}]), ("decide", []))
     assert problems(data) == []
-    return " ".join(f"{one.value}={''.join(one.keys)}" for one in given_keys(read(data))["fit"])
+    return " ".join(f"{one.identity}={''.join(one.keys)}" for one in given_keys(read(data))["fit"])
 
 
 def scale(*points: float, **more) -> dict:
