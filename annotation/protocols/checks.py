@@ -79,11 +79,8 @@ def _roles(protocol: ProtocolFile) -> Iterator[Found]:
         kind, _, role = reference.partition(".")
         least, most = bounds(count)
         if most is not None and (most < least or most == 0):
-            yield (
-                "WRONG_COUNT",
-                ("item", kind, role),
-                "Write how many there are: 2, or from a smaller number to a larger one, 2..9.",
-            )
+            advice = "Write how many there are: 2, or from a smaller number to a larger one, 2..9."
+            yield "WRONG_COUNT", ("item", kind, role), advice
         if (least if most is None else max(least, most)) > (limit := MAX_IMAGES if kind == "images" else MAX_CAPTIONS):
             yield "WRONG_COUNT", ("item", kind, role), f"An item can have at most {limit} {kind}."
         if kind != "images" and seen.setdefault(role, kind) != kind:
@@ -162,11 +159,8 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     roles = [*options, *texts, *(f"{kind}.{name}" for kinds, name in shown for kind in kinds)]
     least = [bounds(protocol.roles[role])[0] for role in roles if role in protocol.roles]
     if least and not any(least) and not names & bound.keys() and not texts & bound.keys():
-        yield (
-            "NOTHING_SHOWN",
-            ("screen",),
-            "An item may lack everything that the screen shows. Give one role at least 1.",
-        )
+        advice = "An item may lack everything that the screen shows. Give one role at least 1."
+        yield "NOTHING_SHOWN", ("screen",), advice
 
 
 def _works_on(answer: object, name: str) -> bool:
@@ -519,11 +513,8 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
 
 def _comparison(protocol: ProtocolFile, of: schema.Comparison, path: tuple[str | int, ...]) -> Iterator[Found]:
     if not isinstance(protocol.tasks, schema.Each):
-        yield (
-            "WRONG_DESIGN",
-            path,
-            "compare needs tasks that go through each. Remove it, or list rows that count together.",
-        )
+        advice = "compare needs tasks that go through each. Remove it, or list rows that count together."
+        yield "WRONG_DESIGN", path, advice
     for address in protocol.right:
         yield from _known_values(protocol, address, [of.compare], (*path, "compare"))
 

@@ -154,7 +154,7 @@ def _measured(file: ProtocolFile, name: str) -> Iterator[str]:
         return
     seen = [f"“{view}”" for view in said.views] if said else []
     views = f"; also on {_listed(seen, 'the views' if len(seen) > 1 else 'the view')}" if seen else ""
-    score = f"; the score is the {'mean' if said.score == 'mean' else f'share of {said.score}'}" if (
-        said and said.score
-    ) else ""  # fmt: skip
+    score = ""
+    if said and said.score:
+        score = f"; the score is the {'mean' if said.score == 'mean' else f'share of {said.score}'}"
     yield f"Agreement on {name} is {_LEVELS[level]}{views}{score}."

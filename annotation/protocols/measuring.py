@@ -115,10 +115,11 @@ def lists_labels(protocol: ProtocolFile) -> bool:
 def labels_listed(protocol: ProtocolFile, options: Sequence[str]) -> list[str]:
     """The stored answers to a screen with these options, of a protocol that `lists_labels`."""
     each = [
-        orders(protocol, one, options) if isinstance(one, schema.Rank)
+        orders(protocol, one, options)
+        if isinstance(one, schema.Rank)
         else _values_offered(protocol, one.name, options) or []
         for one in protocol.answers
-    ]  # fmt: skip
+    ]
     return list(map(PARTING.join, product(*each)))
 
 
@@ -178,7 +179,7 @@ def parents_of(answer: schema.Answer, of_item: Attributes) -> list[list[int]]:
     if not isinstance(answer, schema.Check) or not answer.parents or not answer.of:
         return []
     start = f"{CAPTION_PREFIX}{answer.of.partition('.')[2]}-"
-    named = {int(one.removeprefix(start)): of.get(answer.parents, []) for one, of in of_item.items()
-             if one.startswith(start)}  # fmt: skip
+    own = {one.removeprefix(start): of for one, of in of_item.items() if one.startswith(start)}
+    named = {int(place): of.get(answer.parents, []) for place, of in own.items()}
     found = [named.get(place, []) for place in range(max(named, default=-1) + 1)]
     return [said if isinstance(said, list) else [said] for said in found]

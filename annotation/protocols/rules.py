@@ -53,11 +53,8 @@ class FileRule(Rule):
         }
         named = self._named([answer.label]) * self.file.judgments
         decision = decide_item(self.file, named, posteriors=kinds, of_item=self.of_item)
-        is_dropped = decision.state == DROPPED
-        return Decision(
-            DROPPED if is_dropped else KEPT, answer.label, decision.reason if is_dropped else "", ADJUDICATOR,
-            self._carried(answer),
-        )  # fmt: skip
+        why = decision.reason if decision.state == DROPPED else ""
+        return Decision(DROPPED if why else KEPT, answer.label, why, ADJUDICATOR, self._carried(answer))
 
     def _carried(self, answer: Answer) -> AnswerContent:
         """The texts of the answer that the next stage gets, by role."""

@@ -101,12 +101,10 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
     match answer:
         case schema.Pick(many=True):
             choices = answers.choices_of(file, answer, screen.shown)
-            picked = [
-                one for count in range(1, len(choices) + 1) for one in itertools.combinations(choices, count)
-            ] if len(choices) <= _LISTED + 1 else [
-                dice.sample(choices, dice.randint(1, len(choices))) for _ in range(_FEW)
-            ]  # fmt: skip
-            return [{f"{name}-{one}": "1" for one in some} for some in picked], len(choices) <= _LISTED + 1
+            whole, counts = len(choices) <= _LISTED + 1, range(1, len(choices) + 1)
+            every = (some for count in counts for some in itertools.combinations(choices, count))
+            drawn = (dice.sample(choices, dice.choice(counts)) for _ in range(_FEW))
+            return [{f"{name}-{one}": "1" for one in some} for some in (every if whole else drawn)], whole
         case schema.Pick() | schema.Pair():
             return [{name: one} for one in answers.choices_of(file, answer, screen.shown)], True
         case schema.Scale():
@@ -117,9 +115,8 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
             known = [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]
             asked = answers.statements_of(answer, screen.texts)
             whole = len(asked) <= _LISTED
-            said = itertools.product(known, repeat=len(asked)) if whole else (
-                tuple(dice.choices(known, k=len(asked))) for _ in range(_FEW)
-            )  # fmt: skip
+            drawn_values = (tuple(dice.choices(known, k=len(asked))) for _ in range(_FEW))
+            said = itertools.product(known, repeat=len(asked)) if whole else drawn_values
             return [{f"{name}-{one}": value for one, value in zip(asked, of, strict=True)} for of in said], whole
         case schema.Words():
             return _marked(answer, answers.text_of(file, answer, screen.texts, screen.question)), False
@@ -132,18 +129,14 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
 
 def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
     count = len(answers.option_names(file, answer, screen.shown))
-    whole = count < _LISTED
-    ranks = range(1, count + 1)
-    every = itertools.product(ranks, repeat=count) if whole else (
-        tuple(dice.sample(ranks, count)) for _ in range(_FEW)
-    )  # fmt: skip
+    whole, ranks = count < _LISTED, range(1, count + 1)
+    every = itertools.product(ranks, repeat=count) if whole else (tuple(dice.sample(ranks, count)) for _ in range(_FEW))
     orders = [
-        steps for steps in every if set(steps) == set(range(1, max(steps) + 1))
-        and (answer.ties or len(set(steps)) == count)
-    ]  # fmt: skip
-    return [
-        {f"{answer.name}-{place}": str(step) for place, step in enumerate(steps, 1)} for steps in orders
-    ], whole  # fmt: skip
+        steps
+        for steps in every
+        if set(steps) == set(range(1, max(steps) + 1)) and (answer.ties or len(set(steps)) == count)
+    ]
+    return [{f"{answer.name}-{place}": str(step) for place, step in enumerate(steps, 1)} for steps in orders], whole
 
 
 def _marked(answer: schema.Words, text: str) -> list[Fields]:

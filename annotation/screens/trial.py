@@ -50,12 +50,9 @@ def tasks_of_items(protocol: Protocol, items: Iterable[Item], carried: Carried, 
             specs = protocol.tasks_for(record, brings)
         except UnsuitableItem:
             continue
-        tasks += [
-            Task(
-                item=item, question=spec.question, shows=list(spec.shows), options=list(spec.options), carried=brings
-            )
-            for spec in specs
-        ]  # fmt: skip
+        for spec in specs:
+            shows, options = list(spec.shows), list(spec.options)
+            tasks.append(Task(item=item, question=spec.question, shows=shows, options=options, carried=brings))
     Random(seed).shuffle(tasks)
     return tasks
 
