@@ -77,12 +77,12 @@ def test_templates_have_no_inline_script_or_style():
 
 
 CEILINGS = {  # may only fall: lower one when the product has become smaller, and never raise it to make a change pass
-    "product": 75_800,
-    "tests": 68_400,
-    "bench": 5_200,
-    "longest chain of imports": 25,
-    "functions over 40 lines": 8,
-    "files over 400 lines": 9,
+    "product": 74_820,
+    "tests": 66_930,
+    "bench": 4_970,
+    "longest chain of imports": 22,
+    "functions over 40 lines": 4,
+    "files over 400 lines": 5,
 }
 
 

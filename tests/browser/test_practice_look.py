@@ -28,7 +28,7 @@ def test_the_pictures_of_practice_are_in_sight(sit):
     expect(seen).to_have_count(4)
     for press in ([], ["1", "Enter"]):
         desk.press(*press)
-        expect(desk.page.locator("#told")).to_have_count(len(press) // 2)
+        expect(desk.page.locator("#feedback")).to_have_count(len(press) // 2)
         for _ in in_windows(desk.at_desk().page):
             assert all(image.bounding_box() and image.bounding_box()["width"] > 100 for image in seen.all())
             assert outside(desk.page, [".card-place", "h1", ".submit"]) == []
@@ -49,5 +49,5 @@ def test_no_answer_is_taken_to_what_cannot_be_seen(open_page, sit, lost, said):
     desk.press("1", "Enter").told(said)
     page.locator("#submit").click()
     page.wait_for_load_state("networkidle")
-    assert page.locator("#told").count() == 0 and [one["right"] for one in Attempt.objects.get().answers] == [None]
+    assert page.locator("#feedback").count() == 0 and [one["right"] for one in Attempt.objects.get().answers] == [None]
     page.errors.clear()
