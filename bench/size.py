@@ -40,7 +40,7 @@ WALKS = {  # functions within which files count, and the tests that call them
         ["tests/benchmarks/imports/test_upload_pages.py"],
     ),
     "model score": (
-        ["benchmarks/scoring/score.py:score"],
+        ["benchmarks/jobs/benchmark_work.py:do"],
         ["tests/benchmarks/scoring/test_score.py::test_one_caption_more_encodes_one"],
     ),
 }
@@ -129,6 +129,8 @@ def walks(root: Path) -> dict[str, int]:
             command = [sys.executable, "-m", "pytest", *options, *tests]
             done = subprocess.run(command, cwd=root, env=os.environ | own, capture_output=True, text=True)
             found[name] = len(seen.read_text().split()) if done.returncode == 0 else 0
+            if not found[name]:
+                sys.exit(f"{name}: a test failed, or none of these ran: {', '.join(within)}.\n{done.stdout[-2000:]}")
     return found
 
 
