@@ -149,7 +149,8 @@ def _about(subject: Model) -> tuple[dict[str, int | None], dict[str, Any]]:
             return {"benchmark": subject.pk}, {"benchmark": subject.pk}
         case Job(kind="import"):
             stored = Benchmark.objects.filter(name=subject.params["name"]).values_list("pk", flat=True)
-            found = None if subject.params.get("options", {}).get("check_only") else stored.first()
+            options = subject.params.get("options", {})
+            found = None if options.get("check_only") or options.get("look") else stored.first()
             return {"benchmark": found}, {"benchmark": found, "job": subject.pk}
         case Job():
             study, data = subject.params.get("study"), {"job": subject.pk}

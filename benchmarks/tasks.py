@@ -80,7 +80,7 @@ def _follow_up(job: Job) -> None:
     """Delete the uploaded files when the job has ended, and compute a run's figures before anyone asks."""
     if job.finished_at and job.params.get("upload"):
         uploads.drop_job(job)
-    if job.state == JobState.DONE and not job.report.get("check_only"):  # otherwise for the next try
+    if job.state == JobState.DONE and not job.report.keys() & {"check_only", "look"}:  # for the next try
         kept_uploads.drop(id for ids in job.params.get("kept", {}).values() for id in ids)
     if "run" in job.report:
         run_figures.compute_missing([job.report["run"]])

@@ -55,6 +55,7 @@ urlpatterns = [
     path("token/revoke/", accounts_views.token_revoke, name="api-token-revoke"),
     path("benchmarks/", benchmarks.benchmark_list, name="benchmark-list"),
     path("benchmarks/import/", imports_views.import_new, name="import-new"),
+    path("jobs/<int:pk>/first/", imports_views.import_preview, name="import-preview"),
     path("benchmarks/<int:pk>/", benchmarks.benchmark_detail, name="benchmark-detail"),
     path("benchmarks/<int:pk>/score/", scoring_views.score_new, name="score-new"),
     path("benchmarks/<int:pk>/captions/", generation_views.captions_new, name="captions-new"),

@@ -88,6 +88,9 @@ class ImportBody(OrderBody):
         help_text="The benchmark's. If there is one of this name, the items are added to it.",
     )
     format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
+    mapping = serializers.JSONField(
+        required=False, help_text="Of format `own`: which column is what (docs/guide/imports.md#a-mapping)."
+    )
     items = ItemsField(
         help_text="Rows of the manifest (`jsonl`) instead of `data`. A problem's row counts them from 1."
     )
@@ -147,7 +150,9 @@ def import_form(given: Mapping[str, Any]) -> ImportForm:
     kept = [one for chosen in files.values() for one in chosen if isinstance(one, Upload)]
     data = QueryDict(mutable=True)
     for name, value in given.items():
-        if name not in {*FILES, "items"} and value is not False:
+        if name == "mapping":
+            data[name] = json.dumps(value)
+        elif name not in {*FILES, "items"} and value is not False:
             data[name] = "on" if value is True else value
     for name, chosen in files.items():
         data.setlist(f"{name}_new", [one.id for one in chosen if isinstance(one, Upload)])

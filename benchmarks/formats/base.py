@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,8 @@ class Format:
     first_format: Callable[[Path, Sequence[ItemRecord], KindOf], str] | None = None
     splits: bool = False  # its items are in named splits, of which one can be read alone
     candidates: bool = False  # can add new candidate images to existing items
-    images: Callable[[Path], Source] | None = None  # the images inside a file that was read without a problem
+    # The images inside a file that was read without a problem, to be used as a context; None: it has none
+    images: Callable[[Path], AbstractContextManager[Source | None]] | None = None
     shape: Shape | None = None  # by which its files are recognised, where they can be
     example: str = ""  # a right file, as short as it can be; or what the files contain, if they are not text
 

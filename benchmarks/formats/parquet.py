@@ -7,6 +7,7 @@ library embeds it; all else of an item is text. Nothing is converted: no number 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 from benchmarks.formats import aro, hard_positives, jsontext, limits, sugarcrepe, sugarcrepe_compare, text, visla
 from benchmarks.formats.base import PARQUET as CARRIER
 from benchmarks.formats.base import SPLIT, Format, ProblemLog, Shape, further_part
-from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, files, refuse_large
+from benchmarks.formats.parquet_images import Embedded, ImageNames, cell, embedded, files, refuse_large
 from benchmarks.formats.parquet_schema import TEXT, check_schema, expected
 from benchmarks.formats.table import too_many_rows
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
@@ -37,6 +38,10 @@ class Layout:
     def parts(self, names: Iterable[str]) -> dict[str, str]:
         """Column → part: of the format, and those that a split has for further texts and images."""
         return {**self.split, **{name: part for name in names if (part := further_part(name, self.split))}}
+
+    def image_columns(self, path: Path) -> list[str]:
+        parts = self.parts(parquet.schema(files(path)[0]).names)
+        return [name for name, part in parts.items() if part.startswith("image:")]
 
     def read(self, path: Path, log: ProblemLog) -> Iterator[ItemRecord]:
         """The rows of a file, or of a folder's shards in the order of their names."""
@@ -171,7 +176,7 @@ def format_of(name: str, title: str, split: Mapping[str, str]) -> Format:
         reader=layout.read,
         several=True,
         split=split,
-        images=lambda path: Embedded(path, layout.parts(parquet.schema(files(path)[0]).names)),
+        images=lambda path: Embedded(path.name, partial(embedded, files(path), layout.image_columns(path))),
         keeps_same=name in ("visla", "hard-positives"),
         shape=Shape(CARRIER, ([name for name in split if name not in optional],)),
         example="".join(f"{name}: {expected(part)}\n" for name, part in split.items() if name not in optional),

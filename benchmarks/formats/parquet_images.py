@@ -1,7 +1,7 @@
 """The images inside parquet files: their names, and all of them as a source of files. Pure."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,20 +61,20 @@ def embedded(found: Sequence[Path], columns: Sequence[str]) -> Iterator[tuple[st
 
 
 class Embedded(Source):
-    """The images of files that were read without a problem, so their paths are plain relative names in UTF-8."""
+    """The images of files that were read without a problem, so their paths are plain relative names in UTF-8.
+    `contents` reads them anew: (name, content) of each."""
 
-    def __init__(self, path: Path, split: Mapping[str, str], found: Sequence[Path] = ()):
-        self._files = found or files(path)
-        self._columns = [name for name, part in split.items() if part.startswith("image:")]
+    def __init__(self, title: str, contents: Callable[[], Iterator[tuple[str, bytes]]]):
+        self._all = contents
         listed = EntryNames()
-        for name, _ in embedded(self._files, self._columns):
+        for name, _ in contents():
             listed.stored.setdefault(normal(name), name)
-        super().__init__(path.name, listed)
+        super().__init__(title, listed)
         self._top = ""  # a name stands for itself alone
 
     def _contents(self, asked: dict[str, list[str]]) -> Iterator[tuple[str, bytes]]:
         left = set(asked)
-        for name, data in embedded(self._files, self._columns):
+        for name, data in self._all():
             if (known := normal(name)) in left:
                 left.remove(known)
                 yield known, data

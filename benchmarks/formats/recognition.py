@@ -52,6 +52,17 @@ def replace_by_other_format(path: Path, chosen: Format, formats: Iterable[Format
             log.replace_errors("OTHER_FORMAT", path.name, advice)
 
 
+def recognised(path: Path, formats: Iterable[Format]) -> list[Format]:
+    """The formats whose files look like this one: those with its carrier and most of its columns, all of theirs."""
+    with suppress(OSError, ArchiveRefused):
+        if found := _found(path, None, ProblemLog()):
+            names = {PurePosixPath(name).name for name in found.names}
+            same = [one for one in formats if one.shape and one.shape.carrier == found.carrier]
+            fits = [one for one in formats if one.shape and names & {*one.shape.files}]
+            return _models(same, found.names) if found.carrier else fits
+    return []
+
+
 def _advice(found: Found, chosen: Format, others: list[Format], log: ProblemLog) -> str:
     """Why the chosen format does not fit, and what to do; empty if it fits or nothing is known."""
     if not found.carrier:
@@ -115,7 +126,7 @@ def _either(titles: list[str]) -> str:
     return " or ".join(f"“{title}”" for title in titles[:3])
 
 
-def _found(path: Path, chosen: Format, log: ProblemLog) -> Found | None:
+def _found(path: Path, chosen: Format | None, log: ProblemLog) -> Found | None:
     if path.is_dir() or path.name.lower().endswith((".zip", ".tar", ".tgz", ".tar.gz")):
         with open_archive(path) as source:
             return Found("", tuple(source.names)) if source.names else None
@@ -128,9 +139,14 @@ def _found(path: Path, chosen: Format, log: ProblemLog) -> Found | None:
     return _found_json(text) if text.startswith(("{", "[")) else _found_table(text)
 
 
-def _found_parquet(path: Path, chosen: Format, log: ProblemLog) -> Found | None:
+def _found_parquet(path: Path, chosen: Format | None, log: ProblemLog) -> Found | None:
     """The columns, if the file has been found safe to open: it was then rejected only for its columns."""
-    if chosen.shape and chosen.shape.carrier == PARQUET and {problem.code for problem in log.problems} <= FROM_LAYOUT:
+    if (
+        chosen
+        and chosen.shape
+        and chosen.shape.carrier == PARQUET
+        and {problem.code for problem in log.problems} <= FROM_LAYOUT
+    ):
         return Found(PARQUET, tuple(parquet.schema(path).names))
     return None
 

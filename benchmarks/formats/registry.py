@@ -12,8 +12,10 @@ from benchmarks.formats import (
     visla,
 )
 from benchmarks.formats.base import Format
+from benchmarks.formats.own import format as own
 
 ALL = (
+    own.FORMAT,
     bivlc_candidates.FORMAT,
     sugarcrepe.FORMAT,
     sugarcrepe_compare.FORMAT,

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from benchmarks.formats.base import FURTHER_COLUMN, SPLIT, ProblemLog
 from benchmarks.formats.parquet import FORMATS, is_safe
-from benchmarks.formats.parquet_images import Embedded, cell, refuse_large
+from benchmarks.formats.parquet_images import Embedded, cell, embedded, refuse_large
 from benchmarks.formats.parquet_schema import check_schema
 from benchmarks.records import Origin
 from workers import parquet
@@ -124,4 +125,4 @@ def columns(folder: Path) -> set[str]:
 def images(folder: Path) -> Embedded:
     """Only for shards without problems."""
     found = shards(folder)
-    return Embedded(folder, dict.fromkeys(_image_columns(found[0]), "image:"), found)
+    return Embedded(folder.name, partial(embedded, found, _image_columns(found[0])))

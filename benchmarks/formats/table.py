@@ -72,9 +72,9 @@ class Feed:
 Cells = Iterator[tuple[int, list[str]]]  # (line on which it starts, cells) of every row that is not blank
 
 
-def quoted(lines: Iterator[str], file: str, log: ProblemLog) -> Cells:
+def quoted(lines: Iterator[str], file: str, log: ProblemLog, delimiter: str = ",") -> Cells:
     feed = Feed(lines, file, log)
-    reader = csv.reader(feed, strict=True)
+    reader = csv.reader(feed, strict=True, delimiter=delimiter)
     while True:
         try:
             row = next(reader)

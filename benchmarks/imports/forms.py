@@ -1,14 +1,17 @@
 """The form of the import page."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 
 from benchmarks.formats.base import ORIGIN, Format
+from benchmarks.formats.own.mapping import Choice, NotAMapping, chosen
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
-from benchmarks.imports.order import LONGEST, Options, benchmark_name, contradictions
+from benchmarks.imports.order import LONGEST, OWN, Options, benchmark_name, contradictions
 from benchmarks.jobs.forms import FilesField, fits
 from benchmarks.jobs.kept_uploads import Upload
 from benchmarks.jobs.orders import OrderForm
@@ -20,9 +23,14 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
+def choices_in(data: Any) -> list[Choice]:
+    """What a form says of each column."""
+    return [Choice(*one) for one in zip(*(data.getlist(name) for name in ("place", "what", "role")), strict=False)]
+
+
 class ImportForm(OrderForm):
     takes = Options
-    format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial="jsonl")
+    format = forms.ChoiceField(choices=[(format.name, format.title) for format in FORMATS.values()], initial=OWN)
     data = FilesField(required=False, allow_empty_file=True)  # type: ignore[assignment]  # the class removes its fields
     second = FilesField(required=False, allow_empty_file=True)
     first_origin = forms.CharField(required=False, initial=ORIGINS[0], max_length=ORIGIN)
@@ -64,6 +72,7 @@ class ImportForm(OrderForm):
         given, format = self.cleaned_data, FORMATS.get(self.cleaned_data.get("format", ""))
         if format is None:
             return
+        self.take_choices()
         for name in FILES:
             self.add_kept(name, format)
         if not given.get("data") and "data" not in self.errors:
@@ -80,9 +89,18 @@ class ImportForm(OrderForm):
         if given.get("new_candidates") and extended and not Benchmark.objects.filter(name=extended).exists():
             self.add_error("name", "There is no benchmark with this name to add new candidates to.")
 
+    def take_choices(self) -> None:
+        """The mapping, if the page of columns sent what each of them is."""
+        try:
+            if found := choices_in(self.data):
+                self.cleaned_data["mapping"] = json.dumps(chosen(found).as_json(), ensure_ascii=False)
+        except NotAMapping as error:
+            self.add_error("mapping", str(error))
+
     def switches(self) -> list[forms.BoundField]:
         """The options that are ticked; *Check only* is a button."""
-        return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name != "check_only"]
+        buttons = ("check_only", "look")
+        return [one for one in self if isinstance(one.field, forms.BooleanField) and one.name not in buttons]
 
     def add_kept(self, name: str, format: Format) -> None:
         """Add the earlier uploads to the new files. New files replace those of the same name, or all if the field takes

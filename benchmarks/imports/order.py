@@ -1,5 +1,6 @@
 """The order of an import: which files become which benchmark, how, and on whose behalf."""
 
+import json
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,14 +12,30 @@ from django.core.exceptions import PermissionDenied
 
 from benchmarks import permissions
 from benchmarks.formats.base import HOLDS_IMAGES, Format, wrong_origins
+from benchmarks.formats.own.format import FORMAT as OWN_FORMAT
+from benchmarks.formats.own.mapping import NotAMapping, read_mapping
 from benchmarks.formats.registry import FORMATS
 from benchmarks.jobs import jobs, orders
 from benchmarks.models import Benchmark, Job
 from benchmarks.records import Problem, Refused
 
+OWN = OWN_FORMAT.name
 LONGEST = Benchmark._meta.get_field("name").max_length or 0
 UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # categories: control, format, none, private, line breaks
 BLANKS = "\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f"  # invisible letters, marks and symbols
+
+
+class MappingField(forms.CharField):
+    """The JSON of a mapping, written as it is kept."""
+
+    widget = forms.Textarea(attrs={"rows": 12, "class": "code"})
+
+    def clean(self, value: object) -> str:
+        given = super().clean(value)
+        try:
+            return json.dumps(read_mapping(given).as_json(), ensure_ascii=False) if given else ""
+        except NotAMapping as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,13 @@ class Options:
             help_text="Import only this split of the release, such as `test`. Leave empty for all.",
         )
     )  # fmt: skip
+    mapping: str = orders.described(
+        MappingField(
+            max_length=20_000, required=False, label="Mapping",
+            help_text="For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess.",
+        )
+    )  # fmt: skip
+    look: bool = orders.switch("Look only", "Read the first rows of your own file, and say which column is what.")
     check_only: bool = orders.switch("Check only", "Do everything except to store it.")
 
 
@@ -119,8 +143,10 @@ def contradictions(
     """What the format does not take of the options and files that were given: (field, advice)."""
     if second and not format.sides:
         yield "second", f"{format.title} has no second side."
-    if images and format.images:
+    if images and format.images and format.name != OWN:
         yield "images", HOLDS_IMAGES
+    if (options.mapping or options.look) and format.name != OWN:
+        yield "mapping", f"{format.title} needs no mapping: its columns are known."
     if options.split and not format.splits:
         yield "split", f"{format.title} has no splits."
     if origins and not format.origins:
@@ -139,14 +165,14 @@ def queue_import(
 ) -> Job:
     """Create a job that imports files. Raises Refused for options that make no valid import, an invalid benchmark name,
     or that of a benchmark which `created_by` may not change."""
-    name = benchmark_name(name)
+    name, options = benchmark_name(name), orders.checked(options)
     refuse_others(name, created_by)
     given = {"second": bool(files.second), "images": bool(files.images), "origins": files.origins}
     for column, advice in contradictions(FORMATS[format], options, **given):  # type: ignore[arg-type]
         raise Refused([Problem("WRONG_VALUE", "", None, column, advice)])
     params = {"name": name, "format": format, "options": asdict(options), "by": by, "foreground": foreground}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
-    title = f"Check: {title}" if options.check_only else title
+    title = f"Check: {title}" if options.check_only else f"Columns: {title}" if options.look else title
     return jobs.queue_job(
         kind="import", title=title, params=params | files.as_json(), by=by, created_by=created_by
     )  # fmt: skip

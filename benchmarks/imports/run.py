@@ -1,5 +1,6 @@
 """The import, all or nothing: everything is checked, files are staged, then one transaction stores it all."""
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,10 +17,10 @@ from benchmarks.formats.base import Format, ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.writing import without_images
-from benchmarks.imports import candidate_rounds, frames, listeners, previews, staging
+from benchmarks.imports import candidate_rounds, frames, listeners, own_files, previews, staging
 from benchmarks.imports import images as import_images
 from benchmarks.imports import store as imports_store
-from benchmarks.imports.order import Files, Options, Order, benchmark_name, refuse_others
+from benchmarks.imports.order import OWN, Files, Options, Order, benchmark_name, refuse_others
 from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Job, JobState
 from benchmarks.predictions.plan import kind_of
@@ -37,7 +38,17 @@ def import_files(job: Job, progress: jobs.Progress) -> None:
     order = Order(params["name"], params["format"], Options(**params["options"]), params["by"], job.created_by_id)
     log, format = ProblemLog(order.options.skip_incomplete), FORMATS[order.source]
     progress.begin("reading rows")
-    given = {"second": files.second, "origins": tuple(files.origins), "split": order.options.split}
+    if format.name == OWN:
+        order = own_files.understood(order, files, log)
+        if order.options.look:
+            jobs.finish_job(job=job, by=order.by, report=dict(order.report))
+            return
+    given = {
+        "mapping": order.options.mapping,
+        "second": files.second,
+        "origins": tuple(files.origins),
+        "split": order.options.split,
+    }
     rows = _counted(format.read(files.path, log, **{name: value for name, value in given.items() if value}), progress)
     records = check_records(prepared(rows, order.options), log, format.keeps_same)
     if log.count:
@@ -90,13 +101,13 @@ def images_of(format: Format, files: Files, options: Options, log: ProblemLog) -
     was given or its archive cannot be opened (the log then says why)."""
     with ExitStack() as stack:
         source = None
-        if format.images is not None:
-            source = None if log.count or options.text_only else format.images(files.path)
-        elif files.images is not None:
-            try:
+        try:
+            if files.images is not None:
                 source = stack.enter_context(open_archive(files.images))
-            except ArchiveRefused as refused:
-                log.archive(refused)
+            elif format.images is not None and not (log.count or options.text_only):
+                source = stack.enter_context(format.images(files.path))
+        except ArchiveRefused as refused:
+            log.archive(refused)
         yield source
 
 
@@ -238,7 +249,7 @@ class Run:
             self.log.refuse_if_any()
         report = self.report(len(self.gathered.new))
         report |= {"new_candidates": report["uses"]} if self.order.options.new_candidates else {}
-        report |= {"check_only": True, "new": benchmark is None}
+        report |= {"check_only": True, "new": benchmark is None, **self.order.report}
         report |= previews.preview(self.records, self.gathered, self.staged)
         jobs.finish_job(job=self.job, by=self.order.by, report=report)
 
@@ -270,6 +281,8 @@ class Run:
         self.log.refuse_if_any()
         defaults = {"source": order.source, "created_by_id": order.created_by_id}
         benchmark, new = Benchmark.objects.get_or_create(name=order.benchmark_name, defaults=defaults)
+        if order.options.mapping:
+            Benchmark.objects.filter(pk=benchmark.pk).update(mapping=json.loads(order.options.mapping))
         stored = imports_store.store_images(self.gathered)
         imports_store.store_items(benchmark, self.records, self.gathered, step)
         self.record("imported", benchmark, items=len(self.records))

@@ -1,18 +1,22 @@
 """The import page."""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.views.decorators.http import require_http_methods
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import permissions
 from benchmarks.audit import named
+from benchmarks.formats.own.mapping import NotAMapping, chosen
 from benchmarks.formats.parquet import OF_EXPORTS
 from benchmarks.formats.registry import FORMATS
 from benchmarks.imports import order
-from benchmarks.imports.forms import ARCHIVES, FILES, ImportForm
+from benchmarks.imports.forms import ARCHIVES, FILES, ImportForm, choices_in
+from benchmarks.imports.own_files import first_items, has_mapping
 from benchmarks.jobs import kept_uploads, uploads
 from benchmarks.jobs.forms import fits
 from benchmarks.jobs.kept_uploads import Upload
@@ -34,10 +38,22 @@ def import_new(request: StaffRequest) -> HttpResponse:
     if request.method == "POST" and not form.is_valid():
         _retain_files(request, form)
     return order_page(
-        request, "imports/new.html", form, partial(queue_from_form, request.user, form),
+        request, "imports/new.html", form, partial(queue_from_form, request.user, form, looks_first=True),
         formats=[format for format in FORMATS.values() if format not in OF_EXPORTS], of_exports=OF_EXPORTS,
-        opened=form["format"].value() in {format.name for format in OF_EXPORTS},
+        opened=form["format"].value() != order.OWN,
     )  # fmt: skip
+
+
+@require_POST
+@permissions.staff_only
+def import_preview(request: StaffRequest, pk: int) -> HttpResponse:
+    """The first items, as the columns that were chosen make them of the rows in that job's report."""
+    report, problem, found = permissions.job_for(request.user, pk).report, "", []
+    try:
+        found = first_items(report, chosen(choices_in(request.POST)))
+    except NotAMapping as error:
+        problem = str(error)
+    return render(request, "imports/_first.html", {"items": found, "problem": problem})
 
 
 def _as_in(job: Job) -> dict:
@@ -59,9 +75,10 @@ def _retain_files(request: StaffRequest, form: ImportForm) -> None:
     form.kept, form.retained = kept_uploads.of_user(request.user), {upload.id for upload in new}
 
 
-def queue_from_form(user: User, form: ImportForm, replaces: bool = True) -> Job:
+def queue_from_form(user: User, form: ImportForm, replaces: bool = True, looks_first: bool = False) -> Job:
     """Keep the files of a valid form and queue their import. `replaces`: they take the place of the user's earlier
-    uploads with the same names. Raises Refused, CannotKeep or NoRoom."""
+    uploads with the same names. `looks_first`: of a file of one's own without a mapping only the first rows are read.
+    Raises Refused, CannotKeep or NoRoom."""
     asked = form.cleaned_data
     new: list[Upload] = []
     with uploads.arriving() as folder:
@@ -76,11 +93,14 @@ def queue_from_form(user: User, form: ImportForm, replaces: bool = True) -> Job:
         images = images.parent  # a single image file is a folder of one
     if replaces:
         kept_uploads.drop_replaced(user, [one for chosen in kept.values() for one in chosen])
+    options = form.order
+    if looks_first and asked["format"] == order.OWN and not options.mapping and not has_mapping(asked["name"]):
+        options = replace(options, look=True)
     origins, ids = form.origins(FORMATS[asked["format"]]), {name: [one.id for one in kept[name]] for name in FILES}
     return order.queue_import(
         name=asked["name"], format=asked["format"], by=named(user), created_by=user,
         files=order.Files(path, images, second, origins, upload=str(folder), kept=ids),
-        options=form.order,
+        options=options,
     )  # fmt: skip
 
 

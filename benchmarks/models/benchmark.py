@@ -16,6 +16,7 @@ class Benchmark(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     source = models.CharField(max_length=60)  # the format of its first import
+    mapping = models.JSONField(null=True)  # of columns, from its last import of a file of one's own
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from workers import limits
 from workers.archives import names
@@ -157,3 +158,9 @@ class Source:
 
     def close(self) -> None:
         """Does nothing unless overridden."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,5 +1,6 @@
 """`manage.py import_benchmark FORMAT PATH --images … --name …`: an import in the foreground, with progress."""
 
+import json
 from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
@@ -24,13 +25,16 @@ class Command(BaseCommand):
         parser.add_argument("--origins", nargs=2, metavar="NAME", help="names of the two sides")
         parser.add_argument("--images", type=Path, help="a folder, .zip, .tar or .tar.gz with the images")
         parser.add_argument("--name", required=True, help="the benchmark's name; an existing one is extended")
-        add_options(parser, Options)
+        add_options(parser, Options, {"mapping"})
+        parser.add_argument("--mapping", type=Path, metavar="FILE", help="which column is what, for files of your own")
 
-    def handle(self, *, format, path, images, name, second, origins, **options):
-        for given in filter(None, (path, second)):
+    def handle(self, *, format, path, images, name, second, origins, mapping, **options):
+        for given in filter(None, (path, second, mapping)):
             if not Path(given).exists():
                 raise CommandError(f"There is no {given}.")
         path, images, second = (Path(given).absolute() if given else None for given in (path, images, second))
+        if mapping:
+            options["mapping"] = mapping.read_text()
         files = Files(path, images, second, [name.strip() for name in origins or ()])
         asked = Options(**values_of(Options, options))
         try:
@@ -55,6 +59,10 @@ class Command(BaseCommand):
 
 def summary(report: dict) -> list[str]:
     """The report, one line per sum; the sums add up."""
+    if report.get("look"):
+        columns = [f"{one['name']}: {' · '.join(one['examples']) or 'empty'}" for one in report["columns"]]
+        known = [f"This looks like {one['title']}: {one['name']}." for one in report["known"]]
+        return [*columns, *known, "A mapping for it:", json.dumps(report["mapping"], indent=1, ensure_ascii=False)]
     images, files = report["images"], report["files"]
     checked = ["Checked only, nothing was stored. An import would bring:"] if report.get("check_only") else []
     lines = [f"{report['items']:,} items, {report['captions']:,} captions, {report['uses']:,} uses of images."]

@@ -72,6 +72,17 @@ def test_the_same_rows_twice_are_refused_the_second_time(client, manager, finish
     assert [one["code"] for one in found[1]["problems"]] == ["ALREADY_IMPORTED"]
 
 
+def test_a_file_of_ones_own_is_looked_at_and_imported_with_a_mapping(client, manager, finished):
+    rows = uploaded(client, "mine.csv", b"image,caption,foil\n1.jpg,A red cup.,A blue cup.\n")
+    how = {"name": "Cups", "format": "own", "data": [rows["id"]], "text_only": True}
+    looked = finished("api-import-new", look=True, **how)["report"]
+    assert [one["name"] for one in looked["columns"]] == ["image", "caption", "foil"] and not Item.objects.exists()
+    mapping = looked["mapping"] | {"texts": {"positive": "caption", "other": "foil"}}
+    assert finished("api-import-new", mapping=mapping, **how)["state"] == "done"
+    texts = {one.role: one.text for one in Item.objects.get().captions.all()}
+    assert texts == {"positive": "A red cup.", "other": "A blue cup."}
+
+
 def test_a_check_stores_nothing(client, manager, finished):
     rows, files = json.dumps([imports.item(1)]), {"images": pictures("1.jpg", "1-0.jpg")}
     job = finished("api-import-new", name="Cups", items=rows, check_only="true", parts=files)
@@ -123,6 +134,8 @@ WRONG = [
     ({"items": [{}], "name": "a\u200bb"}, "name", "invisible"),
     ({"items": [{}], "new_candidates": True}, "name", "no benchmark with this name"),
     ({"items": [{}], "colour": 1}, "colour", "no such field"),
+    ({"items": [{}], "mapping": {"texts": {}}}, "mapping", "Begin the mapping with"),
+    ({"items": [{}], "mapping": {"winnow": "mapping/1", "texts": {"a": "b"}}}, "mapping", "needs no mapping"),
 ]
 
 

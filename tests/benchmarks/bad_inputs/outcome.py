@@ -30,7 +30,8 @@ def checked(files: ImportFiles, *, text_only: bool, skip_incomplete: bool) -> tu
     if format.first_format and not log.count:
         format.first_format(files.path, records, kind_of)
     if format.images and not log.count and not text_only:
-        check_images(format.images(files.path), records, log)
+        with format.images(files.path) as source:
+            check_images(source, records, log)
     elif files.images is not None:
         try:
             with open_archive(files.images) as source:

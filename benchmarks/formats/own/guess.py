@@ -1,0 +1,185 @@
+"""Which column is probably what, by names and contents of the first rows. Pure.
+
+Roles with a meaning (`positive`, `negative`) are given where a foil or nothing else stands beside a caption; where a
+column has the right answer of each row, the caption may be wrong, so its role is `caption`. A guess is a proposal: the
+page shows it with the first rows, and the mapping that is stored is the one that a person has seen.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
+
+from benchmarks.formats.own.mapping import ADDRESS, ColumnMapping, Part, Row, as_text, cell, members
+from benchmarks.formats.own.parquet_rows import ImageName
+from benchmarks.formats.table import WRONG, spelled
+from benchmarks.records import MAX_ROLE, NAME
+
+FEW, ONCE = 5, 0.75  # rows, and the share of them with a value of their own, for a column of ids
+MOST = 0.8  # share of a column's cells from which it is taken for what they are
+PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
+LONGEST_PATH = 400
+FOILS = WRONG | {"hard", "hn", "hallucinated", "false", "incorrect", "counterfactual"}
+SECOND = re.compile(r"second_positive|hard_positive|paraphrase|(?:positive_)?caption_?2|second_caption")
+CAPTION = re.compile(
+    r"(?:true_|positive_|correct_|gold_|image_)?(?:caption|sentence|statement|description|text|sent)s?(?:_?[01])?|positive"
+)
+QUESTION = re.compile(r"question(?:_natural_language|_text)?|ask")
+PROMPT = re.compile(r"(?:\w+_)?prompt")
+OPTIONS = re.compile(r"(?:option|choice|answer|candidate)s?_?(?:[a-j]|\d)|[a-j]|(?:options|choices)")
+LABEL = re.compile(r"(?:gt_|gold_|right_|correct_)?(?:label|answer|gt|target)(?:_idx|_index)?|is_(?:true|correct)")
+ID = re.compile(
+    r"(?:item_|sample_|question_|instance_|example_|pair_)?u?id(?:entifier)?|identifier|key|index|idx|no|nr"
+)
+TYPE = re.compile(r"type|category|subset|task|relation|kind|dataset|question_type")
+SUBTYPE = re.compile(r"sub_?type|sub_?category|sub_?task")
+CANDIDATE = re.compile(r"hn_img_\d+|(?:candidate|generated)(?:_image)?_?\d+")  # BiVLC's, and names like those
+WORDS = re.compile(r"image|img|picture|photo|file|filename|name|path|url|link")
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    values: Sequence[object]  # of cells that are not empty, lists taken apart
+
+    @property
+    def word(self) -> str:
+        """Its name in small letters, without the objects in which it stands."""
+        return re.sub(r"\W+", "_", spelled(self.name.rpartition(".")[2] or self.name)).strip("_")
+
+    @property
+    def is_foil(self) -> bool:
+        return not FOILS.isdisjoint(re.findall(r"[a-z]+", self.word))
+
+    def mostly(self, test: Callable[[object], object]) -> bool:
+        return bool(self.values) and sum(1 for one in self.values if test(one)) >= MOST * len(self.values)
+
+    @property
+    def has_pictures(self) -> bool:
+        return self.mostly(
+            lambda one: (
+                isinstance(one, ImageName) or (len(text := as_text(one)) < LONGEST_PATH and PICTURE.fullmatch(text))
+            )
+        )
+
+    @property
+    def has_texts(self) -> bool:
+        return self.mostly(lambda one: isinstance(one, str) and re.search(r"[^\W\d_]", one))
+
+    @property
+    def asks(self) -> bool:
+        return self.mostly(lambda one: isinstance(one, str) and "?" in one)
+
+    @property
+    def is_short(self) -> bool:
+        return self.mostly(lambda one: len(as_text(one)) <= 60)
+
+
+def guess(names: Sequence[str], rows: Sequence[Row], files: Sequence[str] = ()) -> ColumnMapping:
+    """A mapping for a table with these columns and first rows; one without roles if nothing is recognised. `files` has
+    the names of the images, if they are known."""
+    found = [_column(name, rows) for name in names]
+    paths = {one.name: place for one in found if (place := _path(one, files))}
+    pictures = [one for one in found if one.has_pictures or one.name in paths]
+    if local := [one for one in pictures if not one.mostly(lambda value: ADDRESS.match(as_text(value)))]:
+        pictures = local
+    rest = [one for one in found if not one.has_pictures and one.name not in paths]
+    texts = _texts([one for one in rest if one.has_texts])
+    judged = any(LABEL.fullmatch(one.word) for one in rest)
+    return _with_meaning(texts, _images(pictures, paths), judged, _plain(rest, texts, rows))
+
+
+def _column(name: str, rows: Sequence[Row]) -> _Column:
+    return _Column(name, [member for row in rows for member in members(cell(row, name))])
+
+
+def _texts(columns: Iterable[_Column]) -> dict[str, list[str]]:
+    """Role → columns. A caption is `caption` here, a foil `negative`."""
+    found: dict[str, list[str]] = {}
+    for one in columns:
+        if role := _role_of_text(one):
+            found.setdefault(role, []).append(one.name)
+    return found
+
+
+def _role_of_text(one: _Column) -> str:
+    if SECOND.fullmatch(one.word):
+        return "second_positive"
+    if one.is_foil and not LABEL.fullmatch(one.word):
+        return "negative"
+    if QUESTION.fullmatch(one.word) or (one.asks and CAPTION.fullmatch(one.word)):
+        return "question"
+    for pattern, role in ((PROMPT, "prompt"), (OPTIONS, "option"), (CAPTION, "caption")):
+        if pattern.fullmatch(one.word):
+            return role
+    return "question" if one.asks else ""
+
+
+def _path(column: _Column, files: Sequence[str]) -> str:
+    """How its cells name the images: the column, or it with a folder before it and an ending behind it; "" if they do
+    not."""
+    whole = {*files}
+    if column.mostly(lambda one: as_text(one) in whole):
+        return column.name
+    by_stem = {PurePosixPath(name).stem: name for name in files} | {PurePosixPath(name).name: name for name in files}
+    found = [(as_text(one), by_stem.get(as_text(one), "")) for one in column.values]
+    around = Counter(tuple(name.split(text, 1)) for text, name in found if text and name)
+    (ends, count), *_ = around.most_common(1) or [((), 0)]
+    return f"{ends[0]}{{{column.name}}}{ends[1]}" if count and count >= MOST * len(found) else ""
+
+
+def _images(columns: Iterable[_Column], paths: Mapping[str, str]) -> dict[str, list[str]]:
+    """Role → places: foils, those with a word of their own (`left_image`), and all others as `picture`."""
+    found: dict[str, list[str]] = {}
+    for one in columns:
+        own = re.sub(r"_?\d+$", "", WORDS.sub("", one.word)).strip("_")[:MAX_ROLE].strip("_")
+        if CANDIDATE.fullmatch(one.word):
+            role = "candidate"
+        elif one.is_foil:
+            role = "negative"
+        else:
+            role = own if NAME.fullmatch(own) and own not in ("positive", "true") else "picture"
+        found.setdefault(role, []).append(paths.get(one.name, one.name))
+    return found
+
+
+def _with_meaning(
+    texts: dict[str, list[str]], images: dict[str, list[str]], judged: bool, plain: Mapping[str, object]
+) -> ColumnMapping:
+    captions = texts.get("caption", [])
+    if len(captions) == len(images.get("picture", ())) == 2 and "negative" not in texts:  # Winoground and its like
+        texts["negative"], images["negative"] = [captions.pop()], [images["picture"].pop()]
+    meant = "negative" in texts or "second_positive" in texts or (captions and not judged)
+    if meant:
+        texts = {"positive" if role == "caption" else role: names for role, names in texts.items()}
+        if len(images.get("picture", ())) == 1:
+            images = {"positive" if role == "picture" else role: names for role, names in images.items()}
+    roles = ({role: Part(tuple(names)) for role, names in found.items()} for found in (texts, images))
+    return ColumnMapping(*roles, **plain)  # type: ignore[arg-type]  # as `_plain` names them
+
+
+def _plain(columns: Sequence[_Column], texts: Mapping[str, Sequence[str]], rows: Sequence[Row]) -> dict[str, object]:
+    """`id`, `type`, `subtype` and `together`, where a column has them."""
+    taken = {name for names in texts.values() for name in names}
+    free = [one for one in columns if one.name not in taken and one.is_short]
+    found: dict[str, object] = {}
+    for name, pattern in (("type", TYPE), ("subtype", SUBTYPE)):
+        if named := next((one for one in free if pattern.fullmatch(one.word) and _repeats(one, rows)), None):
+            found[name] = named.name
+    ids = [one for one in free if ID.fullmatch(one.word) and len(one.values) == len(rows)]
+    for one in sorted(ids, key=_distinct, reverse=True)[:1]:
+        if len(rows) < FEW or _distinct(one) >= ONCE * len(rows):  # a value that comes again is then a mistake
+            found["id"] = one.name
+        elif len([*groupby(map(as_text, one.values))]) == _distinct(one):  # rows of an item follow one another
+            found |= {"id": one.name, "together": (one.name,)}
+    return found
+
+
+def _distinct(column: _Column) -> int:
+    return len({*map(as_text, column.values)})
+
+
+def _repeats(column: _Column, rows: Sequence[Row]) -> bool:
+    return len(rows) < 2 or _distinct(column) < len(rows)

@@ -1,0 +1,362 @@
+"""Which part of an item stands in which column: a small JSON file, kept with the benchmark. Pure.
+
+{"winnow": "mapping/1",
+ "id": "{item_id}-{model}", "type": "category", "together": ["item_id"],
+ "texts": {"positive": "caption", "option": ["a", "b", "c"],
+           "question": {"from": "question", "attributes": {"parents": "dependency"}}},
+ "images": {"picture": "images/{item_id}.png"}}
+
+A place is a column's name, or a text with columns in braces, of which a part can be taken: `{id[:-2]}-img0.png`. Names
+of columns inside an object are joined by a dot. Several places, or a cell with a list, give several members of a role;
+an empty cell gives none. Of an address, the last part is the image's name. All other columns go into the item's `meta`.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+from benchmarks.formats import limits
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.table import nearest
+from benchmarks.records import (
+    NAME,
+    ROLES,
+    Attributes,
+    CaptionRecord,
+    ImageRecord,
+    ItemRecord,
+    Origin,
+    Plain,
+    role_order,
+)
+from workers import outside_json
+
+VERSION = "mapping/1"
+HOLE = re.compile(r"\{([^{}]+?)(?:\[(-?\d*):(-?\d*)\])?\}")  # a column, and from where to where
+MOST_PLACES = 50  # of a role
+LONGEST_STEM = 100  # characters of a file's name in the id of its items
+ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+LISTED = re.compile(r"\s*\[.*\]\s*", re.DOTALL)
+PLAIN = ("id", "type", "subtype")
+Row = Mapping[str, Any]
+
+
+class NotAMapping(ValueError):
+    """The text says what is wrong, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where the members of a role stand; `attributes`: name → place."""
+
+    places: tuple[str, ...]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> object:
+        places = self.places[0] if len(self.places) == 1 else list(self.places)
+        return {"from": places, "attributes": dict(self.attributes)} if self.attributes else places
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """`id`: a place; without one, an item has its file's name and a number. `together`: rows that are alike in these
+    columns are one item."""
+
+    texts: Mapping[str, Part] = field(default_factory=dict)
+    images: Mapping[str, Part] = field(default_factory=dict)
+    id: str = ""
+    type: str = ""
+    subtype: str = ""
+    together: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        yield from self.texts.values()
+        yield from self.images.values()
+
+    def places(self) -> Iterator[str]:
+        yield from filter(None, (self.id, self.type, self.subtype, *self.together))
+        for part in self.parts:
+            yield from (*part.places, *part.attributes.values())
+
+    def as_json(self) -> dict[str, Any]:
+        plain = {name: getattr(self, name) for name in ("id", "type", "subtype")}
+        roles = {kind: {role: part.as_json() for role, part in getattr(self, kind).items()} for kind in KINDS}
+        found = {**plain, "together": list(self.together), **roles}
+        return {"winnow": VERSION} | {name: value for name, value in found.items() if value}
+
+    @classmethod
+    def from_json(cls, value: object) -> Self:
+        """Raises NotAMapping."""
+        given = _object(value, "the mapping", {"winnow", "id", "type", "subtype", "together", *KINDS})
+        if given.get("winnow") != VERSION:
+            raise NotAMapping(f'Begin the mapping with "winnow": "{VERSION}".')
+        plain = {name: _text(given[name], name) for name in PLAIN if name in given}
+        texts, images = (_parts(given.get(kind, {}), kind) for kind in KINDS)
+        if not (texts or images):
+            raise NotAMapping("Name at least one column in “texts” or “images”.")
+        return cls(texts, images, together=_texts(given.get("together", []), "together"), **plain)
+
+
+KINDS = ("texts", "images")
+TOGETHER = "together"
+
+
+def read_mapping(text: str) -> ColumnMapping:
+    """Raises NotAMapping."""
+    try:
+        return ColumnMapping.from_json(outside_json.read(text))
+    except NotAMapping:
+        raise
+    except ValueError as error:
+        raise NotAMapping(f"Correct the JSON of the mapping: {str(error)[:200]}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one column is: `what` is "text" or "image", with a role, or "id", "type", "subtype", "together" or ""."""
+
+    place: str
+    what: str = ""
+    role: str = ""
+
+
+def choices(mapping: ColumnMapping, columns: Sequence[str]) -> list[Choice] | None:
+    """The mapping, column by column; None if it says more than that."""
+    found = {place: (what[:-1], role) for what in KINDS for role, part in getattr(mapping, what).items()
+             for place in part.places}  # fmt: skip
+    found |= {place: (name, "") for name in PLAIN if (place := getattr(mapping, name))}
+    found |= dict.fromkeys(mapping.together, (TOGETHER, ""))
+    by_column = {columns_of(place, columns)[0]: place for place in found if len(columns_of(place, columns)) == 1}
+    if len(by_column) < len(found) or any(part.attributes for part in mapping.parts) or len(mapping.together) > 1:
+        return None
+    return [Choice(by_column.get(name, name), *found.get(by_column.get(name, name), ("", ""))) for name in columns]
+
+
+def chosen(found: Iterable[Choice]) -> ColumnMapping:
+    """The mapping of these choices. Raises NotAMapping."""
+    value: dict[str, Any] = {"winnow": VERSION, "texts": {}, "images": {}}
+    for one in found:
+        if one.what in PLAIN:
+            if one.what in value:
+                raise NotAMapping(f"Two columns are the {one.what}: “{value[one.what]}” and “{one.place}”. Choose one.")
+            value[one.what] = one.place
+        elif one.what == TOGETHER:
+            value |= {TOGETHER: [one.place], "id": one.place}
+        elif one.what:
+            if not one.role:
+                raise NotAMapping(f"Give the role of “{one.place}”: positive, negative, or a word of your own.")
+            value[f"{one.what}s"].setdefault(one.role, []).append(one.place)
+    return ColumnMapping.from_json(value)
+
+
+def _object(value: object, where: str, known: Iterable[str]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise NotAMapping(f"Write {where} as an object: {{…}}.")
+    known = sorted(known)
+    if unknown := next((name for name in value if name not in known), None):
+        near = nearest(unknown, known)
+        advice = f"Did you mean “{near}”?" if near else f"There are: {', '.join(known)}."
+        raise NotAMapping(f"“{unknown[:80]}” is not known in {where}. {advice}")
+    return value
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise NotAMapping(f"Write {where} as the name of a column, in quotes.")
+    return value
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    found = value if isinstance(value, list) else [value]
+    if len(found) > MOST_PLACES:
+        raise NotAMapping(f"Name at most {MOST_PLACES} columns in {where}.")
+    return tuple(_text(one, where) for one in found)
+
+
+def _parts(value: object, kind: str) -> dict[str, Part]:
+    if not isinstance(value, dict):
+        raise NotAMapping(f"Write {kind} as an object of roles: {{…}}.")
+    found = sorted(value.items(), key=lambda one: role_order(one[0]))
+    return {_named(role, kind): _part(given, f"{kind}, {role}") for role, given in found}
+
+
+def _named(name: str, where: str) -> str:
+    if not NAME.fullmatch(name):
+        most = limits.MAX_ROLE
+        raise NotAMapping(
+            f"Write “{name[:40]}” in {where} in lower-case letters, digits and _, at most {most} of them."
+        )
+    return name
+
+
+def _part(value: object, where: str) -> Part:
+    if not isinstance(value, dict):
+        return Part(_texts(value, where))
+    given = _object(value, where, {"from", "attributes"})
+    attributes = given.get("attributes", {})
+    if not isinstance(attributes, dict):
+        raise NotAMapping(f"Write the attributes of {where} as an object: {{…}}.")
+    named = {_named(name, where): _text(place, f"{where}, {name}") for name, place in attributes.items()}
+    return Part(_texts(given.get("from"), where), named)
+
+
+def columns_of(place: str, columns: Iterable[str]) -> list[str]:
+    """The columns that a place names: itself, or those in braces."""
+    return [place] if place in {*columns} or not HOLE.search(place) else [hole[1] for hole in HOLE.finditer(place)]
+
+
+def missing(mapping: ColumnMapping, columns: Sequence[str]) -> dict[str, str]:
+    """The columns that the mapping names and the file lacks, each with what to do."""
+    found = {}
+    for place in mapping.places():
+        for name in columns_of(place, columns):
+            if name not in columns:
+                near = nearest(name, columns)
+                there = f"The file has: {', '.join(columns[:12])}{' …' if len(columns) > 12 else ''}."
+                found[name] = f"Did you mean “{near}”?" if near else there
+    return found
+
+
+def cell(row: Row, place: str) -> Any:
+    """What stands in a place; None where it, or a column in its braces, is empty."""
+    if place in row or not HOLE.search(place):
+        value = row[place] if place in row else _inside(row, place)
+        return None if isinstance(value, str) and not value.strip() else value
+    values = {hole[1]: cell(row, hole[1]) for hole in HOLE.finditer(place)}
+    return None if None in values.values() else HOLE.sub(lambda hole: _cut(as_text(values[hole[1]]), hole), place)
+
+
+def _inside(row: Row, place: str) -> Any:
+    """The value of `outer.inner`, where the outer name may have dots itself."""
+    for name, value in row.items():
+        if isinstance(value, dict) and place.startswith(f"{name}."):
+            return cell(value, place.removeprefix(f"{name}."))
+    return None
+
+
+def _cut(value: str, hole: re.Match[str]) -> str:
+    start, end = (int(one) if one and one != "-" else None for one in hole.group(2, 3))
+    return value[start:end]
+
+
+def as_text(value: object) -> str:
+    """A value as the file wrote it, as far as it can be known: 3, 0.5, true, text as it is, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def members(value: object) -> list[Any]:
+    """The members in a cell: its list, a list that is written in it (`["a", "b"]`, `['a', 'b']`), or itself."""
+    if isinstance(value, str) and LISTED.fullmatch(value):
+        for read in (json.loads, ast.literal_eval):
+            try:
+                found = read(value)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                continue
+            if isinstance(found, list) and all(isinstance(one, str | int | float | None) for one in found):
+                return [one for one in found if one not in (None, "")]
+    if isinstance(value, list):
+        return [one for one in value if one not in (None, "")]
+    return [] if value is None else [value]
+
+
+def items(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping, log: ProblemLog) -> Iterator[ItemRecord]:
+    """The items of the rows. Rows with the same values in `together` must follow one another."""
+    seen: set[tuple[str, ...]] = set()
+    counts: Counter[str] = Counter()
+    for key, group in groupby(_keyed(rows, mapping), key=lambda one: one[0]):
+        found = [(origin, row) for _, origin, row in group]
+        if mapping.together:
+            if key in seen:
+                origin = found[0][0]
+                advice = f"Sort the rows by {', '.join(mapping.together)}: rows of one item must follow one another."
+                log.error("WRONG_VALUE", origin.file, origin.row, ", ".join(mapping.together), advice)
+            seen.add(key)
+        file = PurePosixPath(found[0][0].file).stem[:LONGEST_STEM]
+        counts[file] += 1
+        made = item(found, mapping, f"{file}-{counts[file]}")
+        there = {caption.role for caption in made.captions}
+        if lacking := [role for role in mapping.texts if role in ROLES and role not in there]:
+            of = ", ".join(place for role in lacking for place in mapping.texts[role].places)
+            log.gap("INCOMPLETE_ROW", found[0][0].file, found[0][0].row, of, f"The {lacking[0]} caption is missing.")
+        else:
+            yield made
+
+
+def _keyed(rows: Iterable[tuple[Origin, Row]], mapping: ColumnMapping) -> Iterator[tuple[tuple[str, ...], Origin, Row]]:
+    for number, (origin, row) in enumerate(rows):
+        own = tuple(as_text(row.get(name)) for name in mapping.together) if mapping.together else (str(number),)
+        yield own, origin, row
+
+
+def item(rows: Sequence[tuple[Origin, Row]], mapping: ColumnMapping, key: str) -> ItemRecord:
+    """The item of one row, or of several that belong together: what all of them say is said once. `key`: if no column
+    is its id."""
+    origin, first = rows[0]
+    texts = [one for _, row in rows for one in _captions(row, mapping.texts)]
+    images = [one for _, row in rows for one in _images(row, mapping.images)]
+    several = len(rows) > 1
+    plain = {name: cell(first, getattr(mapping, name)) if getattr(mapping, name) else None for name in PLAIN}
+    return ItemRecord(
+        key=key if plain["id"] is None else as_text(plain["id"]),
+        type="" if plain["type"] is None else as_text(plain["type"]),
+        subtype="" if plain["subtype"] is None else as_text(plain["subtype"]),
+        captions=tuple(_once(texts) if several else texts),
+        images=tuple(_once(images) if several else images),
+        meta=_meta([row for _, row in rows], mapping),
+        origin=origin,
+    )
+
+
+def _once(found: Iterable[Any]) -> list[Any]:
+    """Without those that an earlier one equals, attributes included."""
+    kept: list[Any] = []
+    for one in found:
+        if not any(one == other and one.attributes == other.attributes for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _captions(row: Row, parts: Mapping[str, Part]) -> Iterator[CaptionRecord]:
+    for role, value, attributes in _found(row, parts):
+        yield CaptionRecord(role, as_text(value), attributes)
+
+
+def _images(row: Row, parts: Mapping[str, Part]) -> Iterator[ImageRecord]:
+    for role, value, attributes in _found(row, parts):
+        name = as_text(value)
+        yield ImageRecord(
+            role,
+            unquote(urlsplit(name).path).rpartition("/")[2] if ADDRESS.match(name) else name,
+            attributes=attributes,
+        )
+
+
+def _found(row: Row, parts: Mapping[str, Part]) -> Iterator[tuple[str, object, Attributes]]:
+    """(role, value, attributes) of every member; an attribute with as many values as members gives each its own."""
+    for role, part in parts.items():
+        found = [member for place in part.places for member in members(cell(row, place))]
+        said = {name: members(cell(row, place)) for name, place in part.attributes.items()}
+        for number, member in enumerate(found):
+            yield role, member, {name: _said(values, number, len(found)) for name, values in said.items() if values}
+
+
+def _said(values: list[Plain], number: int, of: int) -> Plain | list[Plain]:
+    if len(values) == of:
+        return values[number]
+    return values[0] if len(values) == 1 else values
+
+
+def _meta(rows: Sequence[Row], mapping: ColumnMapping) -> dict[str, Any]:
+    """What no part of the mapping takes: the value that all rows share, or the list of theirs."""
+    used = {name for place in mapping.places() for name in columns_of(place, rows[0])}
+    kept = [name for name in rows[0] if name not in used]
+    found = {name: [row.get(name) for row in rows] for name in kept}
+    return {name: said[0] if all(one == said[0] for one in said) else said for name, said in found.items()}
