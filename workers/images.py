@@ -2,8 +2,8 @@
 
 What is served is a JPEG of ours, so nothing of the original but its pixels reaches an annotator: no EXIF, no comments,
 no trailing data, no name. Rules for the pixels: the first frame of an animation; EXIF orientation applied; a colour
-profile turned into sRGB where it can be read; CMYK and palettes to RGB; 16 bits to the upper 8; transparency on white;
-the long side at most 1600 (thumbnail: 320).
+profile turned into sRGB where it can be read; CMYK and palettes to RGB; greys of 16 bits to 8 by the values they use;
+transparency on white, or on grey where white would hide what is drawn; the long side at most 1600 (thumbnail: 320).
 
 A crop of an image becomes an image of its own: a PNG with the very pixels, and from there on it is like any other.
 
@@ -22,18 +22,24 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageOps
 
-from workers import limits
+from workers import avif, limits
 
-FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF"}  # MPO: a JPEG with a second view
-STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"RIFF")
+# MPO: a JPEG with a second view
+FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF", "AVIF": "AVIF"}
+PNG = b"\x89PNG\r\n\x1a\n"
+STARTS = (b"\xff\xd8\xff", PNG, b"GIF87a", b"GIF89a", b"RIFF")
 START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder writes 0
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
 THUMBNAIL_FILTER = Image.Resampling.HAMMING  # half the time of Lanczos, which was a third of an import's
+GREY = "#808080"  # behind transparent pixels that white would hide; black and white both stand out from it
+LIGHT = 224  # of 255: what is at least as light is hardly seen on white …
+SHARE_LIGHT = 0.1  # … and if so much of what is drawn is, the ground is grey
+HALF, NARROW = 2**15, 2**14  # values of 16 bits that stay below the one, or span less than the other, are stretched
 BARS = "#808080"  # around a framed image: neither theme of the page hides where the image ends
 LEAST_FILLED = 0.5  # of a frame, by each image
 CORRUPT = "Save the image again from its source; this file is cut off or damaged."
-NOT_ALLOWED = "Give a JPEG, PNG, WebP or GIF."
+NOT_ALLOWED = "Give a JPEG, PNG, WebP, AVIF or GIF."
 TURNS = {  # what turns an image upright, by the Orientation of its EXIF
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -44,7 +50,8 @@ TURNS = {  # what turns an image upright, by the Orientation of its EXIF
     8: Image.Transpose.ROTATE_90,
 }
 SIDEWAYS = {5, 6, 7, 8}
-PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"}  # what a PNG can hold as it is
+PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG can hold as it is
+PNG_TEXTS = {b"tEXt", b"zTXt", b"iTXt"}  # chunks of words, XMP and the like
 MAX_PROFILE = 2**20  # bytes of a colour profile, as many as Pillow reads from a PNG
 
 
@@ -59,13 +66,28 @@ class Rendered:
     """`sha256` and `size` (bytes) are the original's; `width` and `height` its pixels with the orientation applied."""
 
     sha256: str
-    format: str  # JPEG, PNG, WEBP, GIF
+    format: str  # a value of FORMATS
     width: int
     height: int
     size: int
     served: bytes
     thumbnail: bytes
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """All pixels of the first frame, as the file has them, with the Orientation of its EXIF."""
+
+    pixels: Image.Image
+    turn: int
+    format: str  # a value of FORMATS
+    notes: list[str]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height, upright."""
+        return self.pixels.size[::-1] if self.turn in SIDEWAYS else self.pixels.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +103,10 @@ def check_and_render(data: bytes) -> Rendered:
 
     Before decoding: EMPTY_FILE, FORMAT_NOT_ALLOWED, IMAGE_TOO_LARGE, TOO_MANY_SCANS; then IMAGE_CORRUPT.
     """
-    image = opened(data)
-    notes = noted(image)
-    whole, turn = decoded(image)
-    size = whole.size[::-1] if turn in SIDEWAYS else whole.size
-    pixels = turned(as_srgb(shrunk(whole), whole.info.get("icc_profile"), notes), turn)
-    return rendered(data, FORMATS[str(image.format)], size, pixels, notes)
+    found = decoded(data)
+    whole, notes = found.pixels, found.notes
+    pixels = turned(as_srgb(shrunk(whole, notes), whole.info.get("icc_profile"), notes), found.turn)
+    return rendered(data, found.format, found.size, pixels, notes)
 
 
 def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Image, notes: list[str]) -> Rendered:
@@ -107,16 +127,17 @@ def rendered(data: bytes, format: str, size: tuple[int, int], pixels: Image.Imag
 def upright(data: bytes) -> Upright:
     """Decoded once, for any number of `crop`s. Raises what `check_and_render` does.
 
-    CMYK, and pixels with an oversized colour profile, become sRGB here; anything else stays as it is.
+    CMYK, and pixels with an oversized colour profile, become sRGB here, and greys of 16 bits get 8 by the values of the
+    whole image, so that its crops are as light as it is; anything else stays as it is.
     """
-    image = opened(data)
-    notes = noted(image)
-    pixels, turn = decoded(image)
+    found = decoded(data)
+    pixels, turn, notes = found.pixels, found.turn, found.notes
     info = pixels.info
+    pixels = eight_bits(pixels, notes)
     if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= MAX_PROFILE:
         names = ["transparency", "icc_profile"]
     else:
-        pixels, names = as_srgb(pixels, info.get("icc_profile"), notes), []
+        pixels, names = as_srgb(flat(pixels, notes), info.get("icc_profile"), notes), []
     pixels = turned(pixels, turn) if turn in TURNS else pixels.copy()  # a copy lets go of the file and its decoder
     pixels.info = {name: info[name] for name in names if info.get(name) is not None}
     return Upright(pixels, tuple(notes))
@@ -130,89 +151,166 @@ def crop(whole: Upright, x: int, y: int, width: int, height: int) -> tuple[bytes
         raise ImageRefused("CROP_OUTSIDE", advice)
     pixels = whole.pixels.crop((x, y, x + width, y + height))
     data, notes = png(pixels), list(whole.notes)
-    seen = as_srgb(shrunk(pixels), pixels.info.get("icc_profile"), notes)
+    seen = as_srgb(shrunk(pixels, notes), pixels.info.get("icc_profile"), notes)
     return data, rendered(data, "PNG", pixels.size, seen, notes)
 
 
-def noted(image: Image.Image) -> list[str]:
-    """Notes for the image's owner that need no decoding."""
-    return ["animated: only the first frame is used"] if getattr(image, "is_animated", False) else []
+def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
+    """Read only the header, and a PNG's checksums. Whatever Pillow raises on hostile bytes becomes one of our codes.
 
-
-def opened(data: bytes) -> Image.Image:
-    """Read only the header, and a PNG's checksums. Whatever Pillow raises on hostile bytes becomes one of our codes."""
+    `notes` gets what the image's owner should know and needs no decoding.
+    """
     if not data:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
+    notes, is_whole = [] if notes is None else notes, True
+    kept = data
+    if data.startswith(PNG):
+        kept, is_whole = _lean_png(data, notes)
     try:
-        image = Image.open(io.BytesIO(data), formats=["JPEG", "PNG", "WEBP", "GIF"])
+        image = Image.open(io.BytesIO(kept), formats=["JPEG", "PNG", "WEBP", "GIF", "AVIF"])
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE) from error
     except Exception as error:
-        known = data.startswith(STARTS)
+        place, names = avif.START
+        known = data.startswith(STARTS) or data[place] in names
         raise ImageRefused(*(("IMAGE_CORRUPT", CORRUPT) if known else ("FORMAT_NOT_ALLOWED", NOT_ALLOWED))) from error
     width, height = image.size
     if width * height > limits.MAX_PIXELS or max(width, height) > limits.MAX_SIDE:
         raise ImageRefused("IMAGE_TOO_LARGE", TOO_LARGE)
     if FORMATS[str(image.format)] == "JPEG" and data.count(START_OF_SCAN) > limits.MAX_SCANS:
         raise ImageRefused("TOO_MANY_SCANS", TOO_MANY_SCANS)  # a small file of 60,000 scans decodes for minutes
-    if image.format == "PNG" and not _is_whole_png(data):
+    if not is_whole:
         raise ImageRefused("IMAGE_CORRUPT", CORRUPT)
+    if getattr(image, "is_animated", False):
+        notes.append("animated: only the first frame is used")
     return image
 
 
-def _is_whole_png(data: bytes) -> bool:
-    """Compare the checksum of every chunk, up to the last: Pillow leaves out those of the pixels."""
-    view, start = memoryview(data), 8
-    while start + 12 <= len(data):
-        end = start + 8 + int.from_bytes(view[start : start + 4])
-        if zlib.crc32(view[start + 4 : end]) != int.from_bytes(view[end : end + 4]):
-            return False
-        if view[start + 4 : start + 8] == b"IEND":
-            return True
-        start = end + 4
-    return False
-
-
-def decoded(image: Image.Image) -> tuple[Image.Image, int]:
-    """Every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG), and EXIF's
-    orientation: 1 to 8, or 1 if there is none or it cannot be read.
-
-    In this order: `getexif` decodes a PNG to look for EXIF behind its pixels, and hides that they are damaged.
+def _lean_png(data: bytes, notes: list[str]) -> tuple[bytes, bool]:
+    """The PNG without its texts and without an oversized colour profile, for which Pillow would refuse it; and whether
+    the checksum of every chunk is right, up to the last: Pillow does not compare those of the pixels.
     """
+    view, start, parts, taken = memoryview(data), len(PNG), [], 0  # `taken`: where what is not in `parts` begins
+    is_whole = False
+    while start + 12 <= len(data) and not is_whole:
+        end = start + 8 + int.from_bytes(view[start : start + 4])
+        kind = view[start + 4 : start + 8].tobytes()
+        if zlib.crc32(view[start + 4 : end]) != int.from_bytes(view[end : end + 4]):
+            break
+        is_large = kind == b"iCCP" and _unpacks_beyond(view[start + 8 : end], MAX_PROFILE)
+        if is_large:
+            notes.append(f"colour profile not used: it has more than {MAX_PROFILE:,} bytes")
+        if is_large or kind in PNG_TEXTS:
+            parts.append(view[taken:start])
+            taken = end + 4
+        start, is_whole = end + 4, kind == b"IEND"
+    return b"".join([*parts, view[taken:]]) if parts else data, is_whole
+
+
+def _unpacks_beyond(chunk: memoryview, most: int) -> bool:
+    """Whether a profile (its name, a zero, the method and what is compressed) unpacks to more bytes."""
+    packed = chunk.tobytes().partition(b"\0")[2][1:]
     try:
-        image.load()
+        return len(zlib.decompressobj().decompress(packed, most + 1)) > most
+    except zlib.error:
+        return False  # Pillow leaves it out
+
+
+def decoded(data: bytes) -> Decoded:
+    """Every pixel of the first frame, not only the header (`verify` would miss a truncated JPEG). Raises what
+    `check_and_render` does.
+
+    The orientation is 1 if there is none or it cannot be read. Browsers take it from EXIF, and Pillow's `getexif` also
+    from XMP and from a PNG's texts. EXIF may follow a PNG's pixels, so these are decoded first.
+    """
+    notes: list[str] = []
+    image = opened(data, notes)
+    format, exif = FORMATS[str(image.format)], Image.Exif()
+    try:
+        pixels = avif.pixels(data, image) if format == "AVIF" else image
+        pixels.load()
     except Exception as error:
         raise ImageRefused("IMAGE_CORRUPT", CORRUPT) from error
     try:
-        return image, int(image.getexif().get(0x0112, 1))
+        exif.load(pixels.info.get("exif") or b"")
+        turn = int(exif.get(0x0112, 1))
     except Exception:  # EXIF may contain anything
-        return image, 1
+        turn = 1
+    return Decoded(pixels, turn, format, notes)
 
 
 def pixels_of(data: bytes) -> Image.Image:
-    """The image for a model: RGB at full size, upright, transparency on white. Raises what `opened` does.
+    """The image for a model: RGB at full size, upright, on the ground on which people see it. Raises as `decoded`.
 
     A colour profile is left aside, unlike in what people are shown: published scores were computed so, and of an
     ordinary photograph these are the numbers in the file.
     """
-    whole, turn = decoded(opened(data))
-    return turned(on_white(resolved(whole)).convert("RGB"), turn)
+    found = decoded(data)
+    return turned(flat(found.pixels, []).convert("RGB"), found.turn)
 
 
-def shrunk(image: Image.Image) -> Image.Image:
-    """Shrinks first, so that all later steps work on little."""
-    return fitted(resolved(image), limits.SERVED_SIDE)
+def shrunk(image: Image.Image, notes: list[str]) -> Image.Image:
+    """Without transparency; shrinks first, so that all later steps work on little."""
+    image = resolved(image, notes)
+    behind = ground(image, notes)  # by all pixels, as for models
+    return laid(fitted(image, limits.SERVED_SIDE), behind)
 
 
-def resolved(image: Image.Image) -> Image.Image:
-    """Without palette, 16 bits or a transparent colour: what can be resized."""
-    if image.mode in ("P", "1"):
-        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
-    elif image.mode in ("I", "F") or image.mode.startswith("I;"):
-        image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
-    elif "transparency" in image.info and image.mode in ("L", "RGB"):
-        image = image.convert("RGBA")
-    return image
+def flat(image: Image.Image, notes: list[str]) -> Image.Image:
+    """Without palette, 16 bits or transparency."""
+    image = resolved(image, notes)
+    return laid(image, ground(image, notes))
+
+
+def resolved(image: Image.Image, notes: list[str]) -> Image.Image:
+    """Without palette, 16 bits or a transparent colour: what can be resized. Transparent ones are RGBA."""
+    image = eight_bits(image, notes)
+    if image.has_transparency_data:
+        return image if image.mode == "RGBA" else image.convert("RGBA")
+    return image.convert("RGB") if image.mode in ("P", "1") else image
+
+
+def eight_bits(image: Image.Image, notes: list[str]) -> Image.Image:
+    """Greys of 16 bits in 8: the upper ones, as browsers show them, unless that would hide the picture.
+
+    Cameras and scanners store 10 to 14 bits in 16, which are black then, and depth and CT a few thousand neighbouring
+    values, which are one grey: both are stretched from the least to the greatest value. Others stay as light as they
+    are.
+    """
+    if image.mode not in ("I", "F") and not image.mode.startswith("I;"):
+        return image
+    image = image.convert("I")
+    low, high = (int(value) for value in image.getextrema())  # type: ignore[arg-type]  # one band
+    if low < high and (high < HALF or high - low < NARROW):
+        scale = 255 / (high - low)
+        notes.append(f"16 bits: values from {low:,} to {high:,} are shown as 0 to 255")
+        image = image.point(lambda value: value * scale + (0.5 - low * scale))
+    else:
+        notes.append("16 bits: the upper 8 are shown")
+        image = image.point(lambda value: value * (1 / 256) + 0)
+    return image.convert("L")
+
+
+def ground(image: Image.Image, notes: list[str]) -> str | None:
+    """The colour to lay behind an image; None if no pixel of it is transparent."""
+    if image.mode != "RGBA":
+        return None
+    alpha = image.getchannel("A")
+    if alpha.getextrema() == (255, 255):
+        return None
+    drawn = image.convert("L").histogram(alpha)  # of what is not wholly transparent
+    is_light = sum(drawn[LIGHT:]) > SHARE_LIGHT * sum(drawn)
+    notes.append("transparent: shown on grey, as white would hide parts" if is_light else "transparent: shown on white")
+    return GREY if is_light else "white"
+
+
+def laid(image: Image.Image, colour: str | None) -> Image.Image:
+    """An RGBA image on a ground of that colour; others as they are."""
+    if image.mode != "RGBA":
+        return image
+    if colour is not None:
+        image = Image.alpha_composite(Image.new("RGBA", image.size, colour), image)
+    return image.convert("RGB")
 
 
 def fitted(image: Image.Image, side: int, by: Image.Resampling = Image.Resampling.LANCZOS) -> Image.Image:
@@ -281,19 +379,10 @@ def _in_frame(served: bytes, size: tuple[int, int]) -> bytes:
 
 
 def as_srgb(image: Image.Image, profile: bytes | None, notes: list[str]) -> Image.Image:
-    """RGB, alpha laid on white."""
-    image = on_white(image)
+    """RGB, of an image without transparency."""
     if profile:
         image = with_profile(image, profile, notes)
     return image if image.mode == "RGB" else image.convert("RGB")
-
-
-def on_white(image: Image.Image) -> Image.Image:
-    if image.mode not in ("RGBA", "LA", "PA", "RGBa", "La"):
-        return image
-    image = image.convert("RGBA")
-    white = Image.new("RGBA", image.size, "white")
-    return Image.alpha_composite(white, image).convert("RGB")
 
 
 def with_profile(image: Image.Image, profile: bytes, notes: list[str]) -> Image.Image:

@@ -13,7 +13,7 @@ from annotation.exports.columns import TABLES, Column
 
 ROWS = 100  # of images, in a row group
 BYTES = 32 * 1024 * 1024  # of images, after which a row group is closed early
-EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "AVIF": "avif"}
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 PARQUET = {

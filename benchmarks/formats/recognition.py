@@ -17,6 +17,7 @@ from benchmarks.formats.base import (
     JSON_LIST,
     JSON_OBJECT,
     PARQUET,
+    PICTURES,
     TAB_TABLE,
     Format,
     ProblemLog,
@@ -28,7 +29,6 @@ from workers.archives.archive import ArchiveRefused, open_archive
 
 BEGINNING = 2**16  # bytes
 FROM_LAYOUT = {"COLUMN_MISSING", "UNKNOWN_FIELD", "SCHEMA"}  # what rows of another format are rejected for
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 OUTER = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')  # of an object of rows, up to its first row
 
 

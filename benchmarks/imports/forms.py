@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from benchmarks.formats.base import ORIGIN, Format
+from benchmarks.formats.base import ORIGIN, PICTURES, Format
 from benchmarks.formats.own.mapping import Choice, NotAMapping, chosen
 from benchmarks.formats.registry import FORMATS
 from benchmarks.formats.sugarcrepe_compare import ORIGINS
@@ -20,7 +20,6 @@ from benchmarks.records import Refused
 
 FILES = ("data", "second", "images")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 
 
 def choices_in(data: Any) -> list[Choice]:

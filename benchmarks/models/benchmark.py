@@ -49,7 +49,7 @@ class Image(models.Model):
     """
 
     sha256 = models.CharField(max_length=64, unique=True)
-    format = models.CharField(max_length=8)  # JPEG, PNG, WEBP, GIF
+    format = models.CharField(max_length=8)  # JPEG, PNG, WEBP, AVIF, GIF
     width = models.PositiveIntegerField()  # of the original with its orientation applied
     height = models.PositiveIntegerField()
     size = models.PositiveBigIntegerField()  # bytes of the original

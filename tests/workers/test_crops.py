@@ -9,7 +9,7 @@ from PIL import Image as Drawing
 from PIL import ImageCms
 
 from tests.benchmarks.bad_inputs.case import picture
-from tests.benchmarks.bad_inputs.images import saved
+from tests.benchmarks.bad_inputs.images import of_16_bits, saved
 from tests.builders.quartered_picture import BLUE, GREEN, RED, YELLOW, quarters, turned
 from workers import limits
 from workers.images import ImageRefused, check_and_render, crop, upright
@@ -43,14 +43,21 @@ def test_the_box_is_of_the_upright_image():
         assert colours(crop(whole, *box, 40, 30)[0]) == {colour}
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
 @pytest.mark.parametrize("make", [lambda image: saved(image, "PNG"), turned])
 def test_no_pixel_is_changed_in_whatever_mode_it_is(mode, make):
-    image = quarters(mode="I") if mode == "I;16" else quarters(mode=mode)
-    image = image.point(lambda value: value * 257 + 0).convert("I;16") if mode == "I;16" else image
+    image = quarters(mode=mode)
     data, made = crop(upright(make(image)), 35, 25, 10, 10)
     assert opened(data).mode == mode and opened(data).tobytes() == image.crop((35, 25, 45, 35)).tobytes()
     assert made == check_and_render(data)
+
+
+def test_a_crop_of_16_bits_is_as_light_as_the_whole_image():
+    image = of_16_bits([0, 0, 900, 900, 1000, 1000], 4)
+    data, made = crop(upright(saved(image, "PNG")), 2, 0, 4, 2)
+    assert opened(data).getextrema() == (230, 255) and made.notes == (
+        "16 bits: values from 0 to 1,000 are shown as 0 to 255",
+    )
 
 
 @pytest.mark.parametrize(

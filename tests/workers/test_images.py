@@ -1,7 +1,9 @@
 """What becomes of an image: only its pixels are left, and they are right."""
 
+import hashlib
 import io
 import itertools
+import resource
 import subprocess
 import sys
 import zlib
@@ -12,7 +14,7 @@ from PIL import Image as Drawing
 from PIL import ImageCms
 
 from tests.benchmarks.bad_inputs.case import picture
-from tests.benchmarks.bad_inputs.images import IMAGES, chunk, exif, gifar, one, saved, scans
+from tests.benchmarks.bad_inputs.images import IMAGES, chunk, exif, gifar, of_16_bits, one, saved, scans
 from workers import limits
 from workers.images import ImageRefused, check_and_render, frame_size, framed, pixels_of, upright
 
@@ -48,7 +50,7 @@ def test_the_same_bytes_give_the_same_bytes_in_any_thread():
         assert len(set(pool.map(check_and_render, [data] * 16))) == 1
 
 
-@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "AVIF"])
 def test_no_metadata_is_left(format):
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     made = check_and_render(picture(1, format, exif=exif(), icc_profile=profile))
@@ -68,15 +70,16 @@ def test_comments_are_left_out():
     assert b"canary" not in check_and_render(picture(comment=b"canary")).served
 
 
+@pytest.mark.parametrize("format", ["PNG", "AVIF"])  # which has no EXIF for it, but properties of its own
 @pytest.mark.parametrize("turn", range(1, 9))
-def test_orientation_is_applied(turn):
+def test_orientation_is_applied(turn, format):
     upright = Drawing.new("RGB", (96, 48), WHITE)
     upright.paste(RED, (0, 0, 32, 16))  # the corner that must end on the top left
     back = {2: 0, 3: 3, 4: 1, 5: 5, 6: 2, 7: 6, 8: 4}  # the transpose that undoes each orientation
     stored = upright if turn == 1 else upright.transpose(Drawing.Transpose(back[turn]))
     made = Drawing.Exif()
     made[0x0112] = turn
-    rendered = check_and_render(saved(stored, "PNG", exif=made.tobytes()))
+    rendered = check_and_render(saved(stored, format, exif=made.tobytes()))
     pixels = Drawing.open(io.BytesIO(rendered.served))
     assert (rendered.width, rendered.height) == pixels.size == (96, 48)
     assert close(pixels.getpixel((5, 5)), RED) and close(pixels.getpixel((90, 40)), WHITE)
@@ -95,10 +98,81 @@ def test_orientation_is_applied(turn):
         (Drawing.new("L", (8, 8), 9), "PNG", {"transparency": 9}, WHITE),
         (Drawing.new("1", (8, 8), 1), "PNG", {}, WHITE),
         (Drawing.new("RGB", (8, 8), RED), "GIF", {}, RED),
+        (Drawing.new("RGB", (8, 8), RED), "AVIF", {}, RED),
+        (Drawing.new("RGBA", (8, 8), (255, 0, 0, 0)), "AVIF", {"quality": 100}, WHITE),
     ],
 )
 def test_pixels_are_as_documented(image, format, save, expected):
     assert close(served(saved(image, format, **save)).getpixel((4, 4)), expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "note"),
+    [
+        ((0, 317), (0, 255), "values from 0 to 317 are shown as 0 to 255"),
+        ((0, 4095), (0, 255), "values from 0 to 4,095 are shown as 0 to 255"),
+        ((40_000, 42_000), (0, 255), "values from 40,000 to 42,000 are shown as 0 to 255"),  # CT
+        ((300, 60_000), (1, 234), "the upper 8 are shown"),
+        ((32_768, 32_768), (128, 128), "the upper 8 are shown"),
+    ],
+)
+def test_greys_of_16_bits_are_shown_by_the_values_they_use(values, shown, note):
+    data = saved(of_16_bits([values[0]] * 8 + [values[1]] * 8, 8), "PNG")
+    people, models = served(data).convert("L"), pixels_of(data).convert("L")
+    for at, expected in zip(((2, 4), (13, 4)), shown, strict=True):
+        assert models.getpixel(at) == expected and close((people.getpixel(at),), (expected,))
+    assert check_and_render(data).notes == (f"16 bits: {note}",)
+
+
+@pytest.mark.parametrize(
+    ("colour", "alpha", "ground", "note"),
+    [
+        ((20, 20, 20), 0, WHITE, ("transparent: shown on white",)),
+        ((255, 255, 255), 0, (128, 128, 128), ("transparent: shown on grey, as white would hide parts",)),
+        ((255, 255, 255), 255, WHITE, ()),  # nothing is transparent
+    ],
+)
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_what_is_transparent_is_on_a_ground_that_shows_it(colour, alpha, ground, note, mode):
+    image = Drawing.new("RGBA", (16, 8), (*WHITE, alpha))
+    image.paste((*colour, 255), (0, 0, 8, 8))
+    data = saved(image.quantize() if mode == "P" else image.convert(mode), "PNG")
+    for found in (served(data), pixels_of(data)):
+        assert close(found.getpixel((2, 4)), colour) and close(found.getpixel((13, 4)), ground)
+    assert check_and_render(data).notes == note
+
+
+@pytest.mark.parametrize("kind", [b"iTXt", b"zTXt", b"tEXt", b"iCCP"])
+def test_a_png_with_megabytes_of_text_or_profile_is_no_damaged_one(kind):
+    content = bytes(2**21) if kind == b"tEXt" else zlib.compress(bytes(2**21))
+    between = {b"iTXt": b"\0\1\0\0\0", b"zTXt": b"\0\0", b"tEXt": b"\0", b"iCCP": b"\0\0"}[kind]
+    plain = picture(format="PNG")
+    data = plain[:33] + chunk(kind, b"name" + between + content) + plain[33:]
+    made = check_and_render(data)
+    assert made.served == check_and_render(plain).served and made.sha256 == hashlib.sha256(data).hexdigest()
+    assert made.notes == (("colour profile not used: it has more than 1,048,576 bytes",) if kind == b"iCCP" else ())
+    with pytest.raises(ImageRefused, match="IMAGE_CORRUPT"):
+        check_and_render(data.replace(b"name", b"nome"))
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "WEBP", "GIF"])
+def test_xmp_turns_no_image(format):
+    xmp = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description tiff:Orientation="6"/></x:xmpmeta>'
+    data = picture(format=format, xmp=xmp)
+    if format == "PNG":
+        data = data[:33] + chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + xmp) + data[33:]
+    assert check_and_render(data).width == pixels_of(data).width == 24
+
+
+def test_an_avif_with_more_pixels_than_it_announces_does_not_take_their_memory():
+    """The decoder would need 92 MiB for them alone; 16 × 16 pixels are granted little more than the child itself."""
+    side, announced = 8000, 16
+    data = saved(Drawing.new("RGB", (side, side), RED), "AVIF", speed=10)
+    sizes = [b"ispe" + bytes(4) + one.to_bytes(4) * 2 for one in (side, announced)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ImageRefused, match="IMAGE_CORRUPT"):
+        check_and_render(data.replace(*sizes))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 * 1024
 
 
 def test_the_first_frame_of_an_animation_and_a_note(tmp_path):
@@ -215,14 +289,16 @@ def test_pngs_with_rotten_bits_are_refused(real, name):
         check_and_render(data)
 
 
+@pytest.mark.parametrize("format", ["WEBP", "AVIF"])
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.nightly)])
-def test_the_largest_image_stays_under_the_memory_limit(tmp_path, share):
+def test_the_largest_image_stays_under_the_memory_limit(tmp_path, share, format):
     """`share`: of the largest image, and of the memory."""
     side = int((limits.MAX_PIXELS / share) ** 0.5)
-    (tmp_path / "a.webp").write_bytes(saved(Drawing.new("RGBA", (side, side), (9, 9, 9, 90)), "WEBP", method=0))
+    image = Drawing.new("RGBA", (side, side), (9, 9, 9, 90))
+    (tmp_path / "a").write_bytes(saved(image, format, **{"WEBP": {"method": 0}, "AVIF": {"speed": 10}}[format]))
     code = "import sys; from workers.images import check_and_render; check_and_render(open(sys.argv[1], 'rb').read());"
     code += "from tests.peak_memory import peak_memory; print(peak_memory())"
-    done = subprocess.run([sys.executable, "-c", code, tmp_path / "a.webp"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "a"], capture_output=True, text=True, check=True)
     alone = 25 if share > 1 else 0  # MiB that Python and its modules take, whatever the image
     assert int(done.stdout) < (alone + 512 / share) * 2**20, int(done.stdout) / 2**20
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import openpyxl
 
 from benchmarks.formats import jsontext, limits, text
-from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.base import PICTURES, ProblemLog, Unreadable
 from benchmarks.formats.own import parquet_rows
 from benchmarks.formats.parquet_images import ImageNames
 from benchmarks.formats.table import TABS, Kind, checked_rows, quoted, too_many_rows
@@ -33,7 +33,6 @@ SAMPLE = 20  # lines, from which the separator is told
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 TABLES = (".csv", ".tsv", ".tab", ".txt", ".xlsx", ".json", ".jsonl", ".ndjson")
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")
 ENDINGS = (*TABLES, ".parquet", *ARCHIVES)
 KEY = "key"  # the column of the keys where rows are an object
 FILE_NAME, LABEL = "file_name", "label"  # columns of a folder of pictures, as the `datasets` library calls them

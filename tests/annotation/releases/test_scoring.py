@@ -413,6 +413,10 @@ def turned(orientation: int) -> bytes:
         picture("RGB", (200, 30, 60), format="PNG"), picture("RGBA", (200, 30, 60, 90), format="PNG"),
         picture("LA", (200, 90), format="PNG"), picture("I;16", 40_000, format="PNG"),
         picture("P", 5, format="PNG", transparency=5), *map(turned, range(2, 9)),
+        picture("I;16", 317, format="PNG"), picture("RGBA", (255, 255, 255, 90), format="PNG"),
+        picture("LA", (250, 90), format="PNG"), picture("RGB", (200, 30, 60), format="AVIF", quality=100),
+        picture("RGB", (200, 30, 60), format="JPEG", xmp=b'<x tiff:Orientation="6"/>'),
+        picture("RGB", (200, 30, 60), format="PNG", icc_profile=bytes(2**21)),
     ],
 )  # fmt: skip
 def test_models_see_the_same_pixels_as_in_winnow(content):

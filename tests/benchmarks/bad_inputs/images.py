@@ -39,6 +39,11 @@ def saved(image: Drawing.Image, format: str, **save) -> bytes:
     return file.getvalue()
 
 
+def of_16_bits(row: list[int], height: int) -> Drawing.Image:
+    """So many equal rows of grey. Pillow's `paste` and `putpixel` write other values into such an image."""
+    return Drawing.frombytes("I;16", (len(row), height), struct.pack(f"<{len(row)}H", *row) * height)
+
+
 def frames(count: int, format: str) -> bytes:
     first, *rest = (Drawing.new("RGB", (8, 8), (number % 256, number // 256, 0)) for number in range(count))
     return saved(first, format, save_all=True, append_images=rest)
@@ -91,6 +96,8 @@ add(15, "FORMAT_NOT_ALLOWED", "fits", b"SIMPLE  =                    T".ljust(28
 IMAGES.add(16, None, lambda folder: one(folder, frames(2_000, "GIF"), "a.gif"), "gif_of_many_frames")
 add(16, None, "animated_webp", frames(20, "WEBP"), "a.webp")
 add(16, None, "animated_png", frames(20, "PNG"), "a.png")
+add(13, "IMAGE_CORRUPT", "cut_off_avif", picture(format="AVIF")[:-20], "a.avif")
+add(16, None, "animated_avif", frames(3, "AVIF"), "a.avif")
 add(17, None, "exif", picture(exif=exif()))
 add(17, None, "cmyk", saved(Drawing.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG"))
 add(17, None, "sixteen_bits", saved(Drawing.new("I;16", (8, 8), 40_000), "PNG"), "a.png")

@@ -89,9 +89,14 @@ def from_parquet(release):
 def decode(content):
     """Upright and in RGB: the pixels that Winnow gives to models."""
     pillow = importlib.import_module("PIL.Image")
+    texts = importlib.import_module("PIL.PngImagePlugin")
+    texts.MAX_TEXT_CHUNK = texts.MAX_TEXT_MEMORY = 2**30  # a PNG with texts of megabytes is not damaged
     with pillow.open(io.BytesIO(content)) as image:
+        image.load()  # EXIF may follow the pixels
+        exif = pillow.Exif()
         try:
-            turn = TURNS.get(image.getexif().get(ORIENTATION))
+            exif.load(image.info.get("exif") or b"")  # `getexif` also reads XMP, unlike browsers
+            turn = TURNS.get(exif.get(ORIENTATION))
         except Exception:  # EXIF may contain anything
             turn = None
         found = in_rgb(image)
@@ -99,11 +104,18 @@ def decode(content):
 
 
 def in_rgb(image):
-    """Transparency on white; of 16 bits the upper 8."""
+    """On white, or on grey if much of what is drawn is white; greys of 16 bits as Winnow shows them."""
     if image.mode in ("I", "F") or image.mode.startswith("I;"):
-        image = image.convert("I").point(lambda value: value * (1 / 256) + 0).convert("L")
-    elif "transparency" in image.info or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
-        white = importlib.import_module("PIL.Image").new("RGBA", image.size, "white")
-        white.alpha_composite(image.convert("RGBA"))
-        image = white
+        image = image.convert("I")
+        low, high = image.getextrema()
+        scale = 255 / (high - low) if low < high and (high < 2**15 or high - low < 2**14) else 0
+        stretched = image.point(lambda value: value * scale + (0.5 - low * scale))
+        image = (stretched if scale else image.point(lambda value: value * (1 / 256) + 0)).convert("L")
+    elif image.has_transparency_data:
+        image = image.convert("RGBA")
+        drawn = image.convert("L").histogram(image.getchannel("A"))  # of what is not wholly transparent
+        colour = "#808080" if sum(drawn[224:]) > 0.1 * sum(drawn) else "white"
+        ground = importlib.import_module("PIL.Image").new("RGBA", image.size, colour)
+        ground.alpha_composite(image)
+        image = ground
     return image.convert("RGB")
