@@ -33,12 +33,24 @@ one_large = threading.Lock()
 class Gathered:
     """`sha256` of each named part of a file (a crop has its own). Each part is one of: `new`, by content, with an
     unsaved row whose files are staged; `same`, with the earlier part that had the same bytes; or `known`, with content
-    that is already stored."""
+    that is already stored. `unreadable`: by file name, why it cannot be used."""
 
     sha256: dict[Part, str] = field(default_factory=dict)
     new: dict[str, Image] = field(default_factory=dict)
     same: list[tuple[Part, Part]] = field(default_factory=list)
     known: int = 0
+    unreadable: dict[str, images.ImageRefused] = field(default_factory=dict)
+
+    def limited_to(self, records: Iterable[ItemRecord]) -> "Gathered":
+        """Only the parts that these records name; all of them are readable."""
+        named = {image.part for _, image in image_uses(records)}
+        sha256 = {part: content for part, content in self.sha256.items() if part in named}
+        first: dict[str, Part] = {}
+        for part, content in sha256.items():
+            first.setdefault(content, part)
+        new = {content: image for content, image in self.new.items() if content in first}
+        same = [(part, first[content]) for part, content in sha256.items() if first[content] != part]
+        return Gathered(sha256, new, same, len(first) - len(new))
 
 
 def image_uses(records: Iterable[ItemRecord]) -> Iterator[tuple[Origin, ImageRecord]]:
@@ -54,10 +66,11 @@ def storing(records: Iterable[ItemRecord]) -> float:
 
 def gather(
     *, source: Source | None, records: list[ItemRecord], staging: Staging, progress: Progress, log: ProblemLog,
-    then: float = 0,
+    then: float = 0, skip_unreadable: bool = False,
 ) -> Gathered:  # fmt: skip
-    """Check and stage the named images. Problems with an image are logged at the first row that names it. `then`: what
-    follows, as a number of images to check.
+    """Check and stage the named images. Problems with an image are logged at the first row that names it; with
+    `skip_unreadable`, files that are no usable images are only listed. `then`: what follows, as a number of images to
+    check.
     """
     if source is None:
         return Gathered()
@@ -65,12 +78,13 @@ def gather(
     for origin, image in image_uses(records):
         first.setdefault(image.part, (origin, image))
     progress.begin("checking images", len(first), then)
-    pass_ = Pass(staging, progress, log, first)
+    pass_ = Pass(staging, progress, log, first, skip_unreadable)
     try:
         for name, data in source.stream(pass_.crops):
             pass_.add(name, data)
         pass_.submit_read()
         pass_.settle(0)
+        pass_.list_repeated_unreadable()
     except ArchiveRefused as refused:
         log.archive(refused)
     finally:
@@ -96,8 +110,11 @@ class ImagesInMemory(Source):
 class Pass:
     """One pass over the source, with a bounded number of images in the threads at any time."""
 
-    def __init__(self, staging: Staging, progress: Progress, log: ProblemLog, first: dict[Part, tuple]):
+    def __init__(
+        self, staging: Staging, progress: Progress, log: ProblemLog, first: dict[Part, tuple], skip_unreadable: bool
+    ):
         self.staging, self.progress, self.log, self.first = staging, progress, log, first
+        self.skip_unreadable = skip_unreadable
         self.crops: dict[str, list[Crop | None]] = {}  # of each name; None: the whole image
         for name, crop in first:
             self.crops.setdefault(name, []).append(crop)
@@ -107,7 +124,6 @@ class Pass:
         self.waiting: deque[tuple[list[Part], int, Future]] = deque()
         self.bytes = 0  # of both
         self.parts: dict[str, Part] = {}  # content -> the first part with it
-        self.refused: set[str] = set()  # names of files that cannot be used at all
 
     def add(self, name: str, data: bytes) -> None:
         self.read.append((name, data))
@@ -164,13 +180,21 @@ class Pass:
         try:
             made = future.result()
         except images.ImageRefused as refused:
-            made = []
-            if parts[0][0] not in self.refused:  # one problem per image, however many of its crops are named
-                self._refuse(parts[0], refused)
-                self.refused.add(parts[0][0])
+            made, name = [], parts[0][0]
+            if name not in self.gathered.unreadable and not self.skip_unreadable:
+                self._refuse(parts[0], refused)  # one problem per image, however many of its crops are named
+            self.gathered.unreadable[name] = refused
         self._keep(dict(zip(parts, made, strict=False)))
         for _ in parts:
             self.progress.step()
+
+    def list_repeated_unreadable(self) -> None:
+        """List the files with the bytes of an unreadable one, of which only the first was tried."""
+        sha256, unreadable = self.gathered.sha256, self.gathered.unreadable
+        contents = {sha256[name, None]: why for name, why in unreadable.items() if (name, None) in sha256}
+        for (name, crop), content in sha256.items():
+            if crop is None and content in contents:
+                unreadable.setdefault(name, contents[content])
 
     def _keep(self, made: "Mapping[Part, Kept]") -> None:
         kept = {part: one for part, one in made.items() if not isinstance(one, images.ImageRefused)}

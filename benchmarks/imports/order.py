@@ -56,6 +56,11 @@ class Options:
         "Skip rows with missing images",
         "Rows that name an image you did not give are skipped and listed in the report and on the benchmark’s page.",
     )
+    skip_unreadable_images: bool = orders.switch(
+        "Skip rows with unreadable images",
+        "Rows with an image that is damaged, too large or of a type that Winnow does not read are skipped and listed "
+        "in the report and on the benchmark’s page.",
+    )
     new_candidates: bool = orders.switch(
         "New candidates",
         "The rows name items already in the benchmark. Their candidate images are added as a new round, for items that "

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -29,6 +29,7 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 
 LISTED = 100  # names of unused files kept in the report
 ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
+UNREADABLE = "No usable image"
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
@@ -134,23 +135,25 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
     return [replace(r, images=tuple(image for image in r.images if image.role != "positive")) for r in records]
 
 
-def without_missing_images(
-    records: list[ItemRecord], source: Source, log: ProblemLog
+def without_images_among(
+    records: list[ItemRecord], unusable: Mapping[str, tuple[str, str]], log: ProblemLog
 ) -> tuple[list[ItemRecord], list[str]]:
-    """The records whose images are all among the given files, and the ids of the others, each with a note."""
-    missing = set(source.missing(image.part[0] for _, image in import_images.image_uses(records)))
+    """The records with none of these images, and the ids of the others, each with a note. `unusable`: by file name, the
+    code of the note and what is wrong.
+    """
     kept, skipped = [], []
     for number, record in enumerate(records, 1):
-        absent = [image for image in record.images if image.part[0] in missing]
-        if not absent:
+        found = [image for image in record.images if image.part[0] in unusable]
+        if not found:
             kept.append(record)
             continue
         skipped.append(record.key)
-        origin, names = record.origin or Origin("", number), ", ".join(f"“{image.name}”" for image in absent)
-        column = ", ".join(dict.fromkeys(f"{image.role} image" for image in absent))
-        log.note("MISSING_IMAGE", origin.file, origin.row, column, f"Missing: {names}. Row “{record.key}” was skipped.")
+        origin, names = record.origin or Origin("", number), ", ".join(f"“{image.name}”" for image in found)
+        column = ", ".join(dict.fromkeys(f"{image.role} image" for image in found))
+        code, wrong = unusable[found[0].part[0]]
+        log.note(code, origin.file, origin.row, column, f"{wrong}: {names}. Row “{record.key}” was skipped.")
     if skipped and not kept:
-        advice = "Every row names a missing image, so nothing can be imported. Give the images that the rows name."
+        advice = "Every row names an image that is missing or unreadable, so nothing can be imported. Give the images."
         log.error("NO_ROWS", imports_store.file_names(records), None, "", advice)
     return kept, skipped
 
@@ -175,12 +178,15 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 
 
-SKIPPED = "skipped rows with missing images"  # verb of an event
+SKIPPED = {  # by the entry of the report: the verb of an event
+    "missing_images": "skipped rows with missing images",
+    "unreadable_images": "skipped rows with unreadable images",
+}
 
 
 def skipped_rows(benchmark: Benchmark) -> QuerySet[Event]:
-    """The events of imports that skipped rows with missing images; `data` has their number and ids."""
-    return Event.objects.filter(subject=audit.named(benchmark), verb=SKIPPED).order_by("at")
+    """The events of imports that skipped rows because of their images; `data` has their number and ids."""
+    return Event.objects.filter(subject=audit.named(benchmark), verb__in=SKIPPED.values()).order_by("at", "pk")
 
 
 Written = tuple[Benchmark, list[Image], dict]  # the images whose files must move, and facts for the report
@@ -198,7 +204,7 @@ class Run:
     ):  # fmt: skip
         self.job, self.progress, self.order, self.log = job, progress, order, log
         self.records, self.source, self.stored_images = records, source, gathered
-        self.skipped: list[str] = []  # ids of rows whose images are missing
+        self.skipped: dict[str, list[str]] = {}  # ids of rows, by the entry of the report
         self.staged = staging.Staging(job.pk)
         self.started = time.monotonic()
 
@@ -228,18 +234,31 @@ class Run:
         else:
             self.records = without_absent_positives(self.records, self.source, self.log)
         if options.skip_missing_images and self.source is not None:
-            self.records, self.skipped = without_missing_images(self.records, self.source, self.log)
+            missing = self.source.missing(image.part[0] for _, image in import_images.image_uses(self.records))
+            self.skip("missing_images", dict.fromkeys(missing, ("MISSING_IMAGE", "Missing")))
         if not options.new_candidates:
             imports_store.check_against_stored(name, self.records, self.log)
         if self.stored_images is None:
             check_images_given(self.records, self.source, self.log)
         self.log.refuse_if_any()
 
+    def skip(self, entry: str, unusable: Mapping[str, tuple[str, str]]) -> None:
+        """Leave out the rows with these images, and list them under that entry of the report."""
+        self.records, skipped = without_images_among(self.records, unusable, self.log)
+        if skipped:
+            self.skipped[entry] = skipped
+
     def gather(self) -> import_images.Gathered:
-        return import_images.gather(
+        options = self.order.options
+        gathered = import_images.gather(
             source=self.source, records=self.records, staging=self.staged, progress=self.progress, log=self.log,
-            then=0 if self.order.options.check_only else import_images.storing(self.records),
+            then=0 if options.check_only else import_images.storing(self.records),
+            skip_unreadable=options.skip_unreadable_images,
         )  # fmt: skip
+        if not (options.skip_unreadable_images and gathered.unreadable):
+            return gathered
+        self.skip("unreadable_images", {name: (why.code, UNREADABLE) for name, why in gathered.unreadable.items()})
+        return gathered.limited_to(self.records)
 
     def report_check(self) -> None:
         """Finish a job that only checks: its report says what an import would bring."""
@@ -268,8 +287,8 @@ class Run:
             self.staged.place(stored, separate.step)
             separate.write()
             report = self.report(len(stored)) | {"benchmark": benchmark.pk, **facts, **self.order.report}
-            if self.skipped:
-                self.record(SKIPPED, benchmark, **report["missing_images"])
+            for entry in self.skipped:
+                self.record(SKIPPED[entry], benchmark, **report[entry])
             jobs.finish_job(job=self.job, by=self.order.by, report=report)
             Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         frames.make_missing(benchmark)
@@ -323,9 +342,7 @@ class Run:
             "note_count": log.note_count,
             "seconds": round(time.monotonic() - self.started, 1),
         }  # fmt: skip
-        if self.skipped:
-            report["missing_images"] = {"rows": len(self.skipped), "ids": self.skipped[:NAMED]}
-        return report
+        return report | {entry: {"rows": len(ids), "ids": ids[:NAMED]} for entry, ids in self.skipped.items()}
 
 
 def _count_files(source: Source | None, gathered: import_images.Gathered) -> dict | None:

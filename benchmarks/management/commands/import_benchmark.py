@@ -70,8 +70,9 @@ def summary(report: dict) -> list[str]:
         lines = [f"{report['items']:,} items received {report['new_candidates']:,} new candidates."]
     if report.get("left_out"):
         lines += [f"{report['left_out']:,} incomplete rows skipped, as listed in the notes."]
-    if missing := report.get("missing_images"):
-        lines += [f"{missing['rows']:,} rows skipped because images are missing, as listed in the notes."]
+    for entry, wrong in (("missing_images", "missing"), ("unreadable_images", "unreadable")):
+        if skipped := report.get(entry):
+            lines += [f"{skipped['rows']:,} rows skipped because images are {wrong}, as listed in the notes."]
     if files:
         lines += [
             f"{images['named']:,} image names = {images['stored']:,} stored + {images['known']:,} already stored "

@@ -172,6 +172,68 @@ class TestRowsWithMissingImages:
         )
 
 
+class TestRowsWithUnreadableImages:
+    DAMAGED = b"\xff\xd8\xff cut off"
+
+    @pytest.fixture
+    def damaged(self, tmp_path, media):
+        """Image of row 2 is damaged, of row 3 has its bytes, of row 4 is too long; row 5 is sound but for a crop."""
+        path, _ = imports.small(tmp_path / "given", 5)
+        sound = ["0.jpg", "0-0.jpg", "1.jpg", "2.jpg", "3.jpg", "4.jpg", "4-0.jpg"]
+        bad = {"1-0.jpg": self.DAMAGED, "2-0.jpg": self.DAMAGED, "3-0.jpg": imports.jpeg(1, (20_001, 1))}
+        return path, imports.archive(tmp_path, sound, extra=bad)
+
+    @pytest.mark.parametrize("check_only", [False, True])
+    def test_they_are_skipped_where_that_is_asked_and_named(self, damaged, client, check_only):
+        job = imports.imported(*damaged, skip_unreadable_images=True, check_only=check_only)
+        assert (job.state, job.report["items"]) == (JobState.DONE, 2), job.problems
+        assert job.report["unreadable_images"] == {"rows": 3, "ids": ["i1", "i2", "i3"]}
+        assert "missing_images" not in job.report
+        notes = [(note["code"], note["row"], note["column"]) for note in job.report["notes"]]
+        assert notes == [
+            ("IMAGE_CORRUPT", 2, "candidate image"), ("IMAGE_CORRUPT", 3, "candidate image"),
+            ("IMAGE_TOO_LARGE", 4, "candidate image"),
+        ]  # fmt: skip
+        assert job.report["images"] == {"named": 4, "stored": 4, "known": 0, "same": 0}
+        assert imports.rows()["Image"] == 4 * (not check_only)  # none of the skipped rows
+        client.force_login(User.objects.create_superuser("ana"))
+        pages = [reverse("job-detail", args=[job.pk])]
+        pages += [reverse("benchmark-detail", args=[one.pk]) for one in Benchmark.objects.all()]
+        assert len(pages) == 2 - check_only
+        for page in pages:
+            text = client.get(page).text
+            assert "3 rows skipped because images are unreadable" in text and '<bdi dir="auto">i3</bdi>' in text
+
+    def test_nothing_else_is_relaxed(self, damaged, tmp_path):
+        path, images = damaged
+        assert imports.codes(imports.imported(path, images)) == ["IMAGE_CORRUPT", "IMAGE_TOO_LARGE"]
+        missing = imports.archive(tmp_path / "given", ["0.jpg"], extra={"0-0.jpg": self.DAMAGED})
+        job = imports.imported(path, missing, skip_unreadable_images=True)
+        assert set(imports.codes(job)) == {"MISSING_IMAGE"}
+        job = imports.imported(path, missing, skip_unreadable_images=True, skip_missing_images=True)
+        assert imports.codes(job) == ["NO_ROWS"]
+        assert set(imports.rows().values()) == {0}
+
+    def test_with_missing_ones_both_are_listed(self, damaged, tmp_path):
+        path, _ = damaged
+        images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg", "1.jpg"], extra={"1-0.jpg": self.DAMAGED})
+        out = StringIO()
+        given = {"images": images, "name": "Cups", "skip_missing_images": True, "skip_unreadable_images": True}
+        call_command("import_benchmark", "jsonl", str(path), **given, stdout=out)
+        for line in ("3 rows skipped because images are missing", "1 rows skipped because images are unreadable"):
+            assert line in out.getvalue()
+        verbs = Event.objects.filter(verb__startswith="skipped rows").values_list("verb", "data__rows")
+        assert sorted(verbs) == [("skipped rows with missing images", 3), ("skipped rows with unreadable images", 1)]
+
+    def test_a_damaged_file_takes_all_its_crops_along(self, tmp_path, media):
+        crop = [{"role": "positive", "file": "a.png", "crop": [0, 0, 4, 4]}]
+        items = [imports.item(0), imports.item(1, images=crop), imports.item(2, images=[*crop, *crop])]
+        path = imports.manifest(tmp_path, items)
+        images = imports.archive(tmp_path, ["0.jpg", "0-0.jpg"], extra={"a.png": b"\x89PNG\r\n\x1a\n cut off"})
+        job = imports.imported(path, images, skip_unreadable_images=True)
+        assert job.report["unreadable_images"]["ids"] == ["i1", "i2"], job.problems
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("check_only", [False, True])
 def test_the_time_left_includes_storing_what_is_checked(cups, media, monkeypatch, check_only):
