@@ -289,6 +289,23 @@ def test_pngs_with_rotten_bits_are_refused(real, name):
         check_and_render(data)
 
 
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("png-metadata/png_icc_2mb/images/x.png", "colour profile not used"),
+        ("png-metadata/png_text_2mb/images/x.png", None),
+        ("silent-image-changes/png16_low/images/x.png", "16 bits: values from 0 to 317"),
+        ("silent-image-changes/white_on_clear/images/x.png", "transparent: shown on grey"),
+        ("xmp-orientation/images/x.jpg", None),
+    ],
+)
+def test_real_images_that_were_refused_hidden_or_turned_are_shown(real, name, note):
+    made = check_and_render((real / "cases/field" / name).read_bytes())
+    assert (made.width, made.height, len(made.notes)) == (120, 80, 1 if note else 0)
+    assert not note or made.notes[0].startswith(note)
+
+
 @pytest.mark.parametrize("format", ["WEBP", "AVIF"])
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_largest_image_stays_under_the_memory_limit(tmp_path, share, format):
