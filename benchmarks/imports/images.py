@@ -26,6 +26,7 @@ LARGE = 8_000_000  # pixels; larger images are decoded one at a time to bound me
 AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Cancel* takes effect soon
 ASKED = 32  # files of which one statement says which are stored already
 STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench.import_full)
+SKIP = "Or skip rows with such images (--skip-unreadable-images)."
 one_large = threading.Lock()
 
 
@@ -182,7 +183,8 @@ class Pass:
         except images.ImageRefused as refused:
             made, name = [], parts[0][0]
             if name not in self.gathered.unreadable and not self.skip_unreadable:
-                self._refuse(parts[0], refused)  # one problem per image, however many of its crops are named
+                # one problem per image, however many of its crops are named
+                self._refuse(parts[0], images.ImageRefused(refused.code, f"{refused.advice} {SKIP}"))
             self.gathered.unreadable[name] = refused
         self._keep(dict(zip(parts, made, strict=False)))
         for _ in parts:
