@@ -16,18 +16,16 @@ import io
 import math
 import os
 import sys
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageOps
 
-from workers import avif, limits
+from workers import avif, limits, png_chunks
 
 # MPO: a JPEG with a second view
 FORMATS = {"JPEG": "JPEG", "MPO": "JPEG", "PNG": "PNG", "WEBP": "WEBP", "GIF": "GIF", "AVIF": "AVIF"}
-PNG = b"\x89PNG\r\n\x1a\n"
-STARTS = (b"\xff\xd8\xff", PNG, b"GIF87a", b"GIF89a", b"RIFF")
+STARTS = (b"\xff\xd8\xff", png_chunks.START, b"GIF87a", b"GIF89a", b"RIFF")
 START_OF_SCAN = b"\xff\xda"  # never part of pixel data: after 255 an encoder writes 0
 TOO_LARGE = f"Give at most {limits.MAX_PIXELS:,} pixels and {limits.MAX_SIDE:,} per side."
 TOO_MANY_SCANS = f"Save the image again from its source; this JPEG has more than {limits.MAX_SCANS} scans."
@@ -51,8 +49,6 @@ TURNS = {  # what turns an image upright, by the Orientation of its EXIF
 }
 SIDEWAYS = {5, 6, 7, 8}
 PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # what a PNG can hold as it is
-PNG_TEXTS = {b"tEXt", b"zTXt", b"iTXt"}  # chunks of words, XMP and the like
-MAX_PROFILE = 2**20  # bytes of a colour profile, as many as Pillow reads from a PNG
 
 
 class ImageRefused(Exception):
@@ -134,7 +130,7 @@ def upright(data: bytes) -> Upright:
     pixels, turn, notes = found.pixels, found.turn, found.notes
     info = pixels.info
     pixels = eight_bits(pixels, notes)
-    if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= MAX_PROFILE:
+    if pixels.mode in PNG_MODES and len(info.get("icc_profile") or b"") <= png_chunks.MAX_PROFILE:
         names = ["transparency", "icc_profile"]
     else:
         pixels, names = as_srgb(flat(pixels, notes), info.get("icc_profile"), notes), []
@@ -164,8 +160,8 @@ def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
         raise ImageRefused("EMPTY_FILE", "Save the image again from its source; this file is empty.")
     notes, is_whole = [] if notes is None else notes, True
     kept = data
-    if data.startswith(PNG):
-        kept, is_whole = _lean_png(data, notes)
+    if data.startswith(png_chunks.START):
+        kept, is_whole = png_chunks.lean(data, notes)
     try:
         image = Image.open(io.BytesIO(kept), formats=["JPEG", "PNG", "WEBP", "GIF", "AVIF"])
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -184,36 +180,6 @@ def opened(data: bytes, notes: list[str] | None = None) -> Image.Image:
     if getattr(image, "is_animated", False):
         notes.append("animated: only the first frame is used")
     return image
-
-
-def _lean_png(data: bytes, notes: list[str]) -> tuple[bytes, bool]:
-    """The PNG without its texts and without an oversized colour profile, for which Pillow would refuse it; and whether
-    the checksum of every chunk is right, up to the last: Pillow does not compare those of the pixels.
-    """
-    view, start, parts, taken = memoryview(data), len(PNG), [], 0  # `taken`: where what is not in `parts` begins
-    is_whole = False
-    while start + 12 <= len(data) and not is_whole:
-        end = start + 8 + int.from_bytes(view[start : start + 4])
-        kind = view[start + 4 : start + 8].tobytes()
-        if zlib.crc32(view[start + 4 : end]) != int.from_bytes(view[end : end + 4]):
-            break
-        is_large = kind == b"iCCP" and _unpacks_beyond(view[start + 8 : end], MAX_PROFILE)
-        if is_large:
-            notes.append(f"colour profile not used: it has more than {MAX_PROFILE:,} bytes")
-        if is_large or kind in PNG_TEXTS:
-            parts.append(view[taken:start])
-            taken = end + 4
-        start, is_whole = end + 4, kind == b"IEND"
-    return b"".join([*parts, view[taken:]]) if parts else data, is_whole
-
-
-def _unpacks_beyond(chunk: memoryview, most: int) -> bool:
-    """Whether a profile (its name, a zero, the method and what is compressed) unpacks to more bytes."""
-    packed = chunk.tobytes().partition(b"\0")[2][1:]
-    try:
-        return len(zlib.decompressobj().decompress(packed, most + 1)) > most
-    except zlib.error:
-        return False  # Pillow leaves it out
 
 
 def decoded(data: bytes) -> Decoded:
