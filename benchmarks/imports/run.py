@@ -30,6 +30,7 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 LISTED = 100  # names of unused files kept in the report
 ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
 UNREADABLE = "No usable image"
+OTHER_ENCODING = "The archive’s names are in another encoding: create it again with names in UTF-8."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
@@ -173,7 +174,7 @@ def check_images_given(records: list[ItemRecord], source: Source | None, log: Pr
     for origin, image in named:
         if image.part[0] in missing:
             near = alike.get(PurePosixPath(image.name).name.casefold(), ())
-            mend = f"Did you mean “{near[0]}”?" if len(near) == 1 else ADD
+            mend = f"Did you mean “{near[0]}”?" if len(near) == 1 else OTHER_ENCODING if source.other_encoding else ADD
             advice = f"“{image.name}” is not among the {len(source.names):,} files of {source.title}. {mend}"
             log.error("MISSING_IMAGE", origin.file, origin.row, f"{image.role} image", advice)
 

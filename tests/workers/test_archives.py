@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from tests.benchmarks.bad_inputs.archives import Raw, member, tar_of, zip_of, zipped
+from tests.benchmarks.bad_inputs.archives import Raw, member, tar_of, zip_named, zip_of, zipped
 from tests.benchmarks.bad_inputs.damage import damaged
 from workers import limits
 from workers.archives import names
@@ -164,6 +164,35 @@ def test_a_zip_entry_without_a_name(tmp_path, name):
     raw.body += raw.local(name, 0, 0, 0)
     raw.list(name, 0, 0, 0, 0)
     assert refused(raw.write(tmp_path / "images.zip")).code == "UNSAFE_PATH"
+
+
+@pytest.mark.parametrize(
+    ("stored", "name", "other"),
+    [
+        ("p/cafe\u0301 – 日本.jpg".encode(), "p/café – 日本.jpg", False),  # as macOS Finder packs it
+        ("Zoë.jpg".encode("cp437"), "Zoë.jpg", True),  # what a zip's names are by its specification
+        ("日本.jpg".encode("cp932"), "日本.jpg".encode("cp932").decode("cp437"), True),
+    ],
+)
+def test_zip_names_without_the_flag_are_utf8_where_their_bytes_are(tmp_path, stored, name, other):
+    with open_archive(zip_named(tmp_path / "images.zip", b"plain.jpg", stored)) as source:
+        assert source.names == ["plain.jpg", name]
+        assert dict(source.stream([name])) == {name: b""}
+        assert source.other_encoding is other
+
+
+@pytest.mark.parametrize(
+    ("entries", "code", "advice"),
+    [
+        (["../é.jpg".encode()], "UNSAFE_PATH", "Remove .."),
+        (["\N{FULLWIDTH SOLIDUS}/C:\\é.jpg".encode()], "UNSAFE_PATH", "Use / between folders"),
+        (["é.jpg".encode(), "e\u0301.jpg".encode()], "NAME_CLASH", "Rename one"),
+        (["表.jpg".encode("cp932")], "UNSAFE_PATH", "another encoding"),  # its second byte is a backslash
+    ],
+)
+def test_zip_names_without_the_flag_are_checked_like_others(tmp_path, entries, code, advice):
+    error = refused(zip_named(tmp_path / "images.zip", *entries))
+    assert error.code == code and advice in error.advice
 
 
 def test_what_a_damaged_archive_says_can_be_stored(tmp_path):

@@ -105,8 +105,11 @@ class Source:
     """Files by name. `names` are safe, in NFC, in the source's order; `ignored` are system files that were left out.
 
     `find` resolves every name: to the exact name (compared in NFC), or, if all files are in one top folder, to the name
-    inside that folder: `0001.jpg` finds `val2017/0001.jpg`.
+    inside that folder: `0001.jpg` finds `val2017/0001.jpg`. `other_encoding`: some names are not in UTF-8, and may
+    have been read as other characters than were meant.
     """
+
+    other_encoding = False
 
     def __init__(self, title: str, listed: EntryNames):
         listed.check()

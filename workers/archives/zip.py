@@ -5,15 +5,19 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from workers import limits
+from workers.archives import names
 from workers.archives.folder import LINK
 from workers.archives.source import TOO_MANY, ArchiveRefused, Budget, EntryNames, Source, unreadable
 
 CHUNK = 2**16
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_UTF8 = 0x800  # the flag of a name in UTF-8
+_OTHER_ENCODING = "Create the archive again with names in UTF-8: its names are in another encoding, such as cp932."
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, struct.error, OSError, ValueError)
 internals: Any = zipfile  # how it finds the directory; missing in the type stubs
 
@@ -27,52 +31,74 @@ class Zip(Source):
             raise unreadable(title, error) from error
         try:
             refuse_overlap(self._zip)
+            self._infos = {name_of(info): info for info in self._zip.infolist()}
             super().__init__(title, listed(self._zip))
+            self.other_encoding = any(map(is_in_other_encoding, self._zip.infolist()))
         except ArchiveRefused:
             self._zip.close()
             raise
         self._budget = Budget(path.stat().st_size)
 
     def _contents(self, asked) -> Iterator[tuple[str, bytes]]:
-        infos = {name: self._zip.NameToInfo[self._stored[name]] for name in asked}
+        infos = {name: self._infos[self._stored[name]] for name in asked}
         for name, info in sorted(infos.items(), key=lambda pair: pair[1].header_offset):
             yield name, self._read(info)
 
     def _read(self, info: zipfile.ZipInfo) -> bytes:
-        parts, size = [], 0
+        parts, size, name = [], 0, name_of(info)
         try:
             with self._zip.open(info) as file:
                 while chunk := file.read(CHUNK):
                     size += len(chunk)
-                    self._budget.take(len(chunk), info.filename)
+                    self._budget.take(len(chunk), name)
                     if size > limits.MAX_ENTRY_BYTES:
                         advice = f"Give files of at most {limits.MAX_ENTRY_BYTES:,} bytes."
-                        raise ArchiveRefused("ARCHIVE_TOO_LARGE", info.filename, advice)
+                        raise ArchiveRefused("ARCHIVE_TOO_LARGE", name, advice)
                     parts.append(chunk)
         except BROKEN as error:
-            raise unreadable(info.filename, error) from error
+            raise unreadable(name, error) from error
         return b"".join(parts)
 
     def close(self) -> None:
         self._zip.close()
 
 
+def name_of(info: zipfile.ZipInfo) -> str:
+    """The entry's name. Without the UTF-8 flag it is UTF-8 all the same if its bytes are, as macOS and many programs
+    write it, otherwise cp437, as the zip specification has it (APPNOTE 4.4.4, appendix D).
+
+    zipfile's own `metadata_encoding` is one encoding for all entries, and fails at the first name in another.
+    """
+    if not info.flag_bits & _UTF8:
+        with suppress(UnicodeError):
+            return info.orig_filename.encode("cp437").decode()  # cp437 has a character for every byte: nothing is lost
+    return info.orig_filename
+
+
+def is_in_other_encoding(info: zipfile.ZipInfo) -> bool:
+    """Whether the name is neither ASCII nor UTF-8: cp437 is then only a guess."""
+    name = name_of(info)
+    return not info.flag_bits & _UTF8 and not name.isascii() and name == info.orig_filename
+
+
 def listed(archive: zipfile.ZipFile) -> EntryNames:
     found = EntryNames()
     for info in archive.infolist():
-        mode = info.external_attr >> 16
+        name, mode = name_of(info), info.external_attr >> 16
         kind = stat.S_IFMT(mode)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            found.refuse("LINK_OR_DEVICE", info.filename, LINK)
+            found.refuse("LINK_OR_DEVICE", name, LINK)
         elif info.flag_bits & 0x1:
-            found.refuse("ARCHIVE_UNREADABLE", info.filename, "Create the archive again without a password.")
+            found.refuse("ARCHIVE_UNREADABLE", name, "Create the archive again without a password.")
         elif info.compress_type not in METHODS:
             advice = "Create the archive again with ordinary compression (deflate)."
-            found.refuse("ARCHIVE_UNREADABLE", info.filename, advice)
-        elif info.orig_filename.endswith("/"):  # is_dir() fails on a name without letters
-            found.add_folder(info.orig_filename)
+            found.refuse("ARCHIVE_UNREADABLE", name, advice)
+        elif is_in_other_encoding(info) and names.unsafe(name):  # the second byte of 表 in cp932 is a backslash
+            found.refuse("UNSAFE_PATH", name, _OTHER_ENCODING)
+        elif name.endswith("/"):  # is_dir() fails on a name without letters
+            found.add_folder(name)
         else:
-            found.add(info.orig_filename)
+            found.add(name)
     return found
 
 
@@ -82,7 +108,7 @@ def refuse_overlap(archive: zipfile.ZipFile) -> None:
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
         if info.header_offset < end:
             advice = "Entries overlap, as in a zip bomb. Create the archive again."
-            raise ArchiveRefused("ARCHIVE_TOO_LARGE", info.filename, advice)
+            raise ArchiveRefused("ARCHIVE_TOO_LARGE", name_of(info), advice)
         end = info.header_offset + internals.sizeFileHeader + info.compress_size
 
 

@@ -69,6 +69,16 @@ class Raw:
         return path
 
 
+def zip_named(path: Path, *entries: bytes) -> Path:
+    """A zip of empty files with these names, without the flag of names in UTF-8."""
+    raw = Raw()
+    for entry in entries:
+        place = len(raw.body)
+        raw.body += raw.local(entry, 0, 2, 0) + b"\3\0"  # an empty deflate stream
+        raw.list(entry, 0, 2, 0, place)
+    return raw.write(path)
+
+
 def zeros(size: int) -> bytes:
     """A deflate stream of so many zero bytes (whole MiB), made from one MiB repeated."""
     packer = zlib.compressobj(9, wbits=-15)

@@ -21,6 +21,7 @@ from benchmarks.jobs import jobs
 from benchmarks.models import Benchmark, Event, Image, Item, ItemImage, Job, JobState
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Refused
 from benchmarks.storage.files import kept
+from tests.benchmarks.bad_inputs.archives import zip_named
 from tests.builders import imports
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +114,12 @@ def test_a_missing_image_that_is_in_another_folder_is_suggested(tmp_path, media)
     path = imports.manifest(tmp_path, [imports.item(1, images=[{"role": "positive", "file": "x/1.jpg"}])])
     images = imports.archive(tmp_path, ["y/1.JPG", "z/2.jpg"])
     assert imports.imported(path, images).problems[0]["advice"].endswith("Did you mean “y/1.JPG”?")
+
+
+def test_a_missing_image_may_have_a_name_in_another_encoding(tmp_path, media):
+    path = imports.manifest(tmp_path, [imports.item(1, images=[{"role": "positive", "file": "日本.jpg"}])])
+    images = zip_named(tmp_path / "images.zip", "日本.jpg".encode("cp932"))
+    assert "names are in another encoding" in imports.imported(path, images).problems[0]["advice"]
 
 
 def test_a_file_of_another_format_is_one_problem(tmp_path, media):
