@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from benchmarks.formats import limits
+from benchmarks.formats import limits, suspect_text
 from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.writing import named_images
 from benchmarks.records import NAME, Attributes, CaptionRecord, ImageRecord, ItemRecord, Origin, is_own
@@ -73,6 +73,7 @@ def _check_record(record: ItemRecord, error: Say, note: Say) -> None:
     _check_length("type", record.type, limits.MAX_TYPE, error)
     _check_length("subtype", record.subtype, limits.MAX_TYPE, error)
     _check_captions(record, error, note)
+    _note_alike(record, note)
     _check_images(record, error, note)
 
 
@@ -119,6 +120,7 @@ def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
             most = f"{limits.MAX_CAPTION:,} characters and {limits.MAX_CAPTION_BYTES:,} bytes"
             error("FIELD_TOO_LONG", column, f"Give at most {most}.")
         _note_invisible(text, column, note)
+        _note_suspect(text, column, note)
 
 
 def _with_columns(parts: Sequence[Part], kind: str) -> Iterator[tuple[Part, str]]:
@@ -134,6 +136,29 @@ def _note_invisible(text: str, column: str, note: Say) -> None:
     if found := INVISIBLE.search(text):
         advice = f"Has the invisible character U+{ord(found.group()):04X}; kept unchanged, and isolated on the screen."
         note("INVISIBLE_CHARACTER", column, advice)
+
+
+def _note_suspect(text: str, column: str, note: Say) -> None:
+    if damaged := suspect_text.damaged(text):
+        cause = "UTF-8 that was read in another encoding"
+        if damaged == suspect_text.LOST:
+            damaged, cause = "U+FFFD", "a character that was lost before the import"
+        note("DAMAGED_TEXT", column, f"“{damaged}” stands for {cause}; kept unchanged. Correct it in the source.")
+    elif mixed := suspect_text.mixed_word(text):
+        word, scripts = mixed
+        advice = f"“{word[:40]}” has {' and '.join(scripts)} letters, which may look the same; kept unchanged."
+        note("MIXED_SCRIPTS", column, advice)
+
+
+def _note_alike(record: ItemRecord, note: Say) -> None:
+    """Note captions that differ only in what readers cannot see."""
+    seen: dict[str, CaptionRecord] = {}
+    for caption, column in _with_columns(record.captions, "caption"):
+        first = seen.setdefault(suspect_text.skeleton(caption.text), caption)
+        if first.text != caption.text:
+            differ = "they differ only in spaces, quotes, dashes, the form of accents or letters drawn alike"
+            advice = f"Looks like the {first.role[:20]} caption: {differ}. Kept unchanged."
+            note("ALIKE_CAPTIONS", column, advice)
 
 
 def _check_captions_differ(record: ItemRecord, origin: Origin, log: ProblemLog, keeps_same: bool) -> None:

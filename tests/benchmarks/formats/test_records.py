@@ -168,6 +168,60 @@ def test_hidden_characters_are_noted_and_kept():
     assert codes(hidden) == ([], ["INVISIBLE_CHARACTER"])
 
 
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        ("A caf\u00e9.", "A cafe\u0301."),  # NFC and NFD
+        ("A red cup.", "A red\u00a0cup."),
+        ("A red cup.", " A red  cup. "),
+        ("A red cup.", "A r\u200bed cup."),
+        ("It's a “cup” - red.", 'It’s a "cup" – red.'),
+        ("COPE", "СОРЕ"),  # all Cyrillic: no word mixes scripts
+        ("A T-shirt.", "A Τ-shirt."),  # a Greek capital tau
+    ],
+)
+def test_captions_that_look_alike_are_noted(text, like):
+    captions = (CaptionRecord("positive", text), CaptionRecord("negative", like))
+    problems, notes = codes(record(captions=captions))
+    assert problems == [] and notes.count("ALIKE_CAPTIONS") == 1
+
+
+def test_captions_that_differ_visibly_are_not_noted():
+    captions = tuple(CaptionRecord("option", text) for text in ("Résumé", "Resume", "resume", "re-sume", "Pезюме"[1:]))
+    assert codes(record(captions=captions)) == ([], [])
+    twice = tuple(CaptionRecord("option", "A cup.") for _ in range(2))  # equal ones are another matter
+    assert codes(record(captions=twice)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [("rеd", "MIXED_SCRIPTS"), ("Ηello", "MIXED_SCRIPTS"), ("кот", None), ("T恤", None), ("β-carotene", None),
+     ("日本のTシャツ", None), ("5µm", None)],
+)  # fmt: skip
+def test_scripts_that_mix_in_a_word_are_noted(word, code):
+    assert codes(record(captions=(CaptionRecord("positive", f"A {word}."),))) == ([], [code] if code else [])
+
+
+DAMAGED = ["caf\ufffd", *("café", "voilà", "20 °C", "naïve", "“cup”", "a – b", "кот", "日本", "Łódź", "😀")]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("text", DAMAGED)
+def test_text_damaged_before_it_came_is_noted(text, encoding):
+    """Bytes that Windows-1252 leaves undefined are read as controls, as browsers do."""
+    read = "".join(bytes([one]).decode(encoding, "ignore") or chr(one) for one in text.encode())
+    given = text if "\ufffd" in text else read
+    assert codes(record(captions=(CaptionRecord("positive", given),))) == ([], ["DAMAGED_TEXT"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["«\u00a0café\u00a0»", "„Ä“", "CAFÉ’s", "NESCAFÉ®", "»É« ist", "IRMÃ”", "à\u00a0½ tasse", "SÃO", "5 €", "¿Ñu?"],
+)
+def test_sound_accents_beside_signs_are_not_damage(text):
+    assert codes(record(captions=(CaptionRecord("positive", text),))) == ([], [])
+
+
 def test_same_content_and_same_image_twice_are_noted():
     twice = (ImageRecord("candidate", "a.jpg"), ImageRecord("candidate", "a.jpg"))
     assert codes(record("1", images=twice), record("2", images=twice))[1] == ["SAME_IMAGE", "SAME_IMAGE", "SAME_ITEM"]
