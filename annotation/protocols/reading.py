@@ -117,7 +117,7 @@ def _parse(text: str, file: str, log: ProblemLog) -> tuple[dict[str, Any], dict[
         data = _build(node, (), lines, file, log)
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
-        advice = _yaml_advice(str(error.problem or error.context))
+        advice = _yaml_advice(error)
         log.error("NOT_YAML", file, at.line + 1 if at else None, "", advice)
         raise Unreadable from None
     except _Unread as error:
@@ -201,7 +201,7 @@ def _path_in(data: Any, location: tuple[int | str, ...]) -> Path:
         elif isinstance(data, list) and isinstance(step, int) and step < len(data):
             path.append(step)
             data = data[step]
-        elif place == len(location) - 1 and isinstance(data, dict) and isinstance(step, str):
+        elif place == len(location) - 1 and isinstance(data, dict) and isinstance(step, str) and step != "[key]":
             path.append(step)  # a missing key
     return tuple(path)
 
@@ -244,15 +244,25 @@ _YAML = {  # what the parser says → what to do
     "expected <block end>": "Indent this line like the ones that it belongs with.",
     "expected ',' or": "Close the bracket or brace that was opened before this line.",
     "expected alphabetic or numeric character": "Put the text in quotes: its first character has a meaning of its own.",
+    "expected the node content, but found": "Put the text in quotes: its first character has a meaning of its own.",
     "found undefined alias": "Put the text in quotes: * at its beginning has a meaning of its own.",
     "found unexpected end of stream": "Close the quotes that were opened before.",
     "found unknown escape": "Put the text in single quotes, or write \\\\ for one \\.",
     "cannot start any token": "Put the text in quotes: its first character has a meaning of its own.",
 }
 
+_IN_BRACKETS = re.compile(r"expected ',' or .* but got '([?\[{:]|<scalar>)'")
 
-def _yaml_advice(problem: str) -> str:
+
+def _yaml_advice(error: yaml.MarkedYAMLError) -> str:
+    problem, begun, at = str(error.problem or error.context), error.context_mark, error.problem_mark
     known = next((advice for says, advice in _YAML.items() if says in problem), "Check indentation, colons and quotes.")
+    if found := _IN_BRACKETS.search(problem):
+        on_one_line = begun and at and begun.line == at.line  # otherwise the bracket may have been left open
+        if found[1] in "?[{" or (found[1] == ":" and on_one_line):
+            known = f"Put the text in quotes: between brackets or braces, {found[1]} ends it here."
+        elif on_one_line:
+            known = "Put the whole text in quotes, or a comma before the part after it."
     return f"{known} (YAML: {problem:.200}.)"
 
 
@@ -274,7 +284,8 @@ def _advice(error: ErrorDetails) -> str:
         case "extra_forbidden":
             known = _keys_at(error["loc"][:-1])
             near = nearest(str(error["loc"][-1]), known)
-            return "There is no such key here. " + (f"Did you mean “{near}”?" if near else f"Use {', '.join(known)}.")
+            use = f" Did you mean “{near}”?" if near else f" Use {', '.join(known)}." if known else " Remove it."
+            return f"There is no such key here.{use}"
         case "missing":
             in_answer = error["loc"][0] == "answers" and len(error["loc"]) > 1
             example = _EXAMPLES.get(f"answers.{error['loc'][-1]}" if in_answer else str(error["loc"][-1]))
@@ -299,9 +310,25 @@ def _advice(error: ErrorDetails) -> str:
             return f"Give at least {context['min_length']:,} here."
         case "string_too_short":
             return "Write something here."
+        case "bool_type" if isinstance(error["input"], str):
+            words = "tie, both_bad and not_applicable"
+            return f"Write true or false here, or yes or no. Words that annotators see belong to {words}."
+        case "string_type" if isinstance(error["input"], list):
+            return _one_instead_of(error["loc"], error["input"])
+        case "string_type" if isinstance(error["input"], bool):
+            return "Put this in quotes: without them, true and false are no texts."
         case _:
             wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
             return f"Write {_WANTED.get(wanted, wanted)} here."
+
+
+def _one_instead_of(location: tuple[int | str, ...], several: list[object]) -> str:
+    """What to do about a list where one text belongs. A block of the screen shows one role."""
+    if location[0] != "screen":
+        return "Write one text here, not a list."
+    key = {"pictures": "picture"}.get(str(location[-1]), location[-1])
+    blocks = " and ".join(f"- {key}: {one}" for one in several[:3])
+    return f"Name one role here. Several roles need a block each: {blocks}." if blocks else "Name one role here."
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:
@@ -317,7 +344,7 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
                 for one in one_of
                 for found in [
                     one.get("properties", {}).get(step) or schema["$defs"].get(step) or _tagged(one, step, schema)
-                    or (one.get("items") if isinstance(step, int) else one.get("additionalProperties"))
+                    or (one.get("items") if isinstance(step, int) else _any_key(one))
                 ]
                 if found
             ),
@@ -328,6 +355,11 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
     if len(forms) > 1:
         return [next(iter(one["properties"])) for one in forms if "properties" in one]
     return list(forms[0].get("properties", {}))
+
+
+def _any_key(node: dict[str, Any]) -> dict[str, Any] | bool | None:
+    """The schema of the values of an object whose keys are the file's own."""
+    return next(iter(node.get("patternProperties", {}).values()), node.get("additionalProperties"))
 
 
 def _tagged(node: dict[str, Any], step: int | str, schema: dict[str, Any]) -> dict[str, Any] | None:

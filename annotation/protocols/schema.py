@@ -43,6 +43,10 @@ def _count(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _yes_or_no(value: object) -> object:
+    return {"yes": True, "no": False}.get(value, value) if isinstance(value, str) else value
+
+
 def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[Any], str | None]:
     """Which of several forms a value has, by the key that only this form has."""
 
@@ -70,6 +74,8 @@ Values = Annotated[_Values, BeforeValidator(_one_or_more, json_schema_input_type
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
 Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
+# YAML 1.2 reads yes and no as texts, and values of answers are written so (`compare: yes`): settings take both.
+_Flag = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, parted by /
 
 
@@ -212,7 +218,7 @@ class _Asked(Strict):
     name: Name
     ask: Line | None = None
     when: Condition | None = None
-    required: bool = True
+    required: _Flag = True
 
 
 class Pick(_Asked):
@@ -224,8 +230,8 @@ class Pick(_Asked):
     kind: Literal["pick"]
     of: References = Field(default_factory=list)
     fixed: dict[Name, Choice] = Field(default_factory=dict, max_length=36)  # each has a key
-    many: bool = False
-    alike: bool = False
+    many: _Flag = False
+    alike: _Flag = False
 
 
 class Scale(_Asked):
@@ -242,7 +248,7 @@ class Rank(_Asked):
 
     kind: Literal["rank"]
     of: References
-    ties: bool = True
+    ties: _Flag = True
 
 
 class Pair(_Asked):
@@ -264,7 +270,7 @@ class Check(_Asked):
     kind: Literal["check"]
     of: Reference | None = None
     statements: dict[Name, Line] = Field(default_factory=dict, max_length=_MOST_NAMES)
-    unsure: bool = False
+    unsure: _Flag = False
     parents: Name | None = None
 
 

@@ -15,7 +15,9 @@ from django.conf import settings
 from django.core.management import call_command
 
 from annotation.protocols import library
+from annotation.protocols.reading import read_protocol
 from annotation.protocols.schema import json_schema
+from benchmarks.formats.base import ProblemLog
 from tests.annotation.protocols.files import PICK, changed, problems
 
 EACH = {"each": {"sentence": "captions.more"}}
@@ -36,6 +38,15 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("answers.0.kind", None), "MISSING_KEY", "answers.0", "kind"),
     (("answers.0.kind", "pik"), "WRONG_VALUE", "answers.0.kind", "pick, scale"),
     (("screen.0", {"picure": "scene"}), "MISSING_KEY", "screen.0", "picture, pictures"),
+    (("screen.0", {"pictures": ["left", "right"]}), "WRONG_VALUE", "screen.0.pictures",
+     "- picture: left and - picture: right"),
+    (("screen.0", {"sentence": ["a", "b"]}), "WRONG_VALUE", "screen.0.sentence", "- sentence: a and - sentence: b"),
+    (("title", ["a"]), "WRONG_VALUE", "title", "not a list"),
+    (("scores", {"total": {"mean": ["sure"]}}), "UNKNOWN_KEY", "scores.total.mean", "Use geometric_mean."),
+    (("answers.1.required", "sometimes"), "WRONG_VALUE", "answers.1.required", "true or false here, or yes or no"),
+    (("answers.2", {**SECOND, "kind": "check", "statements": {"a": "A"}, "unsure": "Cannot tell"}), "WRONG_VALUE",
+     "answers.2.unsure", "belong to tie, both_bad"),
+    (("decide.0.keep", [True]), "WRONG_VALUE", "decide.0.keep.0", "in quotes"),
     (("judgments", "three"), "WRONG_VALUE", "judgments", "whole number"),
     (("name", "Fits!"), "WRONG_VALUE", "name", "lower-case letters"),
     (("title", "x" * 61), "TOO_LONG", "title", "60 characters"),
@@ -232,6 +243,12 @@ def test_what_is_no_protocol_is_refused(text, code, line):
         ("title: Which fits", "title: *which", "Put the text in quotes"),
         ("title: Which fits", 'title: "Which fits', "Close the quotes"),
         ("title: Which fits", "title: @Which", "Put the text in quotes"),
+        ("- picture: scene", "- {picture: scene, label: ?x}", "in quotes: its first character"),
+        ("- picture: scene", "- {picture: scene, label: Which?}", "in quotes: between brackets or braces, ? ends it"),
+        ("- picture: scene", "- {picture: scene,\n   label: A?, x: y}", "braces, ? ends it"),
+        ("- picture: scene", "- {picture: scene, label: A [b]}", "braces, [ ends it"),
+        ("- picture: scene", "- {picture: scene, label: A: b}", "braces, : ends it"),
+        ("- picture: scene", '- {picture: scene, label: "A" b}', "Put the whole text in quotes"),
     ],
 )
 def test_yaml_that_cannot_be_read_gets_advice_in_words(before, after, advice):
@@ -333,6 +350,18 @@ def test_yes_and_no_are_words_and_numbers_may_be_values():
     text = yaml.safe_dump(changed(("answers.0", {**PICK["answers"][0], "of": [], "fixed": yes_or_no}), ("decide", []),
                                   ("answers.1.when", {"fit": ["no"]}), ("answers.1.anchors", {3: "Very"})))  # fmt: skip
     assert problems(text.replace("'yes'", "yes").replace("'no'", "no")) == []
+
+
+@pytest.mark.parametrize(("written", "value"), [("yes", True), ("no", False), ("true", True), ("false", False)])
+@pytest.mark.parametrize(("kind", "setting"), [
+    ("pick", "required"), ("pick", "many"), ("pick", "alike"), ("rank", "ties"), ("check", "unsure"),
+])  # fmt: skip
+def test_a_setting_takes_yes_and_no_too(kind, setting, written, value):
+    one = {"name": "fit", "kind": kind, "of": ["captions.positive", "captions.negative"], setting: "SET"}
+    if kind == "check":
+        one |= {"of": None, "statements": {"a": "A"}}
+    text = json.dumps(changed(("answers", [one]), ("decide", []))).replace('"SET"', written)
+    assert getattr(read_protocol(text, "p.yaml", ProblemLog()).answers[0], setting) is value
 
 
 def objects(schema: object) -> Iterator[dict]:
