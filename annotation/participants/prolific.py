@@ -19,6 +19,7 @@ from annotation.participants import lifecycle
 from annotation.participants.roster import Participant
 from benchmarks import audit
 from benchmarks.formats import csv_text
+from benchmarks.formats.text import WORKBOOK, is_workbook
 
 PARAMETERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
 # Prolific's are 24 hexadecimal digits; a lab's own links may have others. "null", "undefined" and PROLIFIC_PID have no
@@ -116,6 +117,8 @@ class Report:
 
 def read(data: bytes) -> list[Submission]:
     """Parse Prolific's export of a study's submissions. Raises Unreadable."""
+    if is_workbook(data):
+        raise Unreadable(WORKBOOK)
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     except (UnicodeDecodeError, csv.Error) as error:

@@ -107,7 +107,11 @@ def _check_attributes(attributes: Attributes, column: str, error: Say) -> None:
 
 def _check_captions(record: ItemRecord, error: Say, note: Say) -> None:
     if not record.captions and not any(is_own(image.role) for image in record.images):
-        error("VALUE_MISSING", "captions", "Give the item at least one caption.")
+        error(
+            "VALUE_MISSING",
+            "captions",
+            "Give the item at least one caption or other text, or an image in a role of your own.",
+        )
     if len(record.captions) > limits.MAX_CAPTIONS:
         error("TOO_MANY_PARTS", "captions", f"Give an item at most {limits.MAX_CAPTIONS} captions and texts.")
     for caption, column in _with_columns(record.captions, "caption"):

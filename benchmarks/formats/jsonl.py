@@ -39,6 +39,7 @@ CAPTION: dict[str, Kind] = {"role": str, "text": str}
 IMAGE: dict[str, Kind] = {"role": str, "file": str, "licence": str, "attribution": str, "crop": list}
 OPTIONAL = {"type", "subtype", "texts", "lists", "images", "meta", "truth", "licence", "attribution", "crop"}
 SAME_WORD = 0.85  # similarity from which an attribute's name is a misspelt field: license
+NOT_REQUIRED = " Or give “texts”, “lists” or images in roles of your own: captions are not required then."
 OTHERWISE = "Put further information into “meta”."
 
 
@@ -215,7 +216,9 @@ def check_object(
         elif name not in optional:
             alike = [other for other in unknown if isinstance(value[other], kind)]
             shape = f", {WORDS[list if kind == PARTS else kind]}" if kind in (list, dict, PARTS) else ""
-            missing_column(name, alike, origin.file, origin.row, log, shape)
+            instead_of_it = NOT_REQUIRED if fields is FIELDS and name == "captions" else ""
+            add = f"Add the field “{name}”{shape}.{instead_of_it}"
+            missing_column(name, alike, origin.file, origin.row, log, add)
     for name in unknown:
         free = [field for field, kind in fields.items() if field not in value and isinstance(value[name], kind)]
         near = nearest(name, free)

@@ -182,7 +182,8 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
         elif text.storable(name, file, row, f"column {place}", log) and name in header[: place - 1]:
             log.error("COLUMN_MISSING", file, row, name, "Two columns have this name; rename or remove one.")
     others = [other for other in header if other not in required]
-    if len(required) > 1 and not {*required} & {*header} and not any(nearest(name, others) for name in required):
+    similar = sum(bool(nearest(name, others)) for name in required)
+    if len(required) > 1 and not {*required} & {*header} and 2 * similar < len(required):  # a table of something else
         advice = f"The first row must have the names of the columns: {', '.join(required)}."
         log.error("COLUMN_MISSING", file, row, "", advice)
         raise Unreadable
@@ -193,10 +194,10 @@ def check_header(header: list[str], row: int, file: str, required: Sequence[str]
         raise Unreadable
 
 
-def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog, shape: str = "") -> None:
-    """Log a missing column, with the one of the `others` that may be it. `shape`: of its value, if it must be said."""
+def missing_column(name: str, others: list[str], file: str, row: int | None, log: ProblemLog, add: str = "") -> None:
+    """Log a missing column, with the one of the `others` that may be it. `add` is the advice if none is."""
     near = nearest(name, others)
-    advice = f"Rename the column “{near[:80]}” to “{name}”." if near else f"Add the column “{name}”{shape}."
+    advice = f"Rename the column “{near[:80]}” to “{name}”." if near else add or f"Add the column “{name}”."
     log.error("COLUMN_MISSING", file, row, name, advice)
 
 
@@ -226,14 +227,19 @@ def meaning(name: str) -> tuple[bool, list[str]]:
 def refuse_other_delimiter(
     header: list[str], row: int, file: str, kind: Kind, layouts: Sequence[Sequence[str]], log: ProblemLog
 ) -> None:
-    """Raise Unreadable if another delimiter would give most of a layout's columns, and more than this one."""
+    """Raise Unreadable if another delimiter would give most of a layout's columns, and more than this one, or as many
+    as a layout has where this one gives only one.
+    """
     others = {delimiter: word for delimiter, word in DELIMITERS.items() if delimiter != kind.delimiter}
     for delimiter, word in others.items():
         split = [name.strip(' "') for cell in header for name in cell.split(delimiter)]
         there = ((len({*layout} & {*split}), len({*layout} & {*header}), len(layout)) for layout in layouts)
+        advice = f"The columns are separated by {word}; save the file with {DELIMITERS[kind.delimiter]}"
         if len(split) > len(header) and any(more > now and 2 * more > size for more, now, size in there):
-            advice = f"The columns are separated by {word}; save the file with {DELIMITERS[kind.delimiter]}."
-            log.error("WRONG_DELIMITER", file, row, "", advice)
+            log.error("WRONG_DELIMITER", file, row, "", f"{advice}.")
+            raise Unreadable
+        if len(header) == 1 < min(map(len, layouts)) <= len(split):
+            log.error("COLUMN_MISSING", file, row, "", f"{advice}, and with the columns {', '.join(layouts[0])}.")
             raise Unreadable
 
 

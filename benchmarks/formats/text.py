@@ -11,6 +11,8 @@ from benchmarks.formats.base import ProblemLog, Unreadable
 
 CHUNK = 2**16
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+ZIP, OLD_EXCEL = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # how these files begin
+WORKBOOK = "This is an Excel workbook. Save it as CSV UTF-8."
 BREAK = re.compile(r"\r\n|\r|\n")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -64,11 +66,22 @@ def beginning(stream: BinaryIO, file: str, log: ProblemLog) -> tuple[bytes, int,
     if not data:
         log.error("EMPTY_FILE", file, None, "", "The file is empty. Export it again.")
         raise Unreadable
+    if is_workbook(data):
+        log.error("WRONG_TYPE", file, None, "", WORKBOOK)
+        raise Unreadable
     mark, encoding = next(((mark, name) for mark, name in BOMS if data.startswith(mark)), (b"", "utf-8"))
     data = data[len(mark) :]
     if not mark:
         refuse_utf16_without_mark(data, file, log)
     return data, len(mark), encoding
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether Excel's files begin so, whatever they are called: a zip with certain names, in any order, or the older
+    OLE container.
+    """
+    names = (b"[Content_Types].xml", b"xl/", b"docProps/")
+    return data.startswith(OLD_EXCEL) or (data.startswith(ZIP) and any(name in data for name in names))
 
 
 def breaks(text: str, last: str) -> int:

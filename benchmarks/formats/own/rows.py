@@ -36,7 +36,6 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 ENDINGS = (*TABLES, ".parquet", *ARCHIVES)
 KEY = "key"  # the column of the keys where rows are an object
 FILE_NAME, LABEL = "file_name", "label"  # columns of a folder of pictures, as the `datasets` library calls them
-OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 FLAT = 20  # keys of an object that is shown as columns of its own
 LONGEST_NAME = 200  # characters of a column's
 
@@ -93,10 +92,10 @@ def _read(name: str, stream: BinaryIO, path: Path, log: ProblemLog, called: Imag
     stream.seek(0)
     if start.startswith(b"PAR1") or name.endswith(".parquet"):
         return parquet_rows.read(path, log, called)
-    if start.startswith(OLD_EXCEL):
+    if start.startswith(text.OLD_EXCEL):
         log.error("WRONG_TYPE", name, None, "", "This is an old Excel workbook. Save it as .xlsx, or as CSV UTF-8.")
         return iter(())
-    if start.startswith(b"PK\x03\x04"):
+    if start.startswith(text.ZIP):
         return _workbook(name, stream, log)
     mark, encoding = next(((mark, name) for mark, name in text.BOMS if start.startswith(mark)), (b"", "utf-8"))
     beginning = start[len(mark) :].decode(encoding, "ignore").lstrip()

@@ -18,6 +18,7 @@ from annotation.participants import lifecycle as participant_lifecycle
 from annotation.participants import prolific, roster
 from annotation.protocols.base import CANNOT_JUDGE
 from benchmarks.formats.csv_text import harmless
+from benchmarks.formats.text import OLD_EXCEL
 from benchmarks.models import Event
 from tests.builders import studies
 
@@ -417,6 +418,11 @@ def test_older_names_of_the_columns_are_read(client, manager, study):
 def test_what_is_no_export_cannot_be_read(text):
     with pytest.raises(prolific.Unreadable, match="Upload the export as Prolific made it"):
         prolific.read(text)
+
+
+def test_an_excel_workbook_is_named_as_one():
+    with pytest.raises(prolific.Unreadable, match="This is an Excel workbook"):
+        prolific.read(OLD_EXCEL + bytes(99))
 
 
 @pytest.mark.parametrize("text", ["", HEAD])

@@ -1,16 +1,20 @@
 """A file of another format is recognised, advice for missing fields does not mislead, and examples are right."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from benchmarks.formats import recognition
-from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.examples import OF_FORMAT, right_example
+from benchmarks.formats.jsonl import NOT_REQUIRED
 from benchmarks.formats.registry import FORMATS
-from benchmarks.formats.table import nearest
+from benchmarks.formats.table import nearest, read_table
+from benchmarks.formats.text import OLD_EXCEL, lines
 from benchmarks.records import Problem
 from tests.benchmarks.bad_inputs.archives import zipped
 from tests.benchmarks.bad_inputs.case import picture, written
@@ -88,7 +92,7 @@ def test_fields_of_nearby_formats_are_told_where_they_belong(tmp_path):
     row = {"id": "1", "caption": "A cup.", "false_caption": "No cup.", "image": "a.jpg", "source": "mine"}
     problems = rejected(written(tmp_path, "a.jsonl", json.dumps(row) + "\n"), "jsonl").problems
     assert [(problem.column, problem.advice) for problem in problems] == [
-        ("captions", "Add the column “captions”, a list: […]."),
+        ("captions", f"Add the field “captions”, a list: […].{NOT_REQUIRED}"),
         ("caption", 'Write it as an entry of “captions”: {"role": "positive", "text": …}.'),
         ("false_caption", 'Write it as an entry of “captions”: {"role": "negative", "text": …}.'),
         ("image", 'Write it as an entry of “images”: {"role": "positive", "file": …}.'),
@@ -108,6 +112,41 @@ def test_names_of_different_things_are_not_confused(name, other):
 def test_another_delimiter_is_suggested_only_if_it_gives_the_columns(tmp_path):
     log = rejected(written(tmp_path, "a.tsv", "image,caption,negative_caption\n1.jpg,A cup.,No cup.\n"), "visla")
     assert [problem.code for problem in log.problems] == ["COLUMN_MISSING"]
+
+
+@pytest.mark.parametrize(("sign", "word"), [("\t", "tabs"), (";", "semicolons")])
+def test_a_table_with_another_delimiter_and_other_columns_is_told_both(tmp_path, sign, word):
+    log = ProblemLog()
+    path = written(tmp_path, "a.csv", "id,rater,score\n1,a,3\n".replace(",", sign))
+    with suppress(Unreadable):
+        list(read_table(path, log, ["item", "annotator", "label"]))
+    said = f"separated by {word}; save the file with commas, and with the columns item, annotator, label."
+    assert [problem.advice for problem in log.problems] == [f"The columns are {said}"]
+
+
+def test_a_table_of_something_else_gets_no_new_names_for_its_columns(tmp_path):
+    """DSG's own columns: `tuple` resembles `type`, and is none."""
+    header = "item_id,text,keywords,proposition_id,dependency,category_broad,category_detailed,tuple,question"
+    log = rejected(written(tmp_path, "a.csv", f"{header}\n{',' * header.count(',')}\n"), "bivlc-candidates")
+    assert log.count == 1 and "The first row must have the names of the columns" in log.problems[0].advice
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.tsv", "a.jsonl"])
+@pytest.mark.parametrize("old", [True, False])
+def test_an_excel_workbook_is_named_whatever_it_is_called(tmp_path, name, old):
+    path = tmp_path / name
+    if old:
+        path.write_bytes(OLD_EXCEL + bytes(600))
+    else:
+        book = openpyxl.Workbook()
+        book.active.append(["item", "annotator", "label"])
+        book.save(path)
+    log = ProblemLog()
+    with suppress(Unreadable):
+        list(lines(path.open("rb"), name, log))
+    assert [(one.code, one.advice) for one in log.problems] == [
+        ("WRONG_TYPE", "This is an Excel workbook. Save it as CSV UTF-8.")
+    ]
 
 
 def test_a_table_without_a_header_is_one_problem(tmp_path):
