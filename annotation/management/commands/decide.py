@@ -6,6 +6,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.measures.declared import agreement, agreement_in_words, decided
 from annotation.protocols import library
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
+from annotation.protocols.measuring import Attributes
 from annotation.protocols.ratings import Rated, read_rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files, NotARelease
@@ -62,15 +64,28 @@ class Command(BaseCommand):
         write_result({"stages": found}, written_stages, as_json, self.stdout)
 
 
-def _result(protocol: ProtocolFile, rows: Sequence[Rated], items: bool, *of_export: Mapping) -> dict[str, Any]:
-    found = decided(protocol, rows, *of_export)
+def _result(
+    protocol: ProtocolFile,
+    rows: Sequence[Rated],
+    items: bool,
+    wanted: Mapping[str, int] = MappingProxyType({}),
+    attributes: Mapping[str, Attributes] = MappingProxyType({}),
+) -> dict[str, Any]:
+    found = decided(protocol, rows, wanted, attributes)
     states = Counter(one.state for one in found.values())
+    given = Counter(row.item for row in rows)
+    short = Counter(
+        (needs, has) for item, has in given.items() if has < (needs := wanted.get(item, protocol.judgments))
+    )
     result: dict[str, Any] = {
         "protocol": protocol.name,
         "items": len(found),
         "kept": states[KEPT],
         "dropped": dict(sorted(Counter(one.reason for one in found.values() if one.state == DROPPED).items())),
         "open": states[OPEN],
+        "too_few_judgments": [
+            {"needs": needs, "has": has, "items": count} for (needs, has), count in sorted(short.items())
+        ],
         "agreement": agreement(protocol, [(row.item, row.annotator, row.label) for row in rows]),
     }
     if items:
@@ -89,6 +104,10 @@ def written(result: dict) -> str:
     dropped = sum(result["dropped"].values())
     lines = [f"{result['items']:,} items: {result['kept']:,} kept, {dropped:,} dropped, {result['open']:,} open"]
     lines += [f"  dropped, {reason.replace('_', ' ')}: {count:,}" for reason, count in result["dropped"].items()]
+    lines += [
+        f"  open, needs {one['needs']} judgments and has {one['has']}: {one['items']:,}"
+        for one in result["too_few_judgments"]
+    ]
     lines += agreement_in_words(result["agreement"], digits=4)
     for item, one in result.get("decisions", {}).items():
         lines.append(f"{item}: {one['state']} {one['outcome']} {one['reason']}".rstrip())

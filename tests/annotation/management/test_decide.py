@@ -70,6 +70,17 @@ def test_kept_dropped_and_open(ratings):
     assert "3 items: 1 kept, 1 dropped, 1 open" in out.getvalue()
 
 
+def test_an_item_with_too_few_judgments_is_counted_by_what_it_needs(ratings):
+    table = ONE + "4,a,both\n4,b,both\n5,b,both\n"
+    found = decided("--protocol", FOIL, "--ratings", ratings(table))
+    assert (found["open"], found["too_few_judgments"]) == (
+        3, [{"needs": 3, "has": 1, "items": 2}, {"needs": 3, "has": 2, "items": 1}],
+    )  # fmt: skip
+    out = StringIO()
+    call_command("decide", protocol=FOIL, ratings=ratings(table), stdout=out)
+    assert "  open, needs 3 judgments and has 1: 2\n  open, needs 3 judgments and has 2: 1\n" in out.getvalue()
+
+
 def test_a_file_of_ones_own_with_several_answers(ratings, tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(changed(("judgments", 2))))
@@ -106,6 +117,7 @@ def test_a_wrong_table_is_refused_by_row(ratings, table, code, words):
         ("word-by-word", ["0;"], "number of words"),
         ("word-by-word", ["-1;"], "number of words"),
         ("word-by-word", ["5;6:{mark}"], "number of words"),
+        ("word-by-word", ["7;2,3"], "number of words"),
         ("word-by-word", ["5;2:{mark},2:{mark}"], "number of words"),
         ("word-by-word", ["5;2:zzz"], "no answer “zzz”"),
         ("word-by-word", ["5;", "6;"], "earlier row"),
