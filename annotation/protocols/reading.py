@@ -310,16 +310,21 @@ def _advice(error: ErrorDetails) -> str:
             return f"Give at least {context['min_length']:,} here."
         case "string_too_short":
             return "Write something here."
-        case "bool_type" if isinstance(error["input"], str):
+    return _wanted_kind(error)
+
+
+def _wanted_kind(error: ErrorDetails) -> str:
+    """What to write instead of a value of another kind."""
+    match error["type"], error["input"]:
+        case "bool_type", str():
             words = "tie, both_bad and not_applicable"
             return f"Write true or false here, or yes or no. Words that annotators see belong to {words}."
-        case "string_type" if isinstance(error["input"], list):
-            return _one_instead_of(error["loc"], error["input"])
-        case "string_type" if isinstance(error["input"], bool):
+        case "string_type", list(several):
+            return _one_instead_of(error["loc"], several)
+        case "string_type", bool():
             return "Put this in quotes: without them, true and false are no texts."
-        case _:
-            wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
-            return f"Write {_WANTED.get(wanted, wanted)} here."
+    wanted = error["msg"].partition(" or instance of")[0].removeprefix("Input should be ")
+    return f"Write {_WANTED.get(wanted, wanted)} here."
 
 
 def _one_instead_of(location: tuple[int | str, ...], several: list[object]) -> str:

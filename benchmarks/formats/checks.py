@@ -144,10 +144,11 @@ def _note_invisible(text: str, column: str, note: Say) -> None:
 
 def _note_suspect(text: str, column: str, note: Say) -> None:
     if damaged := suspect_text.damaged(text):
-        cause = "UTF-8 that was read in another encoding"
-        if damaged == suspect_text.LOST:
-            damaged, cause = "U+FFFD", "a character that was lost before the import"
-        note("DAMAGED_TEXT", column, f"“{damaged}” stands for {cause}; kept unchanged. Correct it in the source.")
+        part, sound = damaged
+        lost = f"“{part}” is probably “{sound}”, read in another encoding than UTF-8"
+        if part == suspect_text.LOST:
+            lost = "U+FFFD stands for a character that was lost before the import"
+        note("DAMAGED_TEXT", column, f"{lost}; kept unchanged. Correct it in the source.")
     elif mixed := suspect_text.mixed_word(text):
         word, scripts = mixed
         advice = f"“{word[:40]}” has {' and '.join(scripts)} letters, which may look the same; kept unchanged."

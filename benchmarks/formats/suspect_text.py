@@ -54,13 +54,13 @@ def mixed_word(text: str) -> tuple[str, list[str]] | None:
     return None
 
 
-def damaged(text: str) -> str:
-    """The first damaged part of the text: U+FFFD, which stands for a lost character, or UTF-8 that was read as Latin-1
-    or Windows-1252, as `Ã©` of é. Empty if there is none.
+def damaged(text: str) -> tuple[str, str] | None:
+    """The first damaged part of the text, and what it stands for: “Ã©”, the UTF-8 of “é” read as Latin-1 or
+    Windows-1252; U+FFFD, for which nobody knows, stands for "".
     """
     if text.isascii():
-        return ""
+        return None
     if LOST in text:
-        return LOST
+        return LOST, ""
     found = _MISREAD.search(text.translate(_BYTES))  # a character for each, so that places stay
-    return text[found.start() : found.end()] if found else ""
+    return found and (text[found.start() : found.end()], found[0].encode("latin-1").decode("utf-8", "replace"))

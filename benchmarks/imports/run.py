@@ -30,7 +30,7 @@ from workers.archives.archive import ArchiveRefused, Source, open_archive
 LISTED = 100  # names of unused files kept in the report
 ADD = "Add it there, or skip rows with missing images (--skip-missing-images)."
 UNREADABLE = "No usable image"
-OTHER_ENCODING = "The archive’s names are in another encoding: create it again with names in UTF-8."
+OTHER_ENCODING = "The names in this archive are in another encoding. Create it again with names in UTF-8."
 NAMED = 10_000  # ids of skipped rows kept with the benchmark
 
 
@@ -154,7 +154,8 @@ def without_images_among(
         code, wrong = unusable[found[0].part[0]]
         log.note(code, origin.file, origin.row, column, f"{wrong}: {names}. Row “{record.key}” was skipped.")
     if skipped and not kept:
-        advice = "Every row names an image that is missing or unreadable, so nothing can be imported. Give the images."
+        mend = OTHER_ENCODING if source.other_encoding else "Give the images."
+        advice = f"Every row names an image that is missing or unreadable, so nothing can be imported. {mend}"
         log.error("NO_ROWS", imports_store.file_names(records), None, "", advice)
     return kept, skipped
 

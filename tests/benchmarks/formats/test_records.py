@@ -9,6 +9,7 @@ from benchmarks.formats.base import ProblemLog
 from benchmarks.formats.checks import check_records
 from benchmarks.formats.jsonl import to_line
 from benchmarks.formats.registry import FORMATS
+from benchmarks.formats.suspect_text import damaged
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord, Origin
 from tests.benchmarks.bad_inputs.case import written
 from tests.benchmarks.bad_inputs.texts import cells, crepe_row, table, text_of
@@ -212,6 +213,8 @@ def test_text_damaged_before_it_came_is_noted(text, encoding):
     read = "".join(bytes([one]).decode(encoding, "ignore") or chr(one) for one in text.encode())
     given = text if "\ufffd" in text else read
     assert codes(record(captions=(CaptionRecord("positive", given),))) == ([], ["DAMAGED_TEXT"])
+    part, sound = damaged(given)
+    assert sound in text and part in given
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,12 @@ def test_a_missing_image_that_is_in_another_folder_is_suggested(tmp_path, media)
     assert imports.imported(path, images).problems[0]["advice"].endswith("Did you mean “y/1.JPG”?")
 
 
-def test_a_missing_image_may_have_a_name_in_another_encoding(tmp_path, media):
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_missing_image_may_have_a_name_in_another_encoding(tmp_path, media, skip):
     path = imports.manifest(tmp_path, [imports.item(1, images=[{"role": "positive", "file": "日本.jpg"}])])
     images = zip_named(tmp_path / "images.zip", "日本.jpg".encode("cp932"))
-    assert "names are in another encoding" in imports.imported(path, images).problems[0]["advice"]
+    job = imports.imported(path, images, skip_missing_images=skip)
+    assert "The names in this archive are in another encoding" in job.problems[0]["advice"]
 
 
 def test_a_file_of_another_format_is_one_problem(tmp_path, media):
