@@ -362,8 +362,8 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
     return list(forms[0].get("properties", {}))
 
 
-def _any_key(node: dict[str, Any]) -> dict[str, Any] | bool | None:
-    """The schema of the values of an object whose keys are the file's own."""
+def _any_key(node: dict[str, Any]) -> Any:
+    """The schema (if any) of the values of an object whose keys are the file's own."""
     return next(iter(node.get("patternProperties", {}).values()), node.get("additionalProperties"))
 
 
