@@ -137,10 +137,10 @@ def without_absent_positives(records: list[ItemRecord], source: Source | None, l
 
 
 def without_images_among(
-    records: list[ItemRecord], unusable: Mapping[str, tuple[str, str]], log: ProblemLog
+    records: list[ItemRecord], unusable: Mapping[str, tuple[str, str]], log: ProblemLog, source: Source | None
 ) -> tuple[list[ItemRecord], list[str]]:
-    """The records with none of these images, and the ids of the others, each with a note. `unusable`: by file name, the
-    code of the note and what is wrong.
+    """The records with none of these images, and the ids of the others, each with a note. `unusable`: by file name in
+    the source, the code of the note and what is wrong.
     """
     kept, skipped = [], []
     for number, record in enumerate(records, 1):
@@ -154,7 +154,7 @@ def without_images_among(
         code, wrong = unusable[found[0].part[0]]
         log.note(code, origin.file, origin.row, column, f"{wrong}: {names}. Row “{record.key}” was skipped.")
     if skipped and not kept:
-        mend = OTHER_ENCODING if source.other_encoding else "Give the images."
+        mend = OTHER_ENCODING if source and source.other_encoding else "Give the images."
         advice = f"Every row names an image that is missing or unreadable, so nothing can be imported. {mend}"
         log.error("NO_ROWS", imports_store.file_names(records), None, "", advice)
     return kept, skipped
@@ -246,7 +246,7 @@ class Run:
 
     def skip(self, entry: str, unusable: Mapping[str, tuple[str, str]]) -> None:
         """Leave out the rows with these images, and list them under that entry of the report."""
-        self.records, skipped = without_images_among(self.records, unusable, self.log)
+        self.records, skipped = without_images_among(self.records, unusable, self.log, self.source)
         if skipped:
             self.skipped[entry] = skipped
 
