@@ -53,12 +53,13 @@ class Body(serializers.Serializer):
 
 
 class OrderBody(Body):
-    """A body with the fields of an order (jobs/orders.py), besides its own."""
+    """A body with the fields of an order (jobs/orders.py), besides its own, or one of its own in a field's place."""
 
     order: type
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        return super().get_fields() | {name: _field(self.order, name) for name in options_of(self.order)}
+        own = super().get_fields()
+        return own | {name: _field(self.order, name) for name in options_of(self.order) if name not in own}
 
 
 def _field(order: type, name: str) -> serializers.Field:
