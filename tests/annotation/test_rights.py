@@ -85,6 +85,7 @@ instructions-image      ++++++  xxxxxx
 benchmark-list          +++-+L  xxxxxx
 benchmark-detail        +++-+L  xxxxxx
 import-new              +++-+L  +++-+L
+import-preview          xxxxxx  +++-0L
 score-new               +++-+L  +++-+L
 captions-new            +++-+L  +++-+L
 ask-new                 +++-+L  +++-+L
