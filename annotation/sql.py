@@ -77,9 +77,7 @@ def copy_columns(statement: str, types: Mapping[str, str], **values: Any) -> dic
         """The next one, which is no longer kept."""
         return b"".join(sent.popleft()) if sent else b""
 
-    return {
-        name: _texts(column(), column()) if of == TEXT else _numbers(column(), of) for name, of in types.items()
-    }  # fmt: skip
+    return {name: _texts(column(), column()) if of == TEXT else _numbers(column(), of) for name, of in types.items()}
 
 
 def copy_tables(statement: str, schema: pa.Schema, **values: Any) -> Iterator[pa.Table]:

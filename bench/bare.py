@@ -105,11 +105,7 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok")
 
 
-urlpatterns = [
-    path("healthz", health),
-    path("judge/<slug:token>/", judge),
-    path("judge/<slug:token>/submit/", submit),
-]
+urlpatterns = [path("healthz", health), path("judge/<slug:token>/", judge), path("judge/<slug:token>/submit/", submit)]
 django.setup()
 settings.MIDDLEWARE, settings.ROOT_URLCONF = [], __name__
 application = WSGIHandler()

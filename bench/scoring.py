@@ -223,10 +223,7 @@ def main() -> None:
             (var / "models").mkdir()
             torch.save(open_clip.create_model(asked.model).state_dict(), var / "models" / "weights.pt")
             ASKED[:] = [asked.model, str(var / "models" / "weights.pt")]
-        told = {
-            "device": "cuda" if torch.cuda.is_available() else "cpu",
-            "cores": len(os.sched_getaffinity(0)),
-        }
+        told = {"device": "cuda" if torch.cuda.is_available() else "cpu", "cores": len(os.sched_getaffinity(0))}
         for count in asked.images:
             folder = var / f"import-{count}"
             folder.mkdir()

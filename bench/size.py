@@ -35,10 +35,7 @@ WALKS = {  # functions within which files count, and the tests that call them
         ["annotation/releases/lifecycle.py:run_release"],
         ["tests/annotation/releases/test_lifecycle.py::test_it_is_frozen_whole"],
     ),
-    "import": (
-        ["benchmarks/imports/run.py:import_files"],
-        ["tests/benchmarks/imports/test_upload_pages.py"],
-    ),
+    "import": (["benchmarks/imports/run.py:import_files"], ["tests/benchmarks/imports/test_upload_pages.py"]),
     "model score": (
         ["benchmarks/jobs/benchmark_work.py:do"],
         ["tests/benchmarks/scoring/test_score.py::test_one_caption_more_encodes_one"],

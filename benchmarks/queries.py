@@ -79,10 +79,12 @@ def material_of(item: int) -> ItemRecord:
         cursor.execute(MATERIAL, [item])
         key, kind, subtype, captions, images = cursor.fetchone()
     return ItemRecord(
-        key, kind, subtype,
+        key,
+        kind,
+        subtype,
         captions=tuple(CaptionRecord(*one) for one in captions or ()),
         images=tuple(image_record(*one) for one in images or ()),
-    )  # fmt: skip
+    )
 
 
 def with_counts(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:

@@ -272,17 +272,17 @@ if S3_BUCKET:
     KEPT_FILES: dict = {
         "BACKEND": "benchmarks.storage.bucket.Bucket",
         "OPTIONS": {
-            "bucket_name": S3_BUCKET, "endpoint_url": S3_URL or None, "downloads": S3_DOWNLOADS,
+            "bucket_name": S3_BUCKET,
+            "endpoint_url": S3_URL or None,
+            "downloads": S3_DOWNLOADS,
             "region_name": os.environ.get("WINNOW_S3_REGION") or "us-east-1",
-            "access_key": S3_KEYS[0] or None, "secret_key": S3_KEYS[1] or None,
+            "access_key": S3_KEYS[0] or None,
+            "secret_key": S3_KEYS[1] or None,
         },
-    }  # fmt: skip
+    }
 else:
     KEPT_FILES = {"BACKEND": "benchmarks.storage.folder.Folder"}
-STORAGES = {
-    "default": KEPT_FILES,
-    "staticfiles": {"BACKEND": "config.static.Storage"},
-}
+STORAGES = {"default": KEPT_FILES, "staticfiles": {"BACKEND": "config.static.Storage"}}
 WHITENOISE_USE_FINDERS = DEBUG
 
 CONTENT_SECURITY_POLICY = {
@@ -316,10 +316,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
         "benchmarks.accounts.tokens.ByToken",
     ],
-    "DEFAULT_PERMISSION_CLASSES": [
-        "rest_framework.permissions.IsAdminUser",
-        "benchmarks.accounts.tokens.MayWrite",
-    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser", "benchmarks.accounts.tokens.MayWrite"],
     "DEFAULT_THROTTLE_CLASSES": ["benchmarks.accounts.tokens.PerToken"],
     "DEFAULT_THROTTLE_RATES": {"token": "600/min"},  # a million judgments are a thousand pages
     "EXCEPTION_HANDLER": "benchmarks.api.errors.refuse",

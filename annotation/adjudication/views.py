@@ -198,11 +198,12 @@ def choices(stage: Stage) -> dict[str, object]:
     benchmark = stage.study.benchmark_id
     kinds = _kinds_of(benchmark, Item.objects.filter(benchmark=benchmark).aggregate(last=Max("position"))["last"])
     return {
-        "sorts": SORTS.items(), "cases": CASES.items(),
+        "sorts": SORTS.items(),
+        "cases": CASES.items(),
         "differ": DIFFER.items() if protocol_named(stage.protocol).alike else [],
         "types": sorted({kind for kind, _ in kinds} - {""}),
         "subtypes": sorted({subtype for _, subtype in kinds} - {""}),
-    }  # fmt: skip
+    }
 
 
 @lru_cache

@@ -58,9 +58,7 @@ class TaskFilters(RowFilters):
 
 
 class JudgmentFilters(RowFilters):
-    annotator = RegexField(
-        r"^A-[0-9]{2,8}$", source="lease__annotator", required=False, help_text="A-01, A-02 …"
-    )  # fmt: skip
+    annotator = RegexField(r"^A-[0-9]{2,8}$", source="lease__annotator", required=False, help_text="A-01, A-02 …")
     counted = _IsSet(source="counted_on__isnull", required=False)
     withdrawn = BooleanField(required=False)
     since = DateTimeField(

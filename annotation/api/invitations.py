@@ -87,9 +87,10 @@ class ReturnedData(serializers.Serializer):
     left = serializers.ListField(child=serializers.CharField(), help_text="Annotators who are now marked as left.")
     older = serializers.IntegerField(help_text="Earlier submissions of returning participants, ignored.")
     unknown = serializers.ListField(
-        child=serializers.CharField(), allow_null=True,
+        child=serializers.CharField(),
+        allow_null=True,
         help_text="Prolific IDs that are not in this study. They are not stored: null in a repeated answer.",
-    )  # fmt: skip
+    )
 
 
 class ProlificReturned(StudyCommand):

@@ -68,10 +68,12 @@ def _tasks(stage: Stage, keys: Sequence[str]) -> list[Task]:
         known = set(
             Item.objects.filter(benchmark__studies=stage.study_id, key__in=unknown).values_list("key", flat=True)
         )
-        _refuse([
-            f"Item {key} is not in this stage." if key in known else f"There is no item {key} in the benchmark."
-            for key in unknown
-        ])  # fmt: skip
+        _refuse(
+            [
+                f"Item {key} is not in this stage." if key in known else f"There is no item {key} in the benchmark."
+                for key in unknown
+            ]
+        )
     if not tasks:
         raise CannotAssign("Name at least one item.")
     return tasks
@@ -96,10 +98,12 @@ def _check_people(stage: Stage, annotators: Sequence[Annotator], tasks: Sequence
     had = had_leases(annotator__in=who, task__item__in=keys)
     apart = stage.study.stages.filter(position__in=stage.apart_from).exclude(pk=stage.pk)
     met = had.filter(task__stage__in=apart).values_list("annotator", "task__item").distinct()
-    _refuse([
-        f"{who[annotator]} has already seen item {keys[item]} in a stage that this one is kept apart from."
-        for annotator, item in sorted(met)
-    ])  # fmt: skip
+    _refuse(
+        [
+            f"{who[annotator]} has already seen item {keys[item]} in a stage that this one is kept apart from."
+            for annotator, item in sorted(met)
+        ]
+    )
 
 
 def _places(tasks: Sequence[Task]) -> list[Places]:

@@ -14,9 +14,10 @@ class PeopleForm(forms.Form):
     THIS, EVERY = "stage", "study"
 
     names = forms.CharField(
-        label="Names, one per line", widget=forms.Textarea(attrs={"rows": 4}),
+        label="Names, one per line",
+        widget=forms.Textarea(attrs={"rows": 4}),
         help_text="Only managers see these names; exports use A-01, A-02 … Each annotator gets a personal link.",
-    )  # fmt: skip
+    )
     leads_to = forms.ChoiceField(
         label="Their links open", choices=[(THIS, "this stage only"), (EVERY, "every stage of the study")]
     )
@@ -55,9 +56,11 @@ class AssignForm(forms.Form):
         self.fields["annotators"] = _AnnotatorsField(people)
         self.fields["which"] = forms.ChoiceField(label="Items", choices=fixed + (kinds if len(kinds) > 1 else []))
         self.fields["keys"] = forms.CharField(
-            label="Keys, one per line", required=False, widget=forms.Textarea(attrs={"rows": 5}),
+            label="Keys, one per line",
+            required=False,
+            widget=forms.Textarea(attrs={"rows": 5}),
             help_text="The items’ keys from the import. Used only with “these keys” above.",
-        )  # fmt: skip
+        )
 
     def chosen(self) -> list[str]:
         """The keys of the chosen items."""

@@ -182,7 +182,7 @@ def join(*, study: Study, by: str, stage: Stage | None = None, prolific_pid: str
     last = study.annotators.aggregate(last=Max("number"))["last"] or 0
     annotator = Annotator.objects.create(
         study=study, number=last + 1, prolific_pid=prolific_pid, invited_to=stage, **who
-    )  # fmt: skip
+    )
     audit.record(by=by, verb="joined", subject=study, annotator=annotator.pk)
     stages = stages_open_to(annotator)
     sit(annotator=annotator, stage=next_stage(annotator, stages) or stages[0])

@@ -49,9 +49,10 @@ def answer_mix_plot(stage: Figures, name_of: Callable[[int], str], say: Callable
     all_: Counter[str] = Counter(stage["labels"])
     apart = [label for label, _ in sorted(all_.items(), key=lambda pair: (-pair[1], pair[0]))[:_ANSWERS]]
     apart = apart if len(all_) <= _ANSWERS else apart[:-1]
-    rows = [_mix_row(_EVERYBODY, all_, apart), *(
-        _mix_row(name_of(row["number"]), row["labels"], apart) for row in people if row["number"] in shown
-    )]  # fmt: skip
+    rows = [
+        _mix_row(_EVERYBODY, all_, apart),
+        *(_mix_row(name_of(row["number"]), row["labels"], apart) for row in people if row["number"] in shown),
+    ]
     words = [*map(say, apart), *([OTHER_ANSWERS] if len(all_) > len(apart) else [])]
     columns = [Column("who", "annotator", "text"), Column("judgments", "judgments"), *(Column(w, w) for w in words)]
     rows = [row[: len(columns)] for row in rows]
@@ -86,9 +87,11 @@ def time_plot(found: Figures, of: Subject) -> Plot:
     n = found["n"]
     rows = [[one["from"], one["to"], one["judgments"], one["judgments"] / n] for one in found["bins"]]
     columns = [
-        Column("from", "seconds from", "exact"), Column("to", "to below", "exact"), Column("judgments", "judgments"),
+        Column("from", "seconds from", "exact"),
+        Column("to", "to below", "exact"),
+        Column("judgments", "judgments"),
         Column("share", "of all", "share"),
-    ]  # fmt: skip
+    ]
     half = None if not n else found["median"] / 2
     caption = f"Active seconds of each of the {n:,} counted judgments."
     mark = None if half is None else (f"half the stage’s median: {half:.1f} s", half)

@@ -230,9 +230,11 @@ def _moment(at: str) -> str:
 def audit_plot(band: Sequence[Sequence[float]], items: int, aim: str, of: Subject) -> Plot:
     """The interval of the share of wrong items after each look: (n, estimate, low, high), from audits.running."""
     columns = [
-        Column("n", "items judged"), Column("estimate", "share of wrong items", "share"),
-        Column("low", "from", "share"), Column("high", "to", "share"),
-    ]  # fmt: skip
+        Column("n", "items judged"),
+        Column("estimate", "share of wrong items", "share"),
+        Column("low", "from", "share"),
+        Column("high", "to", "share"),
+    ]
     caption = f"The share of wrong items and its 95 % interval, by items judged. Target: {aim}."
     return Plot("band", "audit", "Share of wrong items", caption, _describe_audit(band, items), of, columns, band)
 

@@ -71,9 +71,10 @@ def margins(found: Table, of: Subject) -> Plot:
     drawn = range(0, len(there), step)
     rows: list[list[Value]] = [[float(entropy[n]), float(margin[n]), PEOPLE[int(people[n])]] for n in drawn]
     columns = [
-        Column("entropy", "people’s entropy, bits", "decimal"), Column("margin", "models’ margin", "decimal"),
+        Column("entropy", "people’s entropy, bits", "decimal"),
+        Column("margin", "models’ margin", "decimal"),
         Column("people", "people", "text"),
-    ]  # fmt: skip
+    ]
     caption = "One dot per task: how much its annotators disagree, and how much models prefer the right option."
     if step > 1:
         caption += f" Shown: {len(rows):,} of {len(there):,}, every {step}th in item order."

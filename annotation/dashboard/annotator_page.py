@@ -198,10 +198,7 @@ def ordered(found: Sequence[Line], sort: str) -> list[Line]:
     """Sorted by a column, with `-` in front for the largest first; lines without the figure come last."""
     key = ORDERS[sort.removeprefix("-")]
     there = [line for line in found if key(line) is not None]
-    return [
-        *sorted(there, key=key, reverse=sort.startswith("-")),
-        *(line for line in found if key(line) is None),
-    ]
+    return [*sorted(there, key=key, reverse=sort.startswith("-")), *(line for line in found if key(line) is None)]
 
 
 def count_tests(data: Mapping) -> dict:

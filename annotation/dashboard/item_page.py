@@ -102,12 +102,14 @@ def _asked(item: Item, stage: Stage, task: Task, edits: Edits) -> Asked:
     protocol, there = protocol_named(stage.protocol), answers_shown.parts(item, task.carried)
     outcome = getattr(task, "decided", None)
     return Asked(
-        task, KINDS.get(Kind(task.kind), ""), answers_shown.parts_named(there, task.shows),
+        task,
+        KINDS.get(Kind(task.kind), ""),
+        answers_shown.parts_named(there, task.shows),
         answers_shown.parts_named(there, [one for one in task.options if one not in task.shows]),
         " or ".join(_words(protocol, Answer(label), edits) for label in task.gold),
         _decided(protocol, stage, outcome, edits) if outcome else None,
         sum(slot.judgment_id is None for slot in task.slots.all()) if task.live and task.kind == Kind.JUDGE else 0,
-    )  # fmt: skip
+    )
 
 
 def _decided(protocol: Protocol, stage: Stage, outcome: Outcome, edits: Edits) -> Decided:

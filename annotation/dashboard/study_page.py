@@ -310,10 +310,11 @@ def _study_links(study: Study, measured: bool) -> list[tuple[str, str]]:
     models = ("benchmark-models", "Models and humans", [study.benchmark_id], "")
     baseline = [("study-baseline", "Human baseline", [study.pk], ""), models] if measured else []
     people = [
-        ("study-participants", "Participants", [study.pk], ""), ("study-members", "Members", [study.pk], ""),
+        ("study-participants", "Participants", [study.pk], ""),
+        ("study-members", "Members", [study.pk], ""),
         ("study-webhooks", "Webhooks", [study.pk], ""),
         ("study-new", "Duplicate", [], f"?copy={study.pk}&benchmark={study.benchmark_id}"),
-    ]  # fmt: skip
+    ]
     papers = [("study-report", "Report", [study.pk], ""), ("release-list", "Releases", [study.pk], "")]
     items = ("study-items", "Items", [study.pk], "")
     return _linked(items, *(people if study.may.manage else []), *baseline, *papers)

@@ -27,8 +27,11 @@ NO_NUMBERS = "the labels are not numbers"
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
 LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK)
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
-    "pair of judgments", "pair of annotators", "item", "pair of rankings",
-)  # fmt: skip
+    "pair of judgments",
+    "pair of annotators",
+    "item",
+    "pair of rankings",
+)
 
 
 class Compared:
@@ -379,10 +382,7 @@ def measured_row(found: Compared, scale: LabelScale) -> Figures:
     else:
         people = np.union1d(table.annotator[found.first], table.annotator[found.second])
         sizes = found.items, len(people), found.items + len(found.first)
-    return {
-        **dict(zip(COUNTS, sizes, strict=True)),
-        "measures": measured(found, scale, measures_on(table.scale.level)),
-    }
+    return {**dict(zip(COUNTS, sizes, strict=True)), "measures": measured(found, scale, measures_on(table.scale.level))}
 
 
 COUNTS = ("n_items", "n_annotators", "n_ratings")  # of a row

@@ -37,12 +37,7 @@ class Known(NamedTuple):
 
 
 def of_stage(
-    position: int,
-    name: str,
-    rows: Iterable[JudgmentRow],
-    views: Mapping[str, Projection],
-    known: Known,
-    pay: float,
+    position: int, name: str, rows: Iterable[JudgmentRow], views: Mapping[str, Projection], known: Known, pay: float
 ) -> dict[str, Any]:
     """The figures of one stage, JSON-able, with a row of each annotator who has a seat or has judged there. `pay` is
     per hour.
@@ -58,12 +53,17 @@ def of_stage(
     for row in found:
         _add_known(row, position, known.checked.get(row["number"]), known.passed.get(row["number"], {}))
     return {
-        "position": position, "name": name, "coarse": all_.coarse, "views": list(all_.views),
-        "median_seconds": None if all_.typical is None else all_.typical / 1000, "bands": all_.bands, "rows": found,
+        "position": position,
+        "name": name,
+        "coarse": all_.coarse,
+        "views": list(all_.views),
+        "median_seconds": None if all_.typical is None else all_.typical / 1000,
+        "bands": all_.bands,
+        "rows": found,
         "labels": dict(sorted(all_.labels.items())),
         "times": annotator_behaviour.time_histogram(counted),
         **({} if level == NOMINAL else {"level": level}),
-    }  # fmt: skip
+    }
 
 
 def _row(number: int, rows: Judgments, all_: StageBehaviour, excluded: bool, pay: float) -> dict[str, Any]:

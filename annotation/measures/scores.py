@@ -91,9 +91,11 @@ def _combination(
     lows, highs = [end.least for end in every], [end.most for end in every]
     low, high = (max(0, math.prod(of)) ** (1 / len(names)) for of in (lows, highs))
     return {
-        "answer": name, "ask": f"The geometric mean of {' and '.join(names)}.", "cannot_judge": unable,
+        "answer": name,
+        "ask": f"The geometric mean of {' and '.join(names)}.",
+        "cannot_judge": unable,
         **_scores(file, _MEAN, judged, Range(low, high), attributes),
-    }  # fmt: skip
+    }
 
 
 def _geometric_mean(parts: Sequence[float | None]) -> float | None:

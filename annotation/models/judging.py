@@ -104,9 +104,7 @@ class Outcome(models.Model):
             ),
             models.CheckConstraint(condition=~Q(by="adjudicator") | ~Q(note=""), name="outcome_adjudicated_with_note"),
         ]
-        indexes = [
-            models.Index(fields=["-decided_at"], condition=Q(by="adjudicator"), name="outcome_adjudicated"),
-        ]
+        indexes = [models.Index(fields=["-decided_at"], condition=Q(by="adjudicator"), name="outcome_adjudicated")]
 
 
 class Slot(models.Model):
@@ -182,9 +180,7 @@ class Lease(models.Model):
             ),
             models.CheckConstraint(condition=Q(state__in=LeaseState.values), name="lease_state_known"),
         ]
-        indexes = [
-            models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator"),
-        ]
+        indexes = [models.Index(fields=["annotator", "state", "granted_at"], name="lease_of_annotator")]
 
 
 class Judgment(models.Model):

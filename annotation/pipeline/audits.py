@@ -107,10 +107,12 @@ def needs(stage: Stage, rows: Sequence[Audited] | None = None) -> Needs:
     missing = list(items.annotate(lacks=Count("pk", filter=Q(judgment=None))).values_list("lacks", flat=True))
     settled, plan = found.items - len(missing), found.plan
     return Needs(
-        found, settled, slots.filter(judgment__isnull=False).count(),
+        found,
+        settled,
+        slots.filter(judgment__isnull=False).count(),
         None if plan.expected is None else to_come(missing, settled, plan.expected, found.ended),
         to_come(missing, settled, plan.most, found.ended),
-    )  # fmt: skip
+    )
 
 
 # The end

@@ -15,14 +15,7 @@ from annotation.pipeline.stage_rules import rule_about, rule_of
 from annotation.protocols import decision_rule
 from annotation.protocols.base import Answer
 from annotation.protocols.certainty import wants_more
-from annotation.protocols.decision_rule import (
-    ADJUDICATOR,
-    AWAITING_CONFIRMATION,
-    DROPPED,
-    EDIT_PREFIX,
-    OPEN,
-    Decision,
-)
+from annotation.protocols.decision_rule import ADJUDICATOR, AWAITING_CONFIRMATION, DROPPED, EDIT_PREFIX, OPEN, Decision
 from annotation.protocols.registry import protocol_named
 from annotation.sql import fetch
 from benchmarks import audit
@@ -150,9 +143,16 @@ def write_outcome(task: Task, stage: Stage, decision: Decision, events: list[out
         changed = bool(fetch(CLEAR, task=task.pk, adjudicator=ADJUDICATOR))
     else:
         written = fetch(
-            WRITE, task=task.pk, adjudicator=ADJUDICATOR, state=decision.state, outcome=decision.outcome,
-            content=json.dumps(decision.content), reason=decision.reason, by=decision.by, posterior=decision.posterior,
-        )  # fmt: skip
+            WRITE,
+            task=task.pk,
+            adjudicator=ADJUDICATOR,
+            state=decision.state,
+            outcome=decision.outcome,
+            content=json.dumps(decision.content),
+            reason=decision.reason,
+            by=decision.by,
+            posterior=decision.posterior,
+        )
         changed = bool(written)
     if changed:
         event = outbox.of_task("item.reopened" if decision.state == OPEN else "item.decided", task, stage)

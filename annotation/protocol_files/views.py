@@ -52,13 +52,12 @@ def protocol_list(request: StaffRequest) -> HttpResponse:
         return redirect("protocol-draft", draft.pk)
     first = _first_item(chosen)
     context = {
-        "section": "studies", "benchmarks": benchmarks, "benchmark": chosen,
+        "section": "studies",
+        "benchmarks": benchmarks,
+        "benchmark": chosen,
         "drafts": [(draft, drafts.title_in(draft.text)) for draft in request.user.protocol_drafts.all()],
-        "groups": [
-            ("published", offers.version_offers(first)),
-            ("library", offers.library_offers(first)),
-        ],
-    }  # fmt: skip
+        "groups": [("published", offers.version_offers(first)), ("library", offers.library_offers(first))],
+    }
     return render(request, "protocol_files/list.html", context)
 
 
@@ -117,29 +116,23 @@ def protocol_draft(request: StaffRequest, pk: int) -> HttpResponse:
 
 
 def _editor(
-    request: StaffRequest,
-    draft: ProtocolDraft,
-    refusal: str = "",
-    seen: str = "",
-    conflict: Sequence[Part] = (),
+    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = ()
 ) -> HttpResponse:
     """With `refusal`, what the page says about a request that was not carried out; `seen` as in `save_draft`."""
     seed = whole_number(request.GET.get("seed"), 9)
     context = {
-        **_context(draft, refusal, seen, conflict), "section": "studies", "rows": ROWS,
+        **_context(draft, refusal, seen, conflict),
+        "section": "studies",
+        "rows": ROWS,
         "benchmarks": Benchmark.objects.order_by("name"),
         "home": reverse("protocol-try", args=[draft.pk, draft.pk if seed is None else seed]),
         "other": secrets.randbits(29),
-    }  # fmt: skip
+    }
     return render(request, "protocol_files/draft.html", context, status=UNFIT if refusal else 200)
 
 
 def _state(
-    request: StaffRequest,
-    draft: ProtocolDraft,
-    refusal: str = "",
-    seen: str = "",
-    conflict: Sequence[Part] = (),
+    request: StaffRequest, draft: ProtocolDraft, refusal: str = "", seen: str = "", conflict: Sequence[Part] = ()
 ) -> HttpResponse:
     return render(request, "protocol_files/_state.html", _context(draft, refusal, seen, conflict))
 

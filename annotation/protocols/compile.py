@@ -35,15 +35,19 @@ class _Layout:
 
 
 _RANK = _Layout(
-    "judging/_rank.html", "js/judging/rank.js", "css/judge-rank.css",
+    "judging/_rank.html",
+    "js/judging/rank.js",
+    "css/judge-rank.css",
     ("1 2 3", gettext_noop("rank the marked sentence, and mark the next one")),
     (("↑ ↓", gettext_noop("mark the sentence above or below")), ("A B C", gettext_noop("mark that sentence"))),
-)  # fmt: skip
+)
 _COMPARE = _Layout(
-    "judging/_compare.html", "js/judging/compare.js", "css/judge-compare.css",
+    "judging/_compare.html",
+    "js/judging/compare.js",
+    "css/judge-compare.css",
     ("1 2", gettext_noop("answer the marked question with that sentence, and mark the next question")),
     (("↑ ↓", gettext_noop("mark the other question")),),
-)  # fmt: skip
+)
 
 
 def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Protocol:

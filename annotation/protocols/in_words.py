@@ -16,9 +16,11 @@ _TIES = {
     "none": "a tie counts as none",
 }
 _LEVELS = {
-    "nominal": "nominal, by equal values", "ordinal": "ordinal, by the order of the values",
-    "interval": "interval, by the distance of the values", "rank": "by the order of the options",
-}  # fmt: skip
+    "nominal": "nominal, by equal values",
+    "ordinal": "ordinal, by the order of the values",
+    "interval": "interval, by the distance of the values",
+    "rank": "by the order of the options",
+}
 
 
 def answers_in_words(file: ProtocolFile) -> list[str]:

@@ -348,13 +348,15 @@ def _keys_at(location: tuple[int | str, ...]) -> list[str]:
                 found
                 for one in one_of
                 for found in [
-                    one.get("properties", {}).get(step) or schema["$defs"].get(step) or _tagged(one, step, schema)
+                    one.get("properties", {}).get(step)
+                    or schema["$defs"].get(step)
+                    or _tagged(one, step, schema)
                     or (one.get("items") if isinstance(step, int) else _any_key(one))
                 ]
                 if found
             ),
             {},
-        )  # fmt: skip
+        )
     node = _resolved(node, schema)
     forms = [_resolved(one, schema) for one in node.get("oneOf", []) + node.get("anyOf", [])] or [node]
     if len(forms) > 1:

@@ -162,8 +162,4 @@ def settings_of_file(file: schema.ProtocolFile) -> dict[str, object]:
     """The settings of a stage that its protocol's file decides."""
     estimates = any(isinstance(rule, schema.DawidSkene) for rule in file.decide)
     chosen = (reference.partition(".")[2] for reference in file.carry if reference.startswith("images."))
-    return {
-        "overlap": file.judgments,
-        "rule": DAWID_SKENE if estimates else MAJORITY,
-        "carries": next(chosen, ""),
-    }
+    return {"overlap": file.judgments, "rule": DAWID_SKENE if estimates else MAJORITY, "carries": next(chosen, "")}

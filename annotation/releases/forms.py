@@ -65,9 +65,11 @@ class PlanForm(Form):
     name = CharField(label="Name", max_length=100, help_text=NAME_HINT)
     version = CharField(label="Version", max_length=20, help_text=VERSION_HINT)
     stages = MultipleChoiceField(
-        label="Stages", widget=CheckboxSelectMultiple, error_messages={"required": NEEDED},
+        label="Stages",
+        widget=CheckboxSelectMultiple,
+        error_messages={"required": NEEDED},
         help_text="The stages that a chosen stage depends on are also included.",
-    )  # fmt: skip
+    )
     splits = ChoiceField(label="Splits", widget=RadioSelect, error_messages={"required": "Choose one."})
     train = IntegerField(label="train (%)", min_value=0, max_value=100, required=False)
     validation = IntegerField(label="validation (%)", min_value=0, max_value=100, required=False)
@@ -75,9 +77,11 @@ class PlanForm(Form):
     seed = IntegerField(label="Seed", min_value=0, max_value=MOST_SEED, help_text=SEED_HINT)
     forms = MultipleChoiceField(label="Formats", widget=CheckboxSelectMultiple, required=False)
     shard_mb = IntegerField(
-        label="Approximate size of each file (MB)", min_value=SHARD_LIMITS[0], max_value=SHARD_LIMITS[1],
+        label="Approximate size of each file (MB)",
+        min_value=SHARD_LIMITS[0],
+        max_value=SHARD_LIMITS[1],
         help_text="For Parquet and WebDataset: large splits are written as several files.",
-    )  # fmt: skip
+    )
     public = MultipleChoiceField(label="Also public", widget=CheckboxSelectMultiple, required=False)
 
     def __init__(self, study: Study, data: Mapping | None = None, instead: Release | None = None):

@@ -319,18 +319,20 @@ def _people(study: Study, everybody: Mapping) -> list[dict]:
     for who in study.annotators.filter(number__in=whole).order_by("number"):
         row, minutes = whole[who.number], elapsed.get(who.number, 0) / 60_000
         same = row["majority"]
-        found.append({
-            "annotator": who.pseudonym,
-            **{name: row[name] for name in ("judged", "answers", "active_minutes", "per_hour", "paid", "kappa")},
-            "elapsed_minutes": minutes,
-            "pay_reached": ratio(row["paid"], minutes / 60),
-            "with_majority": ratio(same["same"], same["n"]),
-            "compared": same["n"],
-            "signs": [{name: sign[name] for name in ("kind", "words", "stage")} for sign in row["signs"]],
-            "simulated": who.simulated,
-            "excluded": who.excluded_at is not None,
-            "left": who.left_at is not None,
-        })  # fmt: skip
+        found.append(
+            {
+                "annotator": who.pseudonym,
+                **{name: row[name] for name in ("judged", "answers", "active_minutes", "per_hour", "paid", "kappa")},
+                "elapsed_minutes": minutes,
+                "pay_reached": ratio(row["paid"], minutes / 60),
+                "with_majority": ratio(same["same"], same["n"]),
+                "compared": same["n"],
+                "signs": [{name: sign[name] for name in ("kind", "words", "stage")} for sign in row["signs"]],
+                "simulated": who.simulated,
+                "excluded": who.excluded_at is not None,
+                "left": who.left_at is not None,
+            }
+        )
     return found
 
 

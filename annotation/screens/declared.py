@@ -30,11 +30,7 @@ Context = dict[str, Any]
 
 
 def context(
-    file: ProtocolFile,
-    lease: Lease,
-    options: Sequence[Part],
-    parts: Mapping[str, Part],
-    given: SubmittedFields,
+    file: ProtocolFile, lease: Lease, options: Sequence[Part], parts: Mapping[str, Part], given: SubmittedFields
 ) -> Context:
     """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen.
 
@@ -94,9 +90,15 @@ def _question(
     name = "answer" if is_plain(file) else answer.name
     alone = len(file.answers) == 1
     found: Context = {
-        "name": name, "kind": answer.kind, "ask": answer.ask or file.ask, "alone": alone,
-        "required": answer.required, "when": _when(file, answer, lease.shown), "cards": False, "options": [],
-    }  # fmt: skip
+        "name": name,
+        "kind": answer.kind,
+        "ask": answer.ask or file.ask,
+        "alone": alone,
+        "required": answer.required,
+        "when": _when(file, answer, lease.shown),
+        "cards": False,
+        "options": [],
+    }
     many = isinstance(answer, schema.Pick) and answer.many
 
     def choice(value: str, keys: Sequence[str], **shown: Any) -> Context:

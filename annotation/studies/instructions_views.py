@@ -89,6 +89,7 @@ def _versions(stage: Stage, current: Instructions, asked: QueryDict) -> dict:
         return {"versions": list(found.values())}
     changed = changed_languages(before, after, stage.study.language)
     return {
-        "versions": list(found.values()), "compared": [("from", "From", before), ("to", "To", after)],
+        "versions": list(found.values()),
+        "compared": [("from", "From", before), ("to", "To", after)],
         "changed": [Shown(code, LANGUAGES[code], html) for code, html in changed],
-    }  # fmt: skip
+    }

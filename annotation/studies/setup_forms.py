@@ -86,14 +86,16 @@ class StageForm(forms.Form):
 
     overlap = number("overlap", "Judgments per item", "By different annotators. Agreement needs two or more.")
     cap = number(
-        "cap", "Maximum judgments per item",
+        "cap",
+        "Maximum judgments per item",
         "While annotators disagree, ask for one more judgment, up to this many. Leave empty for no extra judgments.",
         required=False,
-    )  # fmt: skip
+    )
     certainty = PercentField(
-        label="Adaptive overlap: stop at (%)", required=False,
+        label="Adaptive overlap: stop at (%)",
+        required=False,
         help_text="Ask for one more judgment, up to the maximum, while the leading answer is less certain than this.",
-    )  # fmt: skip
+    )
     rule = forms.ChoiceField(label="Decision rule", choices=RULES.items())
     tie_rule = forms.ChoiceField(label="If the vote is tied", choices=TIES.items())
     strategy = forms.ChoiceField(label="Assignment of items", choices=STRATEGIES.items())
@@ -109,26 +111,33 @@ class StageForm(forms.Form):
     )
     sample_each = forms.BooleanField(label="Sample this many items per type", required=False)
     target_half_width = PercentField(
-        label="Audit: stop at ± (%)", required=False, max_value=50,
+        label="Audit: stop at ± (%)",
+        required=False,
+        max_value=50,
         help_text="Stop when the share of wrong items is known to within this many points.",
-    )  # fmt: skip
+    )
     target_bound = PercentField(
-        label="Audit: stop at a bound (%)", required=False,
+        label="Audit: stop at a bound (%)",
+        required=False,
         help_text="Instead: stop when at most this share is wrong, with 95 % confidence.",
-    )  # fmt: skip
+    )
     any_look = forms.BooleanField(label="Audit: interval valid whenever you stop", required=False)
     wrong_reasons = forms.MultipleChoiceField(
-        label="Audit: count an item as wrong if it is dropped as", widget=forms.CheckboxSelectMultiple, required=False,
+        label="Audit: count an item as wrong if it is dropped as",
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
         help_text="Choose none to count every dropped item.",
-    )  # fmt: skip
+    )
     scores_run = forms.IntegerField(
-        label="Audit: scores of a model", required=False, widget=forms.Select,
+        label="Audit: scores of a model",
+        required=False,
+        widget=forms.Select,
         help_text="If the model is unsure about wrong items, its scores save judgments, though few in a short audit. "
         "Useless scores cost hardly any.",
-    )  # fmt: skip
+    )
     wrong = PercentField(
-        label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it.",
-    )  # fmt: skip
+        label="Audit: guess of the wrong items (%)", required=False, help_text="Only the plan uses it."
+    )
     promotion = forms.ChoiceField(label="Items enter", choices=PROMOTIONS.items(), required=False)
     apart_from = forms.MultipleChoiceField(
         label="Exclude annotators who saw the item in", widget=forms.CheckboxSelectMultiple, required=False
@@ -143,10 +152,11 @@ class StageForm(forms.Form):
     on_failure = forms.ChoiceField(label="If the annotator fails", choices=FAILURES.items())
     auto_advance = forms.BooleanField(label="Submit an answer as soon as it is picked", required=False)
     instructions = TextField(
-        14, label="Instructions",
+        14,
+        label="Instructions",
         help_text="In Markdown: a blank line starts a new paragraph, and lines that start with “- ” become a list. You "
         "can add images once the study exists. A later change makes a new version, which every annotator must read.",
-    )  # fmt: skip
+    )
     seconds = forms.FloatField(label="Seconds per judgment", min_value=0.1, max_value=3600)
     kept = PercentField(label="% of items kept")
 
@@ -263,9 +273,11 @@ class StageForm(forms.Form):
             language: given.pop(f"{IN}{language}", text) for language, text in self.plan.translations.items()
         }
         return replace(
-            self.plan.with_settings(**given), instructions=words, apart_from=apart,
+            self.plan.with_settings(**given),
+            instructions=words,
+            apart_from=apart,
             translations={language: text for language, text in translations.items() if text},
-        )  # fmt: skip
+        )
 
     def expects(self, tasks: int, types: int = 1) -> Assumptions:
         given = {name: value for name, value in self.values().items() if name in self.ASSUMED}
@@ -287,9 +299,10 @@ def cleaned(form: forms.Form, values: Mapping[str, Any]) -> dict[str, Any]:
 
 class StudyForm(forms.Form):
     name = forms.CharField(
-        label="Study name", max_length=Study._meta.get_field("name").max_length,
+        label="Study name",
+        max_length=Study._meta.get_field("name").max_length,
         help_text="Annotators see it, so it should not hint at the answers.",
-    )  # fmt: skip
+    )
     benchmark = forms.ModelChoiceField(Benchmark.objects.all(), empty_label=None)
     pay_per_hour = forms.DecimalField(
         label="Pay per hour", max_digits=7, decimal_places=2, min_value=0,
@@ -297,20 +310,26 @@ class StudyForm(forms.Form):
     )  # fmt: skip
     currency = forms.CharField(min_length=3, max_length=3)
     language = forms.ChoiceField(
-        choices=settings.LANGUAGES, initial="en", required=False,
+        choices=settings.LANGUAGES,
+        initial="en",
+        required=False,
         help_text="The language of your own texts and of the captions. Annotators can read all pages in six languages.",
-    )  # fmt: skip
+    )
     consent = TextField(
-        3, label="Consent", required=False,
+        3,
+        label="Consent",
+        required=False,
         help_text="In Markdown. Annotators must agree to this text before they join. Leave empty to skip consent.",
-    )  # fmt: skip
+    )
     paused = forms.BooleanField(label="Start paused: nobody can join until you open the study", required=False)
 
     save_as = forms.CharField(
-        label="Name of the template", max_length=StudyTemplate._meta.get_field("name").max_length, required=False,
+        label="Name of the template",
+        max_length=StudyTemplate._meta.get_field("name").max_length,
+        required=False,
         help_text="All managers can start new studies from it. It has every setting on this page except the study’s "
         "name and benchmark.",
-    )  # fmt: skip
+    )
 
     saves_template = False
 

@@ -10,13 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
 from annotation.measures import over_annotators, paired, pass_rules
-from annotation.measures.agreement_measures import (
-    BY_KEY,
-    INTERVAL_METHODS,
-    Measure,
-    mean_of_pairs_on,
-    units_in_words,
-)
+from annotation.measures.agreement_measures import BY_KEY, INTERVAL_METHODS, Measure, mean_of_pairs_on, units_in_words
 from annotation.measures.audits import sentence
 from annotation.measures.counts import hourly_rate
 from annotation.protocols.base import NOMINAL, RANK

@@ -36,13 +36,7 @@ def _sets(*changes: str) -> tuple[str, ...]:
 
 SCENARIOS = (
     Scenario("demo", None, limit=60, close=(1, 2)),
-    Scenario(
-        "real",
-        material.real,
-        ("--preset", "bivlc", "--sample", "12", *_sets(*BATCHES)),
-        limit=100,
-        close=(1, 2),
-    ),
+    Scenario("real", material.real, ("--preset", "bivlc", "--sample", "12", *_sets(*BATCHES)), limit=100, close=(1, 2)),
     Scenario("visla-generic", material.visla_generic, ("--preset", "visla-generic"), limit=36, people=3),
     Scenario("visla-spatial", material.visla_spatial, ("--preset", "visla-spatial"), limit=24, people=3),
     Scenario(

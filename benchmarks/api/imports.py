@@ -84,8 +84,7 @@ class ItemsField(serializers.ListField):
 class ImportBody(OrderBody):
     order = Options
     name = serializers.CharField(
-        max_length=LONGEST,
-        help_text="The benchmark's. If there is one of this name, the items are added to it.",
+        max_length=LONGEST, help_text="The benchmark's. If there is one of this name, the items are added to it."
     )
     format = serializers.ChoiceField([*FORMATS], default="jsonl", help_text="docs/reference/formats.md has them all.")
     mapping = serializers.JSONField(

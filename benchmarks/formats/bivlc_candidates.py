@@ -31,10 +31,7 @@ def record(row: Row, file: str) -> ItemRecord:
         key=values["index"],
         type=values["type"],
         subtype=values["subtype"],
-        captions=(
-            CaptionRecord("positive", values["caption"]),
-            CaptionRecord("negative", values["negative_caption"]),
-        ),
+        captions=(CaptionRecord("positive", values["caption"]), CaptionRecord("negative", values["negative_caption"])),
         images=(
             ImageRecord("positive", values["filename"]),
             *(ImageRecord("candidate", values[name]) for name in candidates),

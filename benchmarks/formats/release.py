@@ -28,9 +28,7 @@ FIELDS: dict[str, jsonl.Kind] = {
 NOT_TAKEN: dict[str, jsonl.Kind] = dict.fromkeys(("position", "stage", "negative_image", "decisions"), object)
 MAY_ITEM: dict[str, jsonl.Kind] = {"texts": dict}
 CAPTION: dict[str, jsonl.Kind] = {"role": str, "text": str}
-OF_CAPTION: dict[str, jsonl.Kind] = {
-    **dict.fromkeys(("imported", "changed_by", "made_of"), object), "attributes": dict,
-}  # fmt: skip
+OF_CAPTION: dict[str, jsonl.Kind] = {**dict.fromkeys(("imported", "changed_by", "made_of"), object), "attributes": dict}
 IMAGE: dict[str, jsonl.Kind] = {"key": str, "chosen": bool, "sha256": str, "source_name": str}
 MAY_IMAGE: dict[str, jsonl.Kind] = {"licence": str, "attribution": str, "crop": list, "attributes": dict}
 OF_IMAGE: dict[str, jsonl.Kind] = dict.fromkeys(("round", "format", "width", "height"), object)

@@ -17,7 +17,7 @@ _LIKE_LATIN = {
     "‘’‚‛ʼ′`´": "'" * 8,
     "“”„‟«»″": '"' * 7,
     "‐‑‒–—−": "-" * 6,
-}  # fmt: skip
+}
 _FOLDED = {ord(one): like for drawn, latin in _LIKE_LATIN.items() for one, like in zip(drawn, latin, strict=True)}
 # Scripts whose letters look alike; others mix in ordinary words, as Latin and Han in “T恤” (UTS 39, 5.2).
 _SCRIPTS = {"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"}

@@ -27,30 +27,35 @@ class CaptionOrder:
 
     name: str = orders.described(
         forms.CharField(
-            max_length=120, label="Name of the new benchmark",
+            max_length=120,
+            label="Name of the new benchmark",
             help_text="If the benchmark exists, the new items are added to it.",
         )
-    )  # fmt: skip
+    )
     kinds: Sequence[str] = orders.described(
         forms.MultipleChoiceField(
-            choices=[(name, name) for name in KINDS], widget=forms.CheckboxSelectMultiple, label="What to make",
+            choices=[(name, name) for name in KINDS],
+            widget=forms.CheckboxSelectMultiple,
+            label="What to make",
             help_text=f"Can be repeated. {'; '.join(f'{name}: {kind.says}' for name, kind in KINDS.items())}",
         ),
         option="kind",
-    )  # fmt: skip
+    )
     model: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, label="Model",
+            max_length=LONGEST,
+            label="Model",
             help_text="Its name at the endpoint. On this server: a hub id, or a folder in the server’s model folder.",
         )
-    )  # fmt: skip
+    )
     address: str = orders.described(
         forms.CharField(
-            required=False, label="Where the model runs",
+            required=False,
+            label="Where the model runs",
             help_text="An endpoint's address up to the version, like https://HOST/v1. Empty: on this server.",
         ),
         option="endpoint",
-    )  # fmt: skip
+    )
     temperature: float | None = orders.described(
         forms.FloatField(
             min_value=0, max_value=2, required=False, label="Temperature",
@@ -70,16 +75,20 @@ class CaptionOrder:
     )  # fmt: skip
     plausibility: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, required=False, label="Classifier of plausibility",
+            max_length=LONGEST,
+            required=False,
+            label="Classifier of plausibility",
             help_text="Optional: `liujch1998/vera`, another hub id, or a folder.",
         )
-    )  # fmt: skip
+    )
     grammar: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, required=False, label="Classifier of grammar",
+            max_length=LONGEST,
+            required=False,
+            label="Classifier of grammar",
             help_text="Optional: `textattack/roberta-base-CoLA`, another hub id, or a folder.",
         )
-    )  # fmt: skip
+    )
     share: float = orders.described(
         forms.FloatField(
             min_value=0.0001, max_value=1, initial=0.35, label="Best captions to keep, as a share",
@@ -87,8 +96,7 @@ class CaptionOrder:
         )
     )  # fmt: skip
     refine: bool = orders.switch(
-        "Adversarial refinement",
-        "Each classifier then prefers the positive caption in half of the negatives’ items.",
+        "Adversarial refinement", "Each classifier then prefers the positive caption in half of the negatives’ items."
     )
     check: bool = orders.switch(
         "Check second positives",

@@ -97,9 +97,10 @@ class Generation(BenchmarkWork):
         candidates = self.checked(candidates)
         cleaner = generated.Cleaner()
         candidates = self.sieve(
-            "no question or near-duplicate", candidates,
+            "no question or near-duplicate",
+            candidates,
             lambda one: cleaner.check(one.kind, one.parsed.text, one.source.known),
-        )  # fmt: skip
+        )
         candidates = self.refined(self.plausible(candidates))
         self.store(candidates)
 

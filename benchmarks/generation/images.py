@@ -42,16 +42,20 @@ class ImagesOrder:
 
     model: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, initial="sdxl-dpo", label="Model",
+            max_length=LONGEST,
+            initial="sdxl-dpo",
+            label="Model",
             help_text="`sdxl-dpo`, or the hub id or folder of a text-to-image pipeline of diffusers.",
         )
-    )  # fmt: skip
+    )
     unet: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, required=False, label="Denoising network",
+            max_length=LONGEST,
+            required=False,
+            label="Denoising network",
             help_text="The hub id or folder of a network that replaces the pipeline’s own. Usually empty.",
         )
-    )  # fmt: skip
+    )
     count: int = orders.described(forms.IntegerField(min_value=1, max_value=16, initial=4, label="Images per item"))
     steps: int = orders.described(forms.IntegerField(min_value=1, max_value=500, initial=50, label="Denoising steps"))
     guidance: float = orders.described(
@@ -68,10 +72,12 @@ class ImagesOrder:
     )  # fmt: skip
     keys: Sequence[str] = orders.described(
         orders.LinesField(
-            required=False, initial=(), label="Items",
+            required=False,
+            initial=(),
+            label="Items",
             help_text="One item ID per line. Leave it empty to draw images for all items.",
         )
-    )  # fmt: skip
+    )
     device: str = orders.device()
 
 

@@ -22,9 +22,10 @@ class CaptionForm(OrderForm):
 
     takes, not_asked = caption_order.CaptionOrder, ("share", "parallel", "timeout")
     address = forms.ChoiceField(
-        required=False, label="Where the model runs",
+        required=False,
+        label="Where the model runs",
         help_text="Your administrator names endpoints in `WINNOW_LLM_ENDPOINTS`.",
-    )  # fmt: skip
+    )
     percent = forms.FloatField(
         min_value=0.01, max_value=100, initial=100 * default_of(caption_order.CaptionOrder, "share"),
         label="Best captions to keep, in percent", help_text="By the mean of both scores. Only with a classifier.",

@@ -68,16 +68,20 @@ class Options:
     )
     split: str = orders.described(
         forms.CharField(
-            max_length=200, required=False, label="Split",
+            max_length=200,
+            required=False,
+            label="Split",
             help_text="Import only this split of the release, such as `test`. Leave empty for all.",
         )
-    )  # fmt: skip
+    )
     mapping: str = orders.described(
         MappingField(
-            max_length=20_000, required=False, label="Mapping",
+            max_length=20_000,
+            required=False,
+            label="Mapping",
             help_text="For your own files: which column is what, as JSON. Without one, the benchmark’s, or a guess.",
         )
-    )  # fmt: skip
+    )
     look: bool = orders.switch("Look only", "Read the first rows of your own file, and say which column is what.")
     check_only: bool = orders.switch("Check only", "Do everything except to store it.")
 
@@ -178,6 +182,4 @@ def queue_import(
     params = {"name": name, "format": format, "options": asdict(options), "by": by, "foreground": foreground}
     title = f"New candidates for {name}" if options.new_candidates else f"Import {name}"
     title = f"Check: {title}" if options.check_only else f"Columns: {title}" if options.look else title
-    return jobs.queue_job(
-        kind="import", title=title, params=params | files.as_json(), by=by, created_by=created_by
-    )  # fmt: skip
+    return jobs.queue_job(kind="import", title=title, params=params | files.as_json(), by=by, created_by=created_by)

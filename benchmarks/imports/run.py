@@ -336,14 +336,12 @@ class Run:
             "left_out": log.left_out,  # incomplete rows
             "captions": sum(len(record.captions) for record in self.records),
             "uses": sum(len(record.images) for record in self.records),
-            "images": {
-                "named": len(gathered.sha256), "stored": stored, "known": known, "same": len(gathered.same)
-            },
+            "images": {"named": len(gathered.sha256), "stored": stored, "known": known, "same": len(gathered.same)},
             "files": _count_files(self.source, gathered),
             "notes": [note.as_json() for note in log.notes],
             "note_count": log.note_count,
             "seconds": round(time.monotonic() - self.started, 1),
-        }  # fmt: skip
+        }
         return report | {entry: {"rows": len(ids), "ids": ids[:NAMED]} for entry, ids in self.skipped.items()}
 
 

@@ -114,8 +114,9 @@ def _with_positions(things: Iterable[Part]) -> Iterator[tuple[int, Part]]:
 def _captions(pairs: list[tuple[Item, ItemRecord]]) -> Iterator[Caption]:
     for item, record in pairs:
         for position, caption in _with_positions(record.captions):
-            yield Caption(item=item, role=caption.role, position=position, text=caption.text,
-                          attributes=dict(caption.attributes))  # fmt: skip
+            yield Caption(
+                item=item, role=caption.role, position=position, text=caption.text, attributes=dict(caption.attributes)
+            )
 
 
 def _item_images(pairs: list[tuple[Item, ItemRecord]], ids: dict, gathered: Gathered) -> Iterator[ItemImage]:

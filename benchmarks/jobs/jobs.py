@@ -106,9 +106,7 @@ def fail_job(
     known = Job.objects.values_list("report", flat=True).get(pk=job.pk)
     report = {name: known[name] for name in ("usage", "estimate") if name in known}  # what it has spent
     report["kinds"] = (kinds or ProblemKinds(problems)).as_json()
-    return _move(
-        job, JobState.FAILED, by, problems=shown, problem_count=count, report=report, finished_at=Now()
-    )  # fmt: skip
+    return _move(job, JobState.FAILED, by, problems=shown, problem_count=count, report=report, finished_at=Now())
 
 
 def cancel_job(*, job: Job, by: str) -> Job:

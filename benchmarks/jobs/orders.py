@@ -118,21 +118,19 @@ def device() -> Any:
 
 
 def price(label: str) -> Any:
-    return described(
-        forms.FloatField(min_value=0, max_value=MOST_PRICE, initial=0.0, required=False, label=label)
-    )  # fmt: skip
+    return described(forms.FloatField(min_value=0, max_value=MOST_PRICE, initial=0.0, required=False, label=label))
 
 
 def parallel() -> Any:
     return described(
         forms.IntegerField(min_value=1, max_value=64, initial=4, label="Questions to the endpoint at once")
-    )  # fmt: skip
+    )
 
 
 def timeout() -> Any:
     return described(
         forms.FloatField(min_value=0.1, max_value=3600, initial=120.0, label="Seconds until a question is answered")
-    )  # fmt: skip
+    )
 
 
 def switch(label: str, help_text: str, initial: bool | None = None) -> Any:

@@ -36,9 +36,10 @@ def send_all() -> int:
 def _send_kind(subscription: Subscription) -> int:
     user, kind = subscription.user, KINDS[subscription.kind]
     notified = set(
-        Notification.objects.filter(Q(sent=True) | Q(tries__gte=TRIES), user=user, kind=kind.name)
-        .values_list("about", flat=True)
-    )  # fmt: skip
+        Notification.objects.filter(Q(sent=True) | Q(tries__gte=TRIES), user=user, kind=kind.name).values_list(
+            "about", flat=True
+        )
+    )
     try:
         messages = list(kind.find(user, subscription.since, notified))
     except Exception:  # one kind must not silence the others

@@ -27,7 +27,6 @@ def choose(*, user: User, kinds: Collection[str], by: str) -> None:
         subscription.refresh_from_db()
         abouts = [message.about for message in kind.find(user, subscription.since, ())]
         Notification.objects.bulk_create(
-            (Notification(user=user, kind=kind.name, about=about, sent=True) for about in abouts),
-            ignore_conflicts=True,
+            (Notification(user=user, kind=kind.name, about=about, sent=True) for about in abouts), ignore_conflicts=True
         )
     audit.record(by=by, verb="chose notifications", subject=user, kinds=sorted(kinds))

@@ -65,9 +65,7 @@ class Kind:
 
 CAPTION, OTHER = Question("positive", ("negative",)), Question("negative", ("positive",))
 OF_BIVLC = {"i_pos2t": CAPTION, "i_neg2t": OTHER, "t_pos2i": CAPTION, "t_neg2i": OTHER}
-OF_VISLA = {
-    "t2t": Question("p1_p2", ("p1_n", "p2_n")), "p1_n": Question("p1", ("n",)), "p2_n": Question("p2", ("n",)),
-}  # fmt: skip
+OF_VISLA = {"t2t": Question("p1_p2", ("p1_n", "p2_n")), "p1_n": Question("p1", ("n",)), "p2_n": Question("p2", ("n",))}
 OF_HARD_POSITIVE = {"original": Question("c", ("cn",)), "hard_positive": Question("cp", ("cn",))}
 OF_ARO = {"caption": CAPTION, "order": Question("positive", tuple(f"negative-{n}" for n in range(aro.PERMUTATIONS)))}
 

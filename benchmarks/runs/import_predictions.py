@@ -47,16 +47,18 @@ class PredictionsOrder:
 
     model: str = orders.described(
         OneLineField(
-            max_length=Run._meta.get_field("title").max_length, label="Model",
+            max_length=Run._meta.get_field("title").max_length,
+            label="Model",
             help_text="The name shown in tables. The same name on another benchmark means the same model.",
         )
-    )  # fmt: skip
+    )
     source: str = orders.described(
         OneLineField(
-            max_length=Run._meta.get_field("source").max_length, label="Source",
+            max_length=Run._meta.get_field("source").max_length,
+            label="Source",
             help_text="Where the predictions come from: a repository with its version, or a paper.",
         )
-    )  # fmt: skip
+    )
     kind: str = orders.described(
         forms.ChoiceField(
             choices=[(kind.name, kind.title) for kind in TAKEN], required=False, initial="", label="Questions of",

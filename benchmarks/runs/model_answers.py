@@ -105,9 +105,11 @@ class Asker:
         self.shown = time.monotonic()
         usage = self.usage
         self.report["usage"] = {
-            "answered": usage.answered, "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens, "cost": usage.cost(self.prices),
-        }  # fmt: skip
+            "answered": usage.answered,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "cost": usage.cost(self.prices),
+        }
         Job.objects.filter(pk=self.job.pk).update(report=self.report)
 
     def _step(self, count: int) -> None:

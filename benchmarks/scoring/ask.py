@@ -47,10 +47,11 @@ class AskOrder:
     )
     model: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, label="Model",
+            max_length=LONGEST,
+            label="Model",
             help_text="The name of the model at that endpoint. It must accept images.",
         )
-    )  # fmt: skip
+    )
     input_price: float = orders.price("Price of a million tokens in questions")
     output_price: float = orders.price("Price of a million tokens in answers")
     max_tokens: int = orders.described(

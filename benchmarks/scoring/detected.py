@@ -51,9 +51,11 @@ def answers(captions: Mapping[Place, float], images: Mapping[Place, float]) -> d
     """
     found = {}
     for question, given, place, candidates in (
-        ("i_pos2t", images, C0, captions), ("i_neg2t", images, C1, captions),
-        ("t_pos2i", captions, C0, images), ("t_neg2i", captions, C1, images),
-    ):  # fmt: skip
+        ("i_pos2t", images, C0, captions),
+        ("i_neg2t", images, C1, captions),
+        ("t_pos2i", captions, C0, images),
+        ("t_neg2i", captions, C1, images),
+    ):
         if place in given and C0 in candidates and C1 in candidates:
             synthetic = place == C1
             right = (given[place] > 0.5) == synthetic and candidates[C0] < candidates[C1]

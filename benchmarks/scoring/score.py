@@ -45,26 +45,31 @@ class ScoreOrder:
 
     model: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, label="Model",
+            max_length=LONGEST,
+            label="Model",
             help_text="An open_clip architecture such as `ViT-B-32-quickgelu`, or `hf-hub:ORG/MODEL`, "
             "`local-dir:FOLDER`, `sentence-transformers:ID`, `language-model:ID`, `vqa:ID`, `itm:ID`, "
             "`detector:FOLDER`.",
         )
-    )  # fmt: skip
+    )
     pretrained: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, required=False, label="Weights",
+            max_length=LONGEST,
+            required=False,
+            label="Weights",
             help_text="For an architecture: a tag such as `openai` or `laion2b_s34b_b79k`, or the name of a file in "
             "the server’s model folder.",
         )
-    )  # fmt: skip
+    )
     device: str = orders.device()
     measure: str = orders.described(
         forms.ChoiceField(
-            choices=[(kind, words) for kind, (_, words) in MEASURES.items()], initial=KIND, required=False,
+            choices=[(kind, words) for kind, (_, words) in MEASURES.items()],
+            initial=KIND,
+            required=False,
             label="What to measure",
         )
-    )  # fmt: skip
+    )
     seeds: int | None = orders.described(
         forms.IntegerField(
             min_value=1, max_value=10, required=False, label="Seeds of the shuffles",
@@ -206,9 +211,11 @@ class Scoring(BenchmarkWork):
         alone, scores = self.model_name.kind == "language", similarity.Scores()
         together = self.model_name.scores_pairs
         asker = similarity.Asker(
-            images=self.model_name.sees_images, texts=not (alone or together), alone=alone,
+            images=self.model_name.sees_images,
+            texts=not (alone or together),
+            alone=alone,
             pair=pairs.of_pair if together else None,
-        )  # fmt: skip
+        )
 
         def look_up(contents: set[str]) -> dict:
             return _vectors(model, contents)
@@ -237,8 +244,10 @@ class Scoring(BenchmarkWork):
             audit.record(by=self.by, verb="scored", subject=self.benchmark, run=run.pk, job=self.job.pk)
             lacking = {what: _listed(keys) for what, keys in scores.lacking.items()}
             cut = {
-                "captions": len(scores.cut_contents), "in_items": _listed(scores.cut), "alike": _listed(scores.alike),
-            }  # fmt: skip
+                "captions": len(scores.cut_contents),
+                "in_items": _listed(scores.cut),
+                "alike": _listed(scores.alike),
+            }
             self.finish_with(run, {"scores": scores.count, "lacking": lacking, "cut": cut})
 
     def finish_with(self, run: Run, facts: dict) -> None:

@@ -31,19 +31,23 @@ class TrainingItem:
     def lacks(self, preset: Preset) -> str:
         """The first thing that the preset needs of it and that it lacks; empty: it lacks nothing."""
         there = {
-            "positive caption": self.captions.get("positive"), "positive image": self.images.get("positive"),
-            CAPTION: self.captions.get("negative"), IMAGE: self.images.get("negative"),
+            "positive caption": self.captions.get("positive"),
+            "positive image": self.images.get("positive"),
+            CAPTION: self.captions.get("negative"),
+            IMAGE: self.images.get("negative"),
             SECOND: self.captions.get("second_positive"),
-        }  # fmt: skip
+        }
         return next((what for what in ("positive caption", "positive image", *preset.needs) if not there[what]), "")
 
     def example(self, preset: Preset) -> Example:
         return Example(
-            self.key, self.images["positive"], self.captions["positive"][0],
+            self.key,
+            self.images["positive"],
+            self.captions["positive"][0],
             tuple(self.captions.get("negative", ())) if preset.needs else (),
             self.images["negative"] if IMAGE in preset.needs else "",
             tuple(self.captions["second_positive"]) if SECOND in preset.needs else (),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

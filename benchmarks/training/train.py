@@ -49,10 +49,11 @@ class TrainOrder:
 
     preset: str = orders.described(
         forms.ChoiceField(
-            choices=[(name, preset.title) for name, preset in PRESETS.items()], label="Preset",
+            choices=[(name, preset.title) for name, preset in PRESETS.items()],
+            label="Preset",
             help_text="The losses and numbers of a paper.",
         )
-    )  # fmt: skip
+    )
     name: str = orders.described(
         forms.CharField(
             max_length=80, label="Name of the new model", help_text="Letters, digits, dots, underscores and hyphens."
@@ -60,24 +61,28 @@ class TrainOrder:
     )
     model: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, label="Base model",
+            max_length=LONGEST,
+            label="Base model",
             help_text="An open_clip architecture, `hf-hub:ORG/MODEL`, or `local-dir:FOLDER` for a folder in the "
             "server’s model folder, such as a model that was trained here.",
         )
-    )  # fmt: skip
+    )
     pretrained: str = orders.described(
         forms.CharField(
-            max_length=LONGEST, required=False, label="Weights",
+            max_length=LONGEST,
+            required=False,
+            label="Weights",
             help_text="For an architecture: a tag such as `openai`, or a file in the server’s model folder.",
         )
-    )  # fmt: skip
+    )
     release: str = orders.described(
         forms.CharField(
-            required=False, label="Items",
+            required=False,
+            label="Items",
             help_text="A release’s training side (its name and version), or the whole benchmark, which is then split "
             "80/20 by item and image. Items in the test split of any release are rejected.",
         )
-    )  # fmt: skip
+    )
     epochs: int | None = _setting("epochs", "Epochs")
     batch: int | None = _setting("batch", "Items per batch")
     rate: float | None = _setting("rate", "Learning rate")

@@ -16,11 +16,7 @@ from benchmarks.models import Benchmark, Caption, Role
 
 DAY = 24 * 3600
 ROLES = (Role.POSITIVE, Role.SECOND_POSITIVE, Role.NEGATIVE)
-TITLES = {
-    "characters": "Edit distance in characters",
-    "words": "Edit distance in words",
-    "overlap": "Word overlap",
-}
+TITLES = {"characters": "Edit distance in characters", "words": "Edit distance in words", "overlap": "Word overlap"}
 HIGH = 44  # height of a row in pixels
 LEAST = 5  # minimum number of bins shown
 MARKS = 6  # at most, on an axis

@@ -47,8 +47,9 @@ def test_pick_edit_and_reject_by_keyboard_alone(sit):
     stored(desk, 3)
     first, then, rejected = Judgment.objects.order_by("pk")
     assert (first.answer, first.content["texts"]) == (
-        "caption-second_positive-0", {"second_positive": "The basket holds a cat."},
-    )  # fmt: skip
+        "caption-second_positive-0",
+        {"second_positive": "The basket holds a cat."},
+    )
     assert (then.answer, then.content["from"]) == ("edited", {"second_positive": "caption-second_positive-0"})
     assert (rejected.answer, rejected.reason) == ("reject", "er, no")
     assert rejected.content["guidelines"] == {"same": False, "fluent": False} and desk.page.errors == []

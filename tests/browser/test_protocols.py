@@ -139,8 +139,10 @@ def test_without_script_it_is_judged_all_the_same(open_page, site, protocol):
 
 
 def test_the_next_stage_comes_by_itself_and_undo_leads_back(sit):
-    plans = [StagePlan("bivlc-choose", "a", settings={"carries": "negative"}),
-             StagePlan("bivlc-disambiguate", "b", "a", apart_from=())]  # fmt: skip
+    plans = [
+        StagePlan("bivlc-choose", "a", settings={"carries": "negative"}),
+        StagePlan("bivlc-disambiguate", "b", "a", apart_from=()),
+    ]
     study = pictures.paint(studies.study(items=2, stages=plans))
     desk = sit(annotator=studies.annotator(study))
     desk.press("1", "Enter").counts(1).press("2", "Enter")

@@ -74,7 +74,7 @@ def queued(
     files = Files(path, images)
     return queue_import(
         name=name, format=format, files=files, options=Options(**options), by="test", created_by=created_by
-    )  # fmt: skip
+    )
 
 
 def run(job: Job, **more) -> Job:

@@ -61,8 +61,9 @@ def test_images_are_named_below_the_folder_that_they_share(tmp_path):
     archive = found.write_images(tmp_path)
     with zipfile.ZipFile(archive) as packed:
         assert [(name, packed.read(name)) for name in packed.namelist()] == [
-            ("a/1.jpg", b"here/a/1.jpg"), ("b/1.jpg", b"here/b/1.jpg"),
-        ]  # fmt: skip
+            ("a/1.jpg", b"here/a/1.jpg"),
+            ("b/1.jpg", b"here/b/1.jpg"),
+        ]
     content = archive.read_bytes()
     assert Material(rows, tmp_path / "other").write_images(tmp_path).read_bytes() == content
 

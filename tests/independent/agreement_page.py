@@ -90,11 +90,13 @@ def part(rows: pd.DataFrame, labels: list[str]) -> dict:
     counts = [tally(given, labels) for given in items.values()]
     pairable = [tally(given, labels) for given in several]
     found = {
-        "percent": over(pairable, percent), "fleiss": over(pairable, fleiss) if even(counts) else None,
-        "alpha_nominal": over(pairable, alpha), "ac1": over(counts, ac1),
+        "percent": over(pairable, percent),
+        "fleiss": over(pairable, fleiss) if even(counts) else None,
+        "alpha_nominal": over(pairable, alpha),
+        "ac1": over(counts, ac1),
         "bennett": over(pairable, bennett),
         "cohen_mean": agreeing.cohen(several),
-    }  # fmt: skip
+    }
     sizes = {"n_items": len(items), "n_annotators": rows.who.nunique(), "n_ratings": len(rows)}
     return sizes | {"measures": found}
 

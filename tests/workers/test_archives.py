@@ -51,8 +51,10 @@ def test_every_kind_of_source_gives_the_same_files(tmp_path, pack):
         assert sorted(source.names) == ["val/a.jpg", "val/b.jpg", "val/sub/c.jpg"]
         assert [name.removeprefix("./") for name in source.ignored] == [".DS_Store"]
         assert dict(source.stream(["a.jpg", "val/a.jpg", "sub/c.jpg", "gone.jpg"])) == {
-            "a.jpg": b"aa", "val/a.jpg": b"aa", "sub/c.jpg": b"cc",
-        }  # fmt: skip
+            "a.jpg": b"aa",
+            "val/a.jpg": b"aa",
+            "sub/c.jpg": b"cc",
+        }
         assert source.missing(["a.jpg", "gone.jpg"]) == ["gone.jpg"]
         assert source.unused(["a.jpg", "sub/c.jpg"]) == ["val/b.jpg"]
         assert source.read("val/b.jpg") == b"bb"

@@ -78,12 +78,13 @@ def test_each_preset_learns_sixty_four_scenes_by_heart(base, tmp_path, preset):
     [
         (("negclip", "hard_positive"), 8, {"batch": 8, "rate": 3e-3, "epochs": 10, "warmup": 10}),
         pytest.param(
-            ("negclip", "trohn_text", "trohn_img", "hard_positive"), 64,
+            ("negclip", "trohn_text", "trohn_img", "hard_positive"),
+            64,
             {"batch": 16, "rate": 1e-3, "epochs": 90, "warmup": 20},
             marks=pytest.mark.nightly,
         ),
     ],
-)  # fmt: skip
+)
 def test_hard_negatives_tell_swaps_apart_better_than_plain_infonce(base, tmp_path, presets, count, changes):
     """After as many steps on the same scenes, by the share of images that prefer their caption to the swapped one."""
     shares = {}

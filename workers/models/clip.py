@@ -161,10 +161,7 @@ class Clip(Halving):
         with torch.inference_mode():
             found = torch.cat([self.part(part, encode) for part in batch.split(self.most)]).cpu().numpy()
         if not devices.finite(found):
-            raise CannotScore(
-                "WEIGHTS_WRONG",
-                "The model returns no numbers for some items; its weights are damaged.",
-            )
+            raise CannotScore("WEIGHTS_WRONG", "The model returns no numbers for some items; its weights are damaged.")
         return found
 
 

@@ -19,7 +19,7 @@ from workers.models.refusals import CannotScore
 Head = Callable[[torch.nn.Module, dict], torch.Tensor]
 MATCH = 1  # the place of “match” in the head's two numbers
 HEADS: dict[str, tuple[type, Head]] = {  # by the architecture that the config names
-    "BlipForImageTextRetrieval": (BlipForImageTextRetrieval, lambda model, inputs: model(**inputs).itm_score),
+    "BlipForImageTextRetrieval": (BlipForImageTextRetrieval, lambda model, inputs: model(**inputs).itm_score)
 }
 
 

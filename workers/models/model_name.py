@@ -105,7 +105,7 @@ class PipelineName:
 
 
 PRESETS = {  # of BiVLC: Stable Diffusion XL with the network that direct preference optimization tuned
-    "sdxl-dpo": PipelineName("stabilityai/stable-diffusion-xl-base-1.0", "mhdang/dpo-sdxl-text2image-v1"),
+    "sdxl-dpo": PipelineName("stabilityai/stable-diffusion-xl-base-1.0", "mhdang/dpo-sdxl-text2image-v1")
 }
 
 

@@ -75,9 +75,11 @@ class Diffusion(Halving):
 
         def made(part: list[tuple[str, int]]) -> list[bytes | None]:
             drawn = self.pipeline(
-                prompt=[prompt for prompt, _ in part], num_inference_steps=steps, guidance_scale=guidance,
+                prompt=[prompt for prompt, _ in part],
+                num_inference_steps=steps,
+                guidance_scale=guidance,
                 generator=[torch.Generator("cpu").manual_seed(seed) for _, seed in part],
-            )  # fmt: skip
+            )
             withheld = getattr(drawn, "nsfw_content_detected", None) or [False] * len(part)
             return [None if bad else _png(image) for image, bad in zip(drawn.images, withheld, strict=True)]
 

@@ -29,13 +29,17 @@ class Command(BaseCommand):
         parser.add_argument("--method", choices=METHODS, required=True)
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
         parser.add_argument(
-            "--repeated", choices=[REFUSE, FIRST, LAST, ALL], default=REFUSE,
+            "--repeated",
+            choices=[REFUSE, FIRST, LAST, ALL],
+            default=REFUSE,
             help="if an annotator rated an item twice: refuse the file, count one rating, or count all",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--ties", choices=[NO_LABEL, FIRST_GIVEN], default=NO_LABEL,
+            "--ties",
+            choices=[NO_LABEL, FIRST_GIVEN],
+            default=NO_LABEL,
             help="a tied item gets no label, or the tied label that was given first",
-        )  # fmt: skip
+        )
 
     def handle(self, *, ratings, gold, method, repeated, ties, **options):
         rows = read_or_refuse(lambda log: read_ratings(ratings, log, repeated), self.stdout)

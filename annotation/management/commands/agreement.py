@@ -26,9 +26,11 @@ class Command(BaseCommand):
         parser.add_argument("--ratings", type=Path, required=True, help="the CSV file of ratings")
         parser.add_argument("--json", action="store_true", help="print all results as JSON")
         parser.add_argument(
-            "--repeated", choices=[REFUSE, FIRST, LAST], default=REFUSE,
+            "--repeated",
+            choices=[REFUSE, FIRST, LAST],
+            default=REFUSE,
             help="if an annotator rated an item twice: refuse the file, or count one of the two ratings",
-        )  # fmt: skip
+        )
         parser.add_argument(
             "--order",
             default="",

@@ -94,8 +94,9 @@ class Command(BaseCommand):
         parser.add_argument("--consent", type=Path, help="a text file that annotators must agree to")
         parser.add_argument("--paused", action="store_true", help="nobody can join until you open the study")
         parser.add_argument("--seed", type=int, help="seed for the order of items, batches and samples")
-        parser.add_argument("--owner", metavar="USERNAME", help="the user who owns the study; without it "
-                            "only superusers see it")  # fmt: skip
+        parser.add_argument(
+            "--owner", metavar="USERNAME", help="the user who owns the study; without it only superusers see it"
+        )
         parser.add_argument("--url", help="the address at which annotators reach Winnow; default: that of `make run`")
         self.add_arguments_of_one(parser.add_argument_group("with --protocol"))
 
@@ -104,8 +105,9 @@ class Command(BaseCommand):
             "--overlap", type=int, default=SUPPRESS, help="judgments per item; default: as proposed on the page"
         )
         parser.add_argument("--quota", type=int, default=SUPPRESS, help="maximum judgments per annotator")
-        parser.add_argument("--lease", type=int, default=SUPPRESS, dest="lease_seconds",
-                            help="seconds for which a screen is reserved")  # fmt: skip
+        parser.add_argument(
+            "--lease", type=int, default=SUPPRESS, dest="lease_seconds", help="seconds for which a screen is reserved"
+        )
         parser.add_argument("--rule", choices=DecisionRule.values, default=SUPPRESS, help="decision rule")
         parser.add_argument("--tie-rule", choices=TieRule.values, default=SUPPRESS)
         parser.add_argument(

@@ -76,19 +76,23 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
     ]
     problems += [
         {
-            "code": "UNSUITABLE_ITEMS", "line": None, "key": "item",
+            "code": "UNSUITABLE_ITEMS",
+            "line": None,
+            "key": "item",
             "advice": f"{count} items do not suit: the file needs {lacks}. Change `item`, or leave these items out: a "
             "study needs every item to suit.",
         }
         for lacks, count in found.unsuitable.most_common(20)
-    ]  # fmt: skip
+    ]
     problems += [
         {
-            "code": "NO_ATTRIBUTE", "line": None, "key": "item.attributes",
+            "code": "NO_ATTRIBUTE",
+            "line": None,
+            "key": "item.attributes",
             "advice": f"No part of the tried items has the attribute {name}. Import items with it, or remove it here.",
         }
         for name in found.no_attribute
-    ]  # fmt: skip
+    ]
     if not found.items and not found.unsuitable:
         problems.append({"code": "NO_ITEMS", "line": None, "key": "", "advice": "The benchmark has no items."})
     return problems

@@ -29,5 +29,5 @@ class PublishedAgreement:
 
 
 PUBLISHED: Mapping[str, PublishedAgreement] = {
-    "bivlc-choose": PublishedAgreement("cohen_mean", "BiVLC", "any or none", (0.66, 0.43, 0.56, 0.43, 0.38)),  # Table 7
+    "bivlc-choose": PublishedAgreement("cohen_mean", "BiVLC", "any or none", (0.66, 0.43, 0.56, 0.43, 0.38))  # Table 7
 }

@@ -108,12 +108,14 @@ def test_a_single_one_has_no_successor(tasks):
     "query, wanted",
     [
         ("", Wanted()),
-        ("sort=item&type=swap&subtype=att&differs=kind&least=0,92&most=2&case=all",
-         Wanted("item", "swap", "att", "kind", 0.92, 2.0, "all")),
+        (
+            "sort=item&type=swap&subtype=att&differs=kind&least=0,92&most=2&case=all",
+            Wanted("item", "swap", "att", "kind", 0.92, 2.0, "all"),
+        ),
         ("sort=x&differs=x&case=x&least=nan&most=-1", Wanted()),
         ("least=inf&most=1e400&type=", Wanted()),
     ],
-)  # fmt: skip
+)
 def test_an_address_is_read_and_written_again(query, wanted):
     assert wanted_from_query(QueryDict(query)) == wanted
     assert wanted_from_query(QueryDict(wanted.link(stage=1))) == wanted

@@ -103,10 +103,7 @@ def test_a_fixed_answer_drops_it_with_the_protocol_s_reason(three):
 
 def test_whoever_saw_other_words_is_told(three):
     seen = decisions.seen(three)
-    first, second = (
-        Answer("reject"),
-        decisions.own_words(three, three.stage, {"second_positive": "A cat lies."}),
-    )
+    first, second = (Answer("reject"), decisions.own_words(three, three.stage, {"second_positive": "A cat lies."}))
     decide(three, first)
     with pytest.raises(decisions.Changed):
         decide(three, second, seen=seen)
@@ -165,9 +162,10 @@ class TestPromotion:
         task = Task.objects.select_related("stage__study").get(stage__position=2, live=True)
         case = cases.case(task, task.stage)
         assert [(one.role, one.text) for one in case.words] == [
-            ("positive", text_items.TEXTS["positive"][0]), ("second positive", "A cat lies on a mat."),
+            ("positive", text_items.TEXTS["positive"][0]),
+            ("second positive", "A cat lies on a mat."),
             ("negative", text_items.TEXTS["negative"][0]),
-        ]  # fmt: skip
+        ]
         texts = {"positive": "A cat sits on a mat.", "second_positive": "A cat is on a mat.", "negative": "No cat."}
         found = decide(task, decisions.own_words(task, task.stage, texts))
         assert found.outcome == "edited" and all(found.content["guidelines"].values())

@@ -37,9 +37,8 @@ def rows(client, name: str, pk: int, **asked) -> list[dict]:
 
 def adjudicate(task: Task, by: User) -> None:
     decisions.decide(
-        task=task, answer="none", note="Both are wrong.", seen=decisions.seen(task), by="test",
-        adjudicator=by,
-    )  # fmt: skip
+        task=task, answer="none", note="Both are wrong.", seen=decisions.seen(task), by="test", adjudicator=by
+    )
 
 
 def exported_judgments(stages, edits) -> Iterator[dict]:

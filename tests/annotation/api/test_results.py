@@ -37,9 +37,7 @@ def test_an_export_and_a_release_are_made_followed_and_fetched(client, manager):
     asked = post(client, "api-export-list", study.pk, expects=202)
     plan = {"name": "cups", "version": "1.0", "splits": {"test": 100}, "forms": ["jsonl"]}
     release = made(client, "api-release-list", study.pk, **plan, words={"licence": "MIT"}, expects=202)
-    assert (release["state"], release["title"], release["plan"]["splits"]) == (
-        "queued", "cups 1.0", {"test": 100},
-    )  # fmt: skip
+    assert (release["state"], release["title"], release["plan"]["splits"]) == ("queued", "cups 1.0", {"test": 100})
     assert client.get(reverse("api-release-file", args=[release["id"]])).status_code == 404
     run_export(asked.json()["id"])
     run_release(release["job"])

@@ -75,8 +75,10 @@ def test_annotators_are_counted(client, manager, study):
     for line in rows(client, "api-annotator-list", study.pk):
         own = figures[line["annotator"]]
         assert (line["counted"], line["withdrawn"], line["surplus"]) == (
-            own["judged"], own["withdrawn"], own["surplus"],
-        )  # fmt: skip
+            own["judged"],
+            own["withdrawn"],
+            own["surplus"],
+        )
         assert line["active_minutes"] == pytest.approx(own["active_minutes"], abs=1e-9)
         given = Judgment.objects.filter(
             lease__annotator__study=study, lease__annotator__number=int(line["annotator"][2:])

@@ -37,10 +37,12 @@ def test_one_is_added_once_and_its_secret_shown_once(client, manager, of):
 @pytest.mark.parametrize(
     "body, field",
     [
-        ({"url": "https://10.0.0.1/"}, "url"), ({"url": URL, "types": ["import.failed"]}, "types"),
-        ({"url": URL, "color": "red"}, "color"), ({}, "url"),
+        ({"url": "https://10.0.0.1/"}, "url"),
+        ({"url": URL, "types": ["import.failed"]}, "types"),
+        ({"url": URL, "color": "red"}, "color"),
+        ({}, "url"),
     ],
-)  # fmt: skip
+)
 def test_wrong_input_is_named(client, manager, body, field):
     refused = post(client, "api-study-webhooks", studies.study().pk, **body, expects=400).json()
     assert [error["field"] for error in refused["errors"]] == [field]

@@ -32,8 +32,9 @@ def test_every_wrong_line_is_named():
     with pytest.raises(Unreadable) as error:
         read_known("item-1 none\nitem-9 none\n\nitem-1\n", KEYS)
     assert error.value.reasons == [
-        "Line 2: the benchmark has no item item-9.", "Line 4: item item-1 is already on line 1.",
-    ]  # fmt: skip
+        "Line 2: the benchmark has no item item-9.",
+        "Line 4: item item-1 is already on line 1.",
+    ]
     assert list(error.value.read) == ["item-1"]
 
 

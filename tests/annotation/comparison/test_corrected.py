@@ -64,8 +64,9 @@ def test_the_file_has_every_digit_and_no_formula(client, stage):
     file = page(client, stage, "study-corrected-csv", measure="group")
     rows = list(csv.DictReader(io.StringIO(file.content.decode())))
     assert [(row["model"], row["valid_n"], row["rank_valid"]) for row in rows] == [
-        ("CLIP", "6", "1"), ("'=SigLIP", "6", "2"),
-    ]  # fmt: skip
+        ("CLIP", "6", "1"),
+        ("'=SigLIP", "6", "2"),
+    ]
     assert float(rows[1]["valid"]) == pytest.approx(4 / 6)
 
 
@@ -81,9 +82,11 @@ def test_reported_figures_stand_beside_the_models_of_the_same_name(client, stage
     shown = page(client, stage, measure="group")
     rows = [(row.name, row.reported, row.source, bool(row.figures)) for row in shown.context["rows"]]
     assert rows == [
-        ("CLIP", 0.524, "Paper B", True), ("=SigLIP", None, "", True),
-        ("CLIP", 0.5, "C", False), ("GNM", 0.5796, "=Paper B", False),
-    ]  # fmt: skip
+        ("CLIP", 0.524, "Paper B", True),
+        ("=SigLIP", None, "", True),
+        ("CLIP", 0.5, "C", False),
+        ("GNM", 0.5796, "=Paper B", False),
+    ]
     assert [row.rank for row in shown.context["found"].rows] == [1, 2]
     assert "57.96 %" in table(shown) and "reported only" in table(shown)
     latex = shown.context["latex"]

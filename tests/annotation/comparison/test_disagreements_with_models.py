@@ -32,9 +32,9 @@ def table(people, models, entropy=None, margins=None) -> Table:
 SOME = table([1, 1, 0, 0, -1], [[0, 0, 1, 0, 0], [0, 1, 1, 0, 0]], entropy=[0, 1, 0.92, 0, 1])
 
 
-@pytest.mark.parametrize(("which", "tasks"), [
-    (MISSED, [10]), (AGAINST, [10, 12]), (SPLIT, [11, 12, 14]), (ALL, [10, 11, 12, 13, 14]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("which", "tasks"), [(MISSED, [10]), (AGAINST, [10, 12]), (SPLIT, [11, 12, 14]), (ALL, [10, 11, 12, 13, 14])]
+)
 def test_each_list_has_its_tasks(which, tasks):
     assert SOME.listed(which, ITEM).tolist() == tasks
 
@@ -52,9 +52,10 @@ def test_what_no_model_answered_is_missed_by_none():
     assert table([1, 0], [[-1, -1], [-1, -1]]).counts() == {MISSED: 0, AGAINST: 0, SPLIT: 0, ALL: 2}
 
 
-@pytest.mark.parametrize(("sort", "tasks"), [
-    (WRONG, [12, 11, 10, 13]), (MARGIN, [12, 11, 10, 13]), (ENTROPY, [13, 11, 12, 10]), (ITEM, [10, 11, 12, 13]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sort", "tasks"),
+    [(WRONG, [12, 11, 10, 13]), (MARGIN, [12, 11, 10, 13]), (ENTROPY, [13, 11, 12, 10]), (ITEM, [10, 11, 12, 13])],
+)
 def test_orders(sort, tasks):
     found = table([1] * 4, [[1, 0, 0, -1], [1, 1, 0, -1]], [0, 1, 1 - 1e-6, 1.5], [[2, 1, -1, NONE], [1, 0, -1, NONE]])
     assert found.listed(ALL, sort).tolist() == tasks

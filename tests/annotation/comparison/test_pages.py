@@ -185,11 +185,13 @@ def test_uploaded_predictions_come_to_a_report_of_what_did_not_match(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"model": ""}, "required"), ({"source": ""}, "required"),
-        ({"kind": "retrieval"}, "valid choice"), ({"model": "a\u202eb"}, "on one line"),
+        ({"model": ""}, "required"),
+        ({"source": ""}, "required"),
+        ({"kind": "retrieval"}, "valid choice"),
+        ({"model": "a\u202eb"}, "on one line"),
         ({"source": "a\nb"}, "on one line"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused_beside_the_field(client, manager, fields, words):
     jobs = Job.objects.count()
     answer = upload(client, compared_models.pairs(1), "", **fields)
@@ -230,9 +232,10 @@ def ranked(*by_annotator: list[str]) -> Study:
     """A study of Hard Positive Truth in which each annotator has ranked the items in their order: ranks of original,
     hard positive and negative, such as 113."""
     stage = text_items.stage(
-        StagePlan(text_items.RANK, settings={"overlap": 2, "strategy": "everyone"}), items=len(by_annotator[0]),
+        StagePlan(text_items.RANK, settings={"overlap": 2, "strategy": "everyone"}),
+        items=len(by_annotator[0]),
         texts=ranking_screens.RANKED,
-    )  # fmt: skip
+    )
     benchmark = stage.study.benchmark
     benchmark.items.update(type="replace", subtype="rel")
     benchmark.items.filter(position=0).update(subtype="att")
@@ -253,8 +256,10 @@ def test_people_of_hard_positives_have_a_row(client, manager):
     assert page.context["kind"].name == "hard_positive"
     [people] = page.context["entries"]
     assert {name: (of["right"], of["n"]) for name, of in people.figures["measures"].items()} == {
-        "original": (3, 4), "augmented": (1, 4), "brittleness": (1, 4),
-    }  # fmt: skip
+        "original": (3, 4),
+        "augmented": (1, 4),
+        "brittleness": (1, 4),
+    }
     [section] = page.context["sections"]
     assert (section.title, section.rows[0].n) == ("Humans", 4)
     assert f"{study.name} & 4 & 75.00 & 25.00 & 25.00" in page.context["latex"]

@@ -74,8 +74,10 @@ def test_sections_stand_in_their_order_and_rows_as_asked():
     ordered = comparison_table.ordered(entries, "best", GROUP)
     sections = comparison_table.table(ordered, comparison_table.heads("bivlc", entries))
     assert [(one.title, [row.entry.title for row in one.rows]) for one in sections] == [
-        ("Humans", ["h"]), ("Models measured here", ["n", "m"]), ("Reported", ["r"]),
-    ]  # fmt: skip
+        ("Humans", ["h"]),
+        ("Models measured here", ["n", "m"]),
+        ("Reported", ["r"]),
+    ]
 
 
 def test_a_gap_has_newcombes_interval():
@@ -187,8 +189,10 @@ def test_the_plane_has_everybody_who_has_both_and_chance():
 
 def test_finding_3_of_bivlc():
     """SugarCrepe and BiVLC do not put the models of Tables 2 and 3 into one order."""
-    one, other = (comparison_table.named_alike(published(kind), measure_name(kind, name)) for kind, name in
-                  (("sugarcrepe", "overall"), ("bivlc", "group")))  # fmt: skip
+    one, other = (
+        comparison_table.named_alike(published(kind), measure_name(kind, name))
+        for kind, name in (("sugarcrepe", "overall"), ("bivlc", "group"))
+    )
     names = [name for name in one if name in other]
     found = spearman([one[name][1] for name in names], [other[name][1] for name in names])
     assert (found.n, found.exact) == (8, True)

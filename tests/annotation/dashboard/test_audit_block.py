@@ -18,9 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stage():
-    made = studies.stage(
-        items=30, strategy="audit", target_half_width=0.2, pay_per_hour=12, auto_advance=True
-    )  # fmt: skip
+    made = studies.stage(items=30, strategy="audit", target_half_width=0.2, pay_per_hour=12, auto_advance=True)
     return made
 
 

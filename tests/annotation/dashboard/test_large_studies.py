@@ -159,8 +159,9 @@ def test_the_list_says_what_was_counted_last(client, manager, study):
 
 def test_many_annotators_are_shown_in_part(monkeypatch):
     monkeypatch.setattr(study_overview, "PEOPLE", 2)
-    rows = [{"name": n, "signs": signs, "judged": judged} for n, signs, judged in
-            [(1, [], 5), (2, [], 9), (3, ["fast"], 1)]]  # fmt: skip
+    rows = [
+        {"name": n, "signs": signs, "judged": judged} for n, signs, judged in [(1, [], 5), (2, [], 9), (3, ["fast"], 1)]
+    ]
     assert [row["name"] for row in study_overview._annotators_shown(rows)] == [2, 3]
 
 

@@ -184,9 +184,11 @@ def sizes(rows) -> dict[str, int]:
         labels.setdefault((first, second), set()).update((said, other))
     defined = sum(len(one) > 1 for one in labels.values())
     return {
-        "pairs": sum(math.comb(len(one), 2) for one in given), "items": len(given), "defined": defined,
+        "pairs": sum(math.comb(len(one), 2) for one in given),
+        "items": len(given),
+        "defined": defined,
         "left_out": len(labels) - defined,
-    }  # fmt: skip
+    }
 
 
 def confusion(rows) -> list[int]:

@@ -19,9 +19,10 @@ from tests.builders import studies, text_annotators, text_items
 
 pytestmark = pytest.mark.django_db
 TRIPLE = {
-    "positive": ["A cat sits on a mat."], "second_positive": ["A mat has a cat on it."],
+    "positive": ["A cat sits on a mat."],
+    "second_positive": ["A mat has a cat on it."],
     "negative": ["A mat sits on a cat."],
-}  # fmt: skip
+}
 PAIR = {"positive": ["A cat sits on a mat."], "negative": ["A mat sits on a cat.", "A cat mat on a sits."]}
 MATERIAL = {
     "visla-paraphrase": text_items.TEXTS,

@@ -67,8 +67,10 @@ ROLES = ("positive", "negative", "second_positive", "candidate")
 
 def test_columns_of_one_name_are_told_apart():
     assert further_columns({"image:a": 2, "image:a_image": 1}, {"a_image": "meta:a_image"}) == {
-        "a_image_": "image:a", "a_image_2": "image:a-1", "a_image_image": "image:a_image",
-    }  # fmt: skip
+        "a_image_": "image:a",
+        "a_image_2": "image:a-1",
+        "a_image_image": "image:a_image",
+    }
 
 
 def test_what_annotators_wrote_stands_beside_the_captions():

@@ -113,9 +113,11 @@ def tell(folder: Path) -> None:
     stage = study.stages.get()
     for said in (first, second):
         text_annotators.in_order(
-            studies.annotator(study), stage, list(said),
+            studies.annotator(study),
+            stage,
+            list(said),
             lambda lease, texts, said=said: said[lease.task.item.position](lease, texts),
-        )  # fmt: skip
+        )
     text_annotators.adjudicate(stage.tasks.get(item__position=ADJUDICATED), {"second_positive": MENDED})
     export(study, folder / "out")
 
@@ -298,6 +300,8 @@ def test_a_measuring_stage_keeps_every_item_and_says_so():
     out = measured("sugarcrepe-compare")
     data = pq.read_table(out / "data.parquet").to_pylist()
     assert (len(data), data[0]["origins"], data[0]["other_negative_caption"]) == (
-        12, json.dumps(["SUGARCREPE", "ARO+CREPE"]), "A second cat.",
-    )  # fmt: skip
+        12,
+        json.dumps(["SUGARCREPE", "ARO+CREPE"]),
+        "A second cat.",
+    )
     assert "asked (sugarcrepe-compare): 8 asked, 8 answered; it drops nothing" in card(out.parent)

@@ -121,8 +121,10 @@ def test_rankings_agree_by_tau(client, manager):
 
 
 def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_statement(client, manager):
-    said = [[f"{RNG.choice(['yes', 'no'])},{RNG.choice(['yes', 'no'])}/{RNG.integers(1, 6)}" for _ in range(3)]
-            for _ in range(ITEMS)]  # fmt: skip
+    said = [
+        [f"{RNG.choice(['yes', 'no'])},{RNG.choice(['yes', 'no'])}/{RNG.integers(1, 6)}" for _ in range(3)]
+        for _ in range(ITEMS)
+    ]
     said[0][0] = "cannot_judge"
     overall = {"scores": {"overall": {"geometric_mean": ["holds", "fit"]}}}
     stage, figures = told("two", [CHECK, FIT], 3, said, **overall)

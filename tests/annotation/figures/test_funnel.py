@@ -74,8 +74,9 @@ def test_what_a_stage_keeps_enters_the_next_and_what_it_drops_has_a_reason():
     assert steps(found) == [(6, 3, 2, 1, 0), (3, 1, 1, 1, 0)]
     assert (found["kept"], found["dropped"], found["open"]) == (1, 3, 2)
     assert [(row["stage"], row["reason"], row["items"]) for row in found["reasons"]] == [
-        (1, "no_image_fits", 2), (2, "no_image_fits", 1),
-    ]  # fmt: skip
+        (1, "no_image_fits", 2),
+        (2, "no_image_fits", 1),
+    ]
     assert (found["kept_share"], found["stages"][1]["kept_share"]) == (1 / 6, 1 / 3)
 
 

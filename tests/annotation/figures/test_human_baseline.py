@@ -211,8 +211,9 @@ def test_a_study_may_measure_twice_or_in_one_direction_or_not_at_all():
     plans = [StagePlan(plan.protocol, f"{plan.name}-{again}") for again in (1, 2) for plan in baseline_plans()]
     twice = studies.study(benchmark=annotators.benchmark_of_pairs(2), stages=plans)
     assert [[one["name"] for one in found["stages"]] for found in human_baseline.baselines(twice)] == [
-        ["i2t-1", "t2i-1"], ["i2t-2", "t2i-2"]
-    ]  # fmt: skip
+        ["i2t-1", "t2i-1"],
+        ["i2t-2", "t2i-2"],
+    ]
     half = studies.study(benchmark=annotators.benchmark_of_pairs(2), stages=[StagePlan("bivlc-t2i")])
     [found] = human_baseline.baselines(half)
     assert found["questions"] == 4 and found["measures"]["i2t"]["reason"]

@@ -152,8 +152,10 @@ def test_a_triplet_edited_stands_without_a_second_annotator():
     ]
     assert found["annotators"][0]["of_edits"] is None
     assert {row["code"]: row["share"] for row in found["holds"]} == {
-        **{one.code: 1 for one in visla_triplet.GUIDELINES}, "same": 0.75, "fluent": 0.75,
-    }  # fmt: skip
+        **{one.code: 1 for one in visla_triplet.GUIDELINES},
+        "same": 0.75,
+        "fluent": 0.75,
+    }
 
 
 def test_the_same_edit_by_two_of_a_triplet_confirms_nothing():
@@ -197,8 +199,9 @@ def test_the_published_table_comes_out():
     assert {(row["type"], row["criterion"]): (*row["better"], row["tie"]) for row in found["rows"]} == TABLE_9
     assert {row["n"] for row in found["rows"]} == {100}
     assert [(row["criterion"], *row["better"], row["tie"]) for row in found["all"]] == [
-        ("sense", 16, 123, 161), ("fluency", 9, 114, 177),
-    ]  # fmt: skip
+        ("sense", 16, 123, 161),
+        ("fluency", 9, 114, 177),
+    ]
 
 
 def test_each_judgment_counts_and_who_cannot_judge_compares_nothing():

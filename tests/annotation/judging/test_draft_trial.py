@@ -61,14 +61,18 @@ def test_screens_and_consequences_follow_from_the_draft_and_nothing_is_written(c
         end = client.get(home(draft)).text
     assert [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")] == []
     alone, together, measured = (
-        "Decision on this answer alone", "If all 3 annotators give this answer", "fit counts as",
-    )  # fmt: skip
+        "Decision on this answer alone",
+        "If all 3 annotators give this answer",
+        "fit counts as",
+    )
     assert [(one[alone], one[together]) for one in found] == [
-        ("Open: 2 more judgments needed.", "Kept."), ("Open: 2 more judgments needed.", "Dropped: both fit.")
-    ]  # fmt: skip
+        ("Open: 2 more judgments needed.", "Kept."),
+        ("Open: 2 more judgments needed.", "Dropped: both fit."),
+    ]
     assert [re.sub(r" +", " ", one[measured]) for one in found] == [
-        "positive (nominal) · valid or not: valid · score 1", "both (nominal) · valid or not: not · score 0"
-    ]  # fmt: skip
+        "positive (nominal) · valid or not: valid · score 1",
+        "both (nominal) · valid or not: not · score 0",
+    ]
     assert "Nothing was stored." in end and len(follows(end)) == 3 and "Dropped: cannot judge." in end
     assert not Lease.objects.exists() and not Judgment.objects.exists()
 

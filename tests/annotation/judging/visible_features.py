@@ -85,9 +85,11 @@ def of_answer(answer, seconds: float, name: str) -> dict[str, float]:
     headers = sorted(answer.headers)
     long = {f"{name}_header_bytes": sum(len(value) for value in answer.headers.values())}
     return long | {
-        f"{name}_ms": seconds * 1000, f"{name}_bytes": len(answer.content), f"{name}_status": answer.status_code,
+        f"{name}_ms": seconds * 1000,
+        f"{name}_bytes": len(answer.content),
+        f"{name}_status": answer.status_code,
         f"{name}_headers": check_sum(repr(headers)),
-    }  # fmt: skip
+    }
 
 
 def of_picture(answer, seconds: float) -> dict[str, float]:

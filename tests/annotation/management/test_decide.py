@@ -74,8 +74,9 @@ def test_an_item_with_too_few_judgments_is_counted_by_what_it_needs(ratings):
     table = ONE + "4,a,both\n4,b,both\n5,b,both\n"
     found = decided("--protocol", FOIL, "--ratings", ratings(table))
     assert (found["open"], found["too_few_judgments"]) == (
-        3, [{"needs": 3, "has": 1, "items": 2}, {"needs": 3, "has": 2, "items": 1}],
-    )  # fmt: skip
+        3,
+        [{"needs": 3, "has": 1, "items": 2}, {"needs": 3, "has": 2, "items": 1}],
+    )
     out = StringIO()
     call_command("decide", protocol=FOIL, ratings=ratings(table), stdout=out)
     assert "  open, needs 3 judgments and has 1: 2\n  open, needs 3 judgments and has 2: 1\n" in out.getvalue()

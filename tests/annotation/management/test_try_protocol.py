@@ -55,8 +55,9 @@ def test_a_mistake_ends_it_with_line_key_and_advice(tmp_path):
     found, ended = tried(path)
     assert ended == "2 problems." and found["protocol"] is None
     assert [(one["code"], one["line"], one["key"]) for one in found["problems"]] == [
-        ("WRONG_VALUE", 24, "answers.0.kind"), ("WRONG_VALUE", 34, "decide.0.m")
-    ]  # fmt: skip
+        ("WRONG_VALUE", 24, "answers.0.kind"),
+        ("WRONG_VALUE", 34, "decide.0.m"),
+    ]
     assert "pick, scale" in found["problems"][0]["advice"]
 
 

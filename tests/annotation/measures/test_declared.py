@@ -70,8 +70,10 @@ def test_each_answer_each_view_and_a_statement_have_figures_of_their_own():
 
     def alpha(project) -> float:
         codes = np.vectorize(project)(labels)
-        return krippendorff.alpha(np.unique(codes, return_inverse=True)[1].reshape(codes.shape).T.astype(float),
-                                  level_of_measurement="nominal")  # fmt: skip
+        return krippendorff.alpha(
+            np.unique(codes, return_inverse=True)[1].reshape(codes.shape).T.astype(float),
+            level_of_measurement="nominal",
+        )
 
     assert value(found["fit"], "alpha_nominal") == pytest.approx(alpha(lambda label: label.split("/")[0]), abs=1e-9)
     valid = alpha(lambda label: label.startswith("positive"))

@@ -78,9 +78,10 @@ def test_alpha_is_the_librarys_on_ten_labels_in_another_order(level):
     table = RatingTable((i, p, {"a": "10", "b": "9", "c": "2", "d": "-1"}[label]) for i, p, label in some_rows(5))
     by_value = np.argsort([float(label) for label in table.labels])
     theirs = krippendorff.alpha(
-        value_counts=table.counts[:, by_value], level_of_measurement=level,
+        value_counts=table.counts[:, by_value],
+        level_of_measurement=level,
         value_domain=sorted(float(label) for label in table.labels),
-    )  # fmt: skip
+    )
     assert values(reliability(table))[f"alpha_{level}"] == pytest.approx(theirs, abs=1e-12)
 
 

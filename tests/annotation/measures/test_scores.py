@@ -127,8 +127,10 @@ def test_shares_of_annotators_are_compared_within_each_part_as_winoground_does()
     found = scores(library.shipped("winoground-pairs"), rows(said, places=0), tasks(said), {})["groups"]
     values = {one["group"]: one["whole"]["value"] for one in found}
     assert {name: values[name] for name in ("text", "image", "group")} == {
-        "text": pytest.approx(2 / 3), "image": pytest.approx(1 / 3), "group": pytest.approx(1 / 3)
-    }  # fmt: skip
+        "text": pytest.approx(2 / 3),
+        "image": pytest.approx(1 / 3),
+        "group": pytest.approx(1 / 3),
+    }
 
 
 def test_a_combined_score_is_the_geometric_mean_of_each_judgment():

@@ -28,9 +28,11 @@ from tests.builders import webhooks as builders_webhooks
 from tests.builders.pipelines import with_originals
 
 WHO = {
-    "name": "Grace Canary", "prolific_pid": "CANARYPID", "prolific_study": "CANARYSTUDY",
+    "name": "Grace Canary",
+    "prolific_pid": "CANARYPID",
+    "prolific_study": "CANARYSTUDY",
     "prolific_session": "CANARYSESSION",
-}  # fmt: skip
+}
 
 
 def person(study) -> Annotator:

@@ -17,9 +17,8 @@ EMPTY = {"entropy": 0, "differs": "", "newest": None, "waits": False}
 
 
 @pytest.mark.parametrize(
-    "counts, bits",
-    [([1], 0), ([3], 0), ([1, 1], 1), ([2, 1], 0.918296), ([4, 1], 0.721928), ([1] * 5, 2.321928)],
-)  # fmt: skip
+    "counts, bits", [([1], 0), ([3], 0), ([1, 1], 1), ([2, 1], 0.918296), ([4, 1], 0.721928), ([1] * 5, 2.321928)]
+)
 def test_entropy_is_in_bits(counts, bits):
     assert entropy(counts) == bits
 
@@ -48,8 +47,10 @@ def test_other_options_are_each_of_their_kind():
 
 
 def test_where_an_edit_is_confirmed_the_words_count():
-    edits = [Answer(label, {"texts": {"second_positive": words}}) for label, words in
-             (("edited", "A cat."), ("edit-7", "A cat."), ("edited", "Two cats."))]  # fmt: skip
+    edits = [
+        Answer(label, {"texts": {"second_positive": words}})
+        for label, words in (("edited", "A cat."), ("edit-7", "A cat."), ("edited", "Two cats."))
+    ]
     assert of(text_items.PARAPHRASE, *edits[:2]) == Spread()
     assert of(text_items.PARAPHRASE, *edits).entropy == 0.918296
 

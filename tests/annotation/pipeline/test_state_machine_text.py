@@ -198,9 +198,11 @@ def by_hand(task: Task, given: list[Judgment]) -> tuple:
 def by_rule(task: Task, given: list[Judgment]) -> tuple:
     answers = [Answer(one.answer, one.content) for one in given]
     decision = rule_of(task.stage).settle(answers, task.overlap)
-    return (OPEN, "", "", {}) if decision.state == OPEN else (
-        decision.state, decision.outcome, decision.reason, dict(decision.content)
-    )  # fmt: skip
+    return (
+        (OPEN, "", "", {})
+        if decision.state == OPEN
+        else (decision.state, decision.outcome, decision.reason, dict(decision.content))
+    )
 
 
 WANTED = {"settled in first", "settled in second", "settled in third", "no longer live", "adjudicated"}

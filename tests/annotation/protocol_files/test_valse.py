@@ -86,8 +86,9 @@ def test_from_import_to_a_verified_release(real, tmp_path, each):
     assert invalid == (INVALID if each is None else dict.fromkeys(INVALID, each // 2))
     assert {row["type"]: row["dropped"] for row in found["by_type"]} == invalid
     assert (found["imported"], found["open"]) == (sum(map(len, pieces.values())), 0)
-    reasons = Counter(REASONS[name] for rows in pieces.values() for row in rows for name in REASONS
-                      if row["mturk"][name] >= 2)  # fmt: skip
+    reasons = Counter(
+        REASONS[name] for rows in pieces.values() for row in rows for name in REASONS if row["mturk"][name] >= 2
+    )
     told = {row["reason"]: row["items"] for row in found["reasons"]}
     assert {name: told.get(name, 0) for name in REASONS.values()} == dict(reasons)
 

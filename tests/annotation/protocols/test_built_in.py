@@ -98,9 +98,7 @@ VIEWS = [
     (COMPARE, "sense", {"negative-1/tie": "negative-1"}),
     (COMPARE, "fluency", {"negative-1/tie": "tie"}),
 ]
-RIGHT = {
-    "positive=second_positive>negative", "positive>second_positive>negative", "second_positive>positive>negative",
-}  # fmt: skip
+RIGHT = {"positive=second_positive>negative", "positive>second_positive>negative", "second_positive>positive>negative"}
 WRONG = {
     "positive=second_positive=negative", "positive=negative>second_positive", "second_positive=negative>positive",
     "positive>second_positive=negative", "second_positive>positive=negative", "negative>positive=second_positive",
@@ -153,9 +151,11 @@ def test_the_caption_of_the_image_and_the_image_of_the_caption_are_right(name, o
 def test_who_knows_the_answer_from_another_stage_is_not_asked():
     leaks = {name: PROTOCOLS[name].leaks for name in (DISAMBIGUATE, I2T, T2I, RANK)}
     assert leaks == {
-        DISAMBIGUATE: {CHOOSE}, I2T: {CHOOSE, DISAMBIGUATE}, T2I: {CHOOSE, DISAMBIGUATE},
+        DISAMBIGUATE: {CHOOSE},
+        I2T: {CHOOSE, DISAMBIGUATE},
+        T2I: {CHOOSE, DISAMBIGUATE},
         RANK: {CHOOSE, DISAMBIGUATE, "visla-paraphrase", "visla-triplet"},
-    }  # fmt: skip
+    }
 
 
 # The two forms
@@ -239,9 +239,10 @@ def test_simulated_annotators_rank_mostly_right_and_tie_often():
     ("name", "answer", "words"),
     [
         (RANK, "positive=second_positive>negative", "positive and second positive, then negative"),
-        (COMPARE, "negative-1/tie", "sense: negative 2; fluency: Tie"), (COMPARE, "cannot_judge", "cannot judge"),
+        (COMPARE, "negative-1/tie", "sense: negative 2; fluency: Tie"),
+        (COMPARE, "cannot_judge", "cannot judge"),
     ],
-)  # fmt: skip
+)
 def test_managers_read_what_was_said(name, answer, words):
     assert PROTOCOLS[name].form.describe(Answer(answer)) == words
 
@@ -265,10 +266,12 @@ def test_annotators_read_their_answer_by_the_sentences_they_saw(name, values, wo
 @pytest.mark.parametrize(
     ("order", "wanted"),
     [
-        ("positive=second_positive>negative", (1, 1, 2)), ("negative>positive=second_positive", (2, 2, 1)),
-        ("positive=second_positive=negative", (1, 1, 1)), ("second_positive>negative>positive", (3, 1, 2)),
+        ("positive=second_positive>negative", (1, 1, 2)),
+        ("negative>positive=second_positive", (2, 2, 1)),
+        ("positive=second_positive=negative", (1, 1, 1)),
+        ("second_positive>negative>positive", (3, 1, 2)),
     ],
-)  # fmt: skip
+)
 def test_those_that_tie_have_the_same_rank(order, wanted):
     assert ranks(order) == dict(zip(ROLES, wanted, strict=True))
 

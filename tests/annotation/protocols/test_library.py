@@ -68,9 +68,11 @@ def test_what_is_offered_where_a_screen_asks_several_questions():
     options = ["caption-positive-0", "caption-more-0", "caption-more-1", "caption-negative-0"]
     rule = rule_for(as_protocol(file, "x"), 1, "drop")
     assert {view: rule.offered(view, options) for view in rule.projections()} == {
-        "answer": None, "best": {"positive", "more-0", "more-1", "none"}, "some": {"no", "yes"},
+        "answer": None,
+        "best": {"positive", "more-0", "more-1", "none"},
+        "some": {"no", "yes"},
         "holds": {"yes", "no", "unsure"},
-    }  # fmt: skip
+    }
 
 
 RANK, COMPARE = ("hard-positive-rank", "judging/_rank.html"), ("sugarcrepe-compare", "judging/_compare.html")

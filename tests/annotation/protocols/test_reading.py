@@ -297,10 +297,10 @@ LARGE = {  # as long as a file may be, or as much work as one could make
     "keys": "".join(f"k{place}: 1\n" for place in range(2_400)),
     "answers": "answers:\n" + "- {kind: pick, nam: x}\n" * 1_000,
     "roles": "item: {captions: {" + ", ".join(f"a{place}: b" for place in range(2_400)) + "}}",
-    "aliases": "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-        f"{after}: &{after} [{','.join([f'*{before}'] * 9)}]\n" for before, after in pairwise("abcdefgh")),
+    "aliases": "a: &a [x,x,x,x,x,x,x,x,x]\n"
+    + "".join(f"{after}: &{after} [{','.join([f'*{before}'] * 9)}]\n" for before, after in pairwise("abcdefgh")),
     "depth": "x: " + "[" * 90_000,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", [pytest.param(f"winnow: protocol/1\n{text}", id=name) for name, text in LARGE.items()])
@@ -353,9 +353,10 @@ def test_yes_and_no_are_words_and_numbers_may_be_values():
 
 
 @pytest.mark.parametrize(("written", "value"), [("yes", True), ("no", False), ("true", True), ("false", False)])
-@pytest.mark.parametrize(("kind", "setting"), [
-    ("pick", "required"), ("pick", "many"), ("pick", "alike"), ("rank", "ties"), ("check", "unsure"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "setting"),
+    [("pick", "required"), ("pick", "many"), ("pick", "alike"), ("rank", "ties"), ("check", "unsure")],
+)
 def test_a_setting_takes_yes_and_no_too(kind, setting, written, value):
     one = {"name": "fit", "kind": kind, "of": ["captions.positive", "captions.negative"], setting: "SET"}
     if kind == "check":

@@ -34,10 +34,11 @@ def test_one_task_for_an_item():
 
 def test_a_task_for_each_combination():
     of = protocol(
-        ("item", {"images": {"pictures": 2}, "captions": {"said": "1.."}}), ("answers", [YES]),
+        ("item", {"images": {"pictures": 2}, "captions": {"said": "1.."}}),
+        ("answers", [YES]),
         ("tasks", {"each": {"picture": "images.pictures", "sentence": "captions.said"}}),
         ("screen", [{"picture": "picture"}, {"sentence": "sentence"}]),
-    )  # fmt: skip
+    )
     record = item(captions=["said", "said"], images=["pictures"] * 2)
     assert [(question, shows) for question, shows, _ in made(of, record)] == [
         (f"pictures-{one}/said-{other}", (f"pictures-{one}", f"caption-said-{other}"))
@@ -136,12 +137,14 @@ def test_an_item_that_does_not_fit_is_refused_by_what_it_lacks(captions, images,
 @pytest.mark.parametrize(
     ("first", "second", "words"),
     [
-        *(([], wrong, "parents of text 2 of lists.question has .*; it must name places from 1 to 2")
-          for wrong in (3, [1, 0], "1", [1.0], [True], None)),
+        *(
+            ([], wrong, "parents of text 2 of lists.question has .*; it must name places from 1 to 2")
+            for wrong in (3, [1, 0], "1", [1.0], [True], None)
+        ),
         ([], [1, 2], "texts of lists.question depend on themselves: 2 → 2"),
         ([2], [1], "texts of lists.question depend on themselves: [12] → [12] → [12]"),
     ],
-)  # fmt: skip
+)
 def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, words):
     questions = tuple(
         CaptionRecord("question", f"Is it {colour}?", {"parents": parents})
@@ -154,9 +157,11 @@ def test_what_a_question_rests_on_must_be_another_of_its_list(first, second, wor
 def test_an_item_makes_at_most_a_thousand_tasks():
     through = {name: f"captions.{name}" for name in ("one", "two", "three")}
     of = protocol(
-        ("item", {"captions": dict.fromkeys(through, "1..")}), ("tasks", {"each": through}), ("answers", [YES]),
+        ("item", {"captions": dict.fromkeys(through, "1..")}),
+        ("tasks", {"each": through}),
+        ("answers", [YES]),
         ("screen", [{"sentence": name} for name in through]),
-    )  # fmt: skip
+    )
     assert len(made(of, item([*through] * 10, []))) == 1000
     with pytest.raises(UnsuitableItem, match="would make 1,331 tasks under fits, and an item can have at most 1,000"):
         made(of, item([*through] * 11, []))

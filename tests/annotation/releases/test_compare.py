@@ -103,8 +103,9 @@ def test_what_was_open_and_is_decided_now(release):
     assert reason["votes"] == [{"candidate-1": 1}, {"candidate-1": 2, "none": 1}]
     assert codes(found, "outside") == {"2": ["was_open"]}
     assert {(one["from"], one["to"]): one["items"] for one in found["moves"]} == {
-        ("open", "kept"): 1, ("open", "dropped"): 1,
-    }  # fmt: skip
+        ("open", "kept"): 1,
+        ("open", "dropped"): 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -319,8 +320,10 @@ def test_the_set_up(release):
     setup = compare(release([line("1")], splits={"test": {"items": 2}}), after)["setup"]
     assert setup["splits"] == {"test": [2, 1]}
     assert setup["release"] == {
-        "version": ["1.0", "1.1"], "public": [[], ["times"]], "forms": [["csv", "jsonl", "source"], ["csv"]],
-    }  # fmt: skip
+        "version": ["1.0", "1.1"],
+        "public": [[], ["times"]],
+        "forms": [["csv", "jsonl", "source"], ["csv"]],
+    }
     assert setup["made"] == {"version": ["0.6.0", "0.7.0"]} and setup["files"] == {"added": ["a.csv"]}
 
 
@@ -363,8 +366,9 @@ def test_it_is_told_in_sentences(release):
     excluded = [{"annotator": "A-01", "reason": "Clicked at random"}]
     before = release([line("1"), line("4")], [gone("2")], [task("3")], [judgment("1", "A-01")])
     dropped = [gone("1", decision(state="dropped", votes={}))]
-    after = release([line("2", decision(by="adjudicator")), line("3"), line("4", type="swap")], dropped,
-                    exclusions=excluded)  # fmt: skip
+    after = release(
+        [line("2", decision(by="adjudicator")), line("3"), line("4", type="swap")], dropped, exclusions=excluded
+    )
     said = list(sentences(compare(before, after)))
     assert said[1] == "Items in the data: 2 → 3; 2 added, 1 dropped, 1 changed, 0 unchanged."
     why = "adjudicated since in choose (kept, adjudicator)"

@@ -14,9 +14,11 @@ mlcroissant = LazyModule("mlcroissant")
 
 WORDS = {"summary": 'Cats; "é" 🐈 <b>.', "licence": "MIT", "authors": "A; B", "biases": "Only cats.", "language": "en"}
 MORE = {
-    "timeframe": "From 2026-01-31 to 2026-03-15, not 2026-02-30.", "preprocessing": "Cropped.",
-    "social_impact": "Little.", "maintenance": "Mail us.",
-}  # fmt: skip
+    "timeframe": "From 2026-01-31 to 2026-03-15, not 2026-02-30.",
+    "preprocessing": "Cropped.",
+    "social_impact": "Little.",
+    "maintenance": "Mail us.",
+}
 NOT_STATED = "is recommended, but does not exist"
 
 

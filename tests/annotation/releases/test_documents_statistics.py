@@ -46,11 +46,15 @@ def test_splits_types_and_both_make_the_whole():
     found = compute([line(n, split, kind) for n, (split, kind) in enumerate(zip("abab", kinds, strict=True))])
     assert {name: cell["items"] for name, cell in found["splits"].items()} == {"a": 2, "b": 2}
     assert [(row["type"], row["subtype"], row["items"]) for row in found["types"]] == [
-        ("add", "att", 1), ("add", "obj", 1), ("swap", "att", 2),
-    ]  # fmt: skip
+        ("add", "att", 1),
+        ("add", "obj", 1),
+        ("swap", "att", 2),
+    ]
     assert [(row["split"], row["type"], row["questions"]) for row in found["rows"]] == [
-        ("a", "swap", 8), ("b", "add", 4), ("b", "add", 4),
-    ]  # fmt: skip
+        ("a", "swap", 8),
+        ("b", "add", 4),
+        ("b", "add", 4),
+    ]
 
 
 def test_nothing_is_nothing():

@@ -59,8 +59,10 @@ def test_parquet_loads_decoded_and_typed_with_its_splits(tmp_path):
     files = {split: str(tmp_path / f"release/data/{split}-*.parquet") for split in ("train", "validation", "test")}
     data = datasets.load_dataset("parquet", data_files=files)
     assert {split: part["id"] for split, part in data.items()} == {
-        "train": ["item-0", "item-2", "item-5"], "validation": ["item-3"], "test": ["item-1", "item-4"],
-    }  # fmt: skip
+        "train": ["item-0", "item-2", "item-5"],
+        "validation": ["item-3"],
+        "test": ["item-1", "item-4"],
+    }
     first = data["train"][0]
     assert first["image"].size == (200, 190) and first["negative_image"].format == "PNG"
     assert (first["words"], first["hard"]) == (0, True) and data["train"].column_names == list(COLUMNS)

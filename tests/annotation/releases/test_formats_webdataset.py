@@ -87,8 +87,10 @@ def test_where_items_lack_images_or_have_them_in_several_formats_it_needs_the_fe
     plain = {name: datasets.Value("string") for name in ("__key__", "__url__")}
     found = loaded(tmp_path, features=datasets.Features(images | plain | {"json": {"id": datasets.Value("string")}}))
     assert [[one[name] is not None for name in images] for one in found] == [
-        [True, False, True], [True, False, False], [False, True, True],
-    ]  # fmt: skip
+        [True, False, True],
+        [True, False, False],
+        [False, True, True],
+    ]
 
 
 def test_a_split_without_rows_is_an_empty_file(tmp_path):

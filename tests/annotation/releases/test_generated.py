@@ -23,9 +23,7 @@ def test_from_positives_to_a_release_the_provenance_stays(tmp_path):
         job = caption_order.queue_captions(benchmark=source, order=order, by="test")
         job = jobs.run(job_id=job.pk, by="test", work=captions.Generation.do)
     assert job.state == "done", job.problems
-    study = with_originals(
-        crowds.stage(benchmark=Benchmark.objects.get(name="Generated"), people=3, overlap=3).study
-    )  # fmt: skip
+    study = with_originals(crowds.stage(benchmark=Benchmark.objects.get(name="Generated"), people=3, overlap=3).study)
     with lifecycle.open_release(releases.frozen(study)) as files:
         [name] = [name for name in files.names() if name.endswith("items.jsonl")]
         items = [json.loads(line) for line in files.read(name).splitlines()]

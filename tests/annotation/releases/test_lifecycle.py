@@ -65,8 +65,9 @@ def test_it_is_frozen_whole(study, eager_tasks, tmp_path):
         assert {field["name"] for field in sets["judgments"]["field"]} == set(columns)
     assert release.summary["files"] == len(names)
     assert [event.verb for event in Event.objects.filter(subject=f"release:{release.pk}").order_by("pk")] == [
-        "asked for", "froze",
-    ]  # fmt: skip
+        "asked for",
+        "froze",
+    ]
     sha256sum_makes_the_content_hash_which_stands_for_the_settings(release, tmp_path / "out")
 
 

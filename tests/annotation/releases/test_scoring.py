@@ -131,10 +131,11 @@ def item(number: int, kind: str, subtype: str) -> dict:
 def by_hand(folder: Path, kind: Kind) -> list[dict]:
     items = [item(number, *types(kind)[number % len(types(kind))]) for number in range(30)]
     settings = {
-        "evaluation": evaluation.evaluation_of(kind.name, items), "splits": {"test": {}},
+        "evaluation": evaluation.evaluation_of(kind.name, items),
+        "splits": {"test": {}},
         "release": {"name": "Cups", "version": "1.0"},
         "columns": {"image": "image:positive", "negative_image": "image:negative"},
-    }  # fmt: skip
+    }
     (folder / MANIFEST).write_text(json.dumps(settings))
     (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in items))
     evaluation.write(folder, settings)
@@ -316,7 +317,7 @@ def test_the_script_scores_pairs_or_texts_alone(released, tmp_path):
         (['{"item": "item-0", "question": "s(positive)", "score": 1e999}'], "line 1: no score or option"),
         ([NOTHING], "29 of 30 items lack answers: item-1, item-2"),
     ],
-)  # fmt: skip
+)
 def test_the_script_says_what_is_wrong_with_predictions(tmp_path, lines, said):
     by_hand(tmp_path, KINDS["sugarcrepe"])
     (tmp_path / "scores.jsonl").write_text("\n".join(lines))

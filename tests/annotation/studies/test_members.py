@@ -41,8 +41,10 @@ def test_every_change_is_on_record(study):
     members.remove(member=bo, by="test")
     told = Event.objects.filter(subject=f"study:{study.pk}", data__user=bo.user_id).order_by("pk")
     assert [(event.verb, event.data["role"]) for event in told] == [
-        ("added a member", "viewer"), ("changed a member", "manager"), ("removed a member", "manager"),
-    ]  # fmt: skip
+        ("added a member", "viewer"),
+        ("changed a member", "manager"),
+        ("removed a member", "manager"),
+    ]
 
 
 def test_the_same_role_again_is_no_change(study):

@@ -78,8 +78,10 @@ def test_a_preset_sent_back_as_it_came_makes_its_stages(client, manager, preset)
     made = list(Study.objects.get().stages.all())
     for plan, stage in zip(PRESETS[preset].stages, made, strict=True):
         assert (stage.name, stage.protocol, stage.source and stage.source.name) == (
-            plan.stage_name, plan.protocol, plan.source or None
-        )  # fmt: skip
+            plan.stage_name,
+            plan.protocol,
+            plan.source or None,
+        )
         assert {name: getattr(stage, name) for name in plan.settings} == plan.settings
 
 
@@ -263,8 +265,10 @@ def test_presets_that_do_not_fit_the_benchmark_say_why(client, manager):
     fitting, reasons = offered(html)
     assert fitting == ["preset:verify", "protocol:verify"] and 'data-stage="verify"' in html
     assert reasons["need 2 to 9 candidate images per item; the first item has none."] == [
-        "BiVLC, complete", "BiVLC, choose the image", "Choose the image that fits"
-    ]  # fmt: skip
+        "BiVLC, complete",
+        "BiVLC, choose the image",
+        "Choose the image that fits",
+    ]
     fitting, reasons = offered(client.get(NEW, {"benchmark": studies.benchmark(candidates=1).pk}).content.decode())
     assert "preset:bivlc" not in fitting and any("has 1." in reason for reason in reasons)
     fitting, _ = offered(client.get(NEW, {"benchmark": studies.benchmark().pk}).content.decode())

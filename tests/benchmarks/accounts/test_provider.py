@@ -204,8 +204,9 @@ def test_who_leaves_a_group_loses_its_rights_at_the_next_login(client, provider)
 
 def test_groups_make_members_of_studies_and_unmake_them(client, provider, settings):
     study, other = studies.study(name="Pilot"), studies.study(name="Other")
-    settings.OIDC = provider.configured(roles={"lab": "staff", "readers": {"Pilot": "viewer"}, "crowd": {
-        "Pilot": "manager", "Missing": "owner"}})  # fmt: skip
+    settings.OIDC = provider.configured(
+        roles={"lab": "staff", "readers": {"Pilot": "viewer"}, "crowd": {"Pilot": "manager", "Missing": "owner"}}
+    )
     provider.set(claims={"groups": ["readers", "crowd"]})
     oidc.log_in(client)
     user = User.objects.get()

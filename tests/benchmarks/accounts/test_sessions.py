@@ -46,7 +46,9 @@ def test_the_page_lists_each_browser_with_its_address(ana, settings):
     here = browser()
     other = browser(agent=EDGE, HTTP_X_FORWARDED_FOR="10.0.0.1, 192.0.2.7")
     assert [(one.browser, one.ip) for one in listed(here)] == [
-        ("Edge on Windows", "192.0.2.7"), ("Firefox on Linux", "127.0.0.1")]  # fmt: skip
+        ("Edge on Windows", "192.0.2.7"),
+        ("Firefox on Linux", "127.0.0.1"),
+    ]
     other.post(reverse("logout"))
     assert [one.browser for one in listed(here)] == ["Firefox on Linux"]
     Session.objects.update(expire_date="2026-01-01T00:00Z")

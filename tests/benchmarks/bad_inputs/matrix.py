@@ -287,11 +287,12 @@ def of_tables(format: str) -> Iterator[Cell]:
 def of_parquet(format: str) -> Iterator[Cell]:
     name, schema = caption_of(format).decode(), None if format == ANY_COLUMNS else "SCHEMA"
     for row, made in [
-        (36, lambda table: pa.array([1.5], pa.float64())), (36, lambda table: pa.array([["A cup."]])),
+        (36, lambda table: pa.array([1.5], pa.float64())),
+        (36, lambda table: pa.array([["A cup."]])),
         (36, lambda table: pa.array(["A cup."]).dictionary_encode()),
         (36, lambda table: pa.array([0], pa.timestamp("us", tz="UTC"))),
         (37, lambda table: pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))),
-    ]:  # fmt: skip
+    ]:
         yield Cell(row, format, schema, exchanged(format, name, made))
     yield Cell(36, format, schema, exchanged(format, "id", lambda table: pa.array([1.0])))
     gap = None if format == ANY_COLUMNS else "INCOMPLETE_ROW"
@@ -315,14 +316,17 @@ def exchanged(format: str, name: str, make: Callable[[pa.Table], pa.Array]) -> C
 def of_release(format: str) -> Iterator[Cell]:
     """Rows of JSON Lines, and of the shard beside them."""
     for code, change in [
-        (None, lambda data: b"\n \n" + data.rstrip()), ("JSON_INVALID", lambda data: data.replace(b"}\n", b",}\n")),
+        (None, lambda data: b"\n \n" + data.rstrip()),
+        ("JSON_INVALID", lambda data: data.replace(b"}\n", b",}\n")),
         ("UNKNOWN_FIELD", lambda data: data.replace(b'"meta"', b'"metal"')),
-    ]:  # fmt: skip
+    ]:
         yield Cell(35, format, code, bytes_of(format, change))
     for row, kind, value in [
-        (36, pa.float64(), 1.5), (36, pa.list_(pa.string()), ["A cup."]), (36, pa.timestamp("us", tz="UTC"), 0),
+        (36, pa.float64(), 1.5),
+        (36, pa.list_(pa.string()), ["A cup."]),
+        (36, pa.timestamp("us", tz="UTC"), 0),
         (37, pa.uuid(), b"0" * 16),
-    ]:  # fmt: skip
+    ]:
         yield Cell(
             row,
             format,
@@ -330,9 +334,11 @@ def of_release(format: str) -> Iterator[Cell]:
             of_shard(lambda path, kind=kind, value=value: release_files.exchange(path, kind, value)),
         )
     for code, change in [
-        ("WRONG_TYPE", lambda data: b"<html>" + data), ("FILE_UNREADABLE", lambda data: data[:-9]),
-        ("FILE_UNREADABLE", lambda data: b"PARE" + data[4:]), ("EMPTY_FILE", lambda data: b""),
-    ]:  # fmt: skip
+        ("WRONG_TYPE", lambda data: b"<html>" + data),
+        ("FILE_UNREADABLE", lambda data: data[:-9]),
+        ("FILE_UNREADABLE", lambda data: b"PARE" + data[4:]),
+        ("EMPTY_FILE", lambda data: b""),
+    ]:
         yield Cell(36, format, code, of_shard(lambda path, change=change: path.write_bytes(change(path.read_bytes()))))
 
 

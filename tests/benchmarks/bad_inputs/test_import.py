@@ -165,7 +165,7 @@ def assert_refused_by_command(files: ImportFiles, code: str, installation: Path)
 @pytest.mark.parametrize("name", ON_THE_PAGE)
 def test_a_refusal_on_the_page_and_by_command(
     name, folder, installation, monkeypatch, client, eager_tasks, django_capture_on_commit_callbacks
-):  # fmt: skip
+):
     scale(name, monkeypatch)
     case = CASES.get(name) or next(cell for key, cell in CELLS.items() if key.startswith(name) and cell.code)
     files = case.build(folder)

@@ -102,8 +102,9 @@ def test_order_has_four_negatives_a_seed_and_a_tagger(tmp_path, capsys):
     first, item = out.read_bytes(), imported(out)[0]
     assert [caption.role for caption in item.captions] == ["positive"] + ["negative"] * 4
     assert (item.caption("positive"), item.meta["caption"]) == (
-        "a cat on a mat in a red house", "A cat on a mat in a red house.",
-    )  # fmt: skip
+        "a cat on a mat in a red house",
+        "A cat on a mat in a red house.",
+    )
     run("order", source, out, capsys, seed=4)
     assert out.read_bytes() == first
     run("order", source, out, capsys, seed=5)

@@ -32,8 +32,9 @@ def test_four_rows_by_hand():
     image = Image.fromarray(np.arange(8, dtype=np.uint8).reshape(4, 2))
     assert np.asarray(shuffled(image, "rows", (2, 0, 3, 1))).tolist() == [[4, 5], [0, 1], [6, 7], [2, 3]]
     assert np.asarray(shuffled(image.transpose(Image.Transpose.TRANSPOSE), "columns", (3, 2, 1, 0))).tolist() == [
-        [6, 4, 2, 0], [7, 5, 3, 1],
-    ]  # fmt: skip
+        [6, 4, 2, 0],
+        [7, 5, 3, 1],
+    ]
 
 
 @pytest.mark.parametrize(("name", "size"), [("rows", (7, 8)), ("columns", (4, 11)), ("patches", (6, 9))])

@@ -80,7 +80,7 @@ def test_both_lists_of_a_folder_are_read(tmp_path):
         (relation(field_order=["x"]), "WRONG_VALUE", "field_order", "Rename"),
         ([1], "JSON_INVALID", "", "object"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_row_is_named_with_what_to_do(tmp_path, row, code, column, advice):
     _, log = read(listed(tmp_path, [row, relation(1)] if isinstance(row, list) else [row]))
     assert [(problem.code, problem.row, problem.column) for problem in log.problems] == [(code, 1, column)]

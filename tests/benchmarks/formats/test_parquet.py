@@ -29,8 +29,9 @@ def test_a_row_becomes_an_item(tmp_path):
     (one, two), log = read(bivlc(tmp_path, bivlc_row(1), bivlc_row(2)))
     assert (one.key, one.type, one.subtype, two.key, two.origin.row) == ("bivlc-0", "swap", "att", "bivlc-1", 2)
     assert [(caption.role, caption.text) for caption in one.captions] == [
-        ("positive", "A red cup, 1."), ("negative", "A blue cup, 1."),
-    ]  # fmt: skip
+        ("positive", "A red cup, 1."),
+        ("negative", "A blue cup, 1."),
+    ]
     assert [(image.role, image.name) for image in one.images] == [("positive", "1.jpg"), ("negative", "1-n.jpg")]
     assert log.problems == []
 
@@ -57,8 +58,9 @@ def test_shards_are_read_in_the_order_of_their_names(tmp_path):
         stored(tmp_path / "shards", table([bivlc_row(number)]), f"train-0000{number}-of-00002.parquet")
     items, _ = read(tmp_path / "shards")
     assert [(item.key, item.caption("positive"), item.origin.row) for item in items] == [
-        ("bivlc-0", "A red cup, 1.", 1), ("bivlc-1", "A red cup, 2.", 1),
-    ]  # fmt: skip
+        ("bivlc-0", "A red cup, 1.", 1),
+        ("bivlc-1", "A red cup, 2.", 1),
+    ]
     assert len(BIVLC.images(tmp_path / "shards").names) == 4
 
 
@@ -102,8 +104,9 @@ def test_every_wrong_column_is_listed(tmp_path):
     row = bivlc_row(1, subtype=1, Caption="A cup.")
     del row["caption"]
     assert codes(bivlc(tmp_path, row, subtype=pa.int32())) == [
-        ("COLUMN_MISSING", None, "caption"), ("SCHEMA", None, "subtype"),
-    ]  # fmt: skip
+        ("COLUMN_MISSING", None, "caption"),
+        ("SCHEMA", None, "subtype"),
+    ]
 
 
 def test_extension_types_are_refused(tmp_path):

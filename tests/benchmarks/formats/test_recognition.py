@@ -176,7 +176,8 @@ def test_problems_are_counted_by_code_with_examples_of_each_column():
     log.error("Z", "f", 1, "a\0b", "Do it.")
     kinds = log.kinds.as_json()
     assert [(kind["code"], kind["count"], kind["columns"]) for kind in kinds[:2]] == [
-        ("X", 90, [["captions[].text", 89], ["captions[].role", 1]]), ("Y", 1, [])
-    ]  # fmt: skip
+        ("X", 90, [["captions[].text", 89], ["captions[].role", 1]]),
+        ("Y", 1, []),
+    ]
     assert "\\u0000" not in json.dumps(kinds)  # the database cannot store it
     assert [example["row"] for example in kinds[0]["examples"]] == [0, 1, 2, 40]

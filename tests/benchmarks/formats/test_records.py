@@ -68,11 +68,13 @@ def test_a_missing_file_is_a_problem_and_no_crash(tmp_path):
 
 def test_jsonl_holds_all_that_an_item_can_hold(tmp_path):
     whole = record(
-        type="swap", subtype="att",
+        type="swap",
+        subtype="att",
         captions=(CaptionRecord("positive", 'A "red"\n cup. 👩‍👩‍👧'), CaptionRecord("second_positive", "Red cup.")),
         images=(ImageRecord("candidate", "a/b.jpg", "CC BY", "A. Person"), ImageRecord("candidate", "c.jpg")),
-        meta={"n": 9007199254740993, "deep": [{"x": None}]}, truth={"bivlc-choose": ["candidate-0"]},
-    )  # fmt: skip
+        meta={"n": 9007199254740993, "deep": [{"x": None}]},
+        truth={"bivlc-choose": ["candidate-0"]},
+    )
     found, log = read("jsonl", written(tmp_path, "f", to_line(whole) + to_line(record("2"))))
     assert log.count == 0
     assert found == [whole, record("2", row=2)]
@@ -89,11 +91,13 @@ QUESTIONS = record(
 )
 OPTIONS = record(
     captions=(
-        CaptionRecord("positive", "Two cups."), CaptionRecord("question", "Which is left?"),
-        CaptionRecord("first_answer", "The red one."), CaptionRecord("second_answer", "The blue one."),
+        CaptionRecord("positive", "Two cups."),
+        CaptionRecord("question", "Which is left?"),
+        CaptionRecord("first_answer", "The red one."),
+        CaptionRecord("second_answer", "The blue one."),
     ),
     images=(ImageRecord("first", "a.png"), ImageRecord("second", "b.png")),
-)  # fmt: skip
+)
 BY_ROLE = [
     (PREFERENCE, {
         "texts": {"prompt": "A red cup."},

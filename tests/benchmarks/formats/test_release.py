@@ -36,11 +36,13 @@ def test_a_line_becomes_an_item_with_the_image_that_was_chosen(tmp_path):
     (item,), log = read(whole(tmp_path, 1))
     assert (item.key, item.type, item.subtype, item.meta) == ("item-1", "swap", "att", {"from": "here"})
     assert [(one.role, one.text) for one in item.captions] == [
-        ("positive", "A red cup, 1."), ("negative", "A blue cup, 1."),
-    ]  # fmt: skip
+        ("positive", "A red cup, 1."),
+        ("negative", "A blue cup, 1."),
+    ]
     assert [(one.role, one.name, one.licence, one.attribution) for one in item.images] == [
-        ("negative", "1-1.jpg", "MIT", "A. Person"), ("positive", "1.jpg", "CC BY 4.0", "A. Person"),
-    ]  # fmt: skip
+        ("negative", "1-1.jpg", "MIT", "A. Person"),
+        ("positive", "1.jpg", "CC BY 4.0", "A. Person"),
+    ]
     assert log.problems == []
 
 
@@ -115,7 +117,7 @@ SHARD = "test-00000-of-00001.parquet"
         ({"caption": "A cup."}, ("UNKNOWN_FIELD", ITEMS, 1, "caption")),
         ({"id": "item-2"}, ("DUPLICATE_ID", ITEMS, 2, "id")),
     ],
-)  # fmt: skip
+)
 def test_what_a_line_may_not_say(tmp_path, change, expected):
     assert expected in codes(release(tmp_path, [line(1, **change), line(2)], [row(1), row(2)]))
 
@@ -135,9 +137,7 @@ def test_bytes_that_are_not_what_they_are_called(tmp_path, change, expected):
 def test_a_shard_that_is_not_there_is_named(tmp_path):
     path = whole(tmp_path, 1)
     (path / "data" / SHARD).rename(path / "data/test-00001-of-00003.parquet")
-    assert codes(path) == [
-        ("FILE_UNREADABLE", f"test-0000{number}-of-00003.parquet", None, "") for number in (0, 2)
-    ]  # fmt: skip
+    assert codes(path) == [("FILE_UNREADABLE", f"test-0000{number}-of-00003.parquet", None, "") for number in (0, 2)]
 
 
 def test_lines_without_their_rows_are_counted(tmp_path):

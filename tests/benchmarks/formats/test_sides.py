@@ -45,8 +45,10 @@ class TestHardPositives:
         item = found[2]
         assert (item.key, item.type, item.subtype) == ("relations-2", "replace", "rel")
         assert texts(item) == [
-            ("positive", "cup on book"), ("second_positive", "cup atop book"), ("negative", "cup off book"),
-        ]  # fmt: skip
+            ("positive", "cup on book"),
+            ("second_positive", "cup atop book"),
+            ("negative", "cup off book"),
+        ]
         assert item.images[0].name == "data/2.jpg" and item.meta == {"image_id": "2"}
         assert log.count == 0 and log.noted == {"SUBSET_MISSING": 1}
 
@@ -57,18 +59,20 @@ class TestHardPositives:
                 packed.write(whole / side / RELATIONS, f"release/{side}/{RELATIONS}")
         loose = written(tmp_path, "anything.json", json.dumps(PAIR[1]))
         ways = [
-            (whole, {}), (tmp_path / "both.zip", {}),
+            (whole, {}),
+            (tmp_path / "both.zip", {}),
             (whole / "original", {"second": whole / "hard_positive"}),
             (whole / "original" / RELATIONS, {"second": loose}),
-        ]  # fmt: skip
+        ]
         read = [self.read(path, **given) for path, given in ways]
         assert [log.count for _, log in read] == [0] * 4 and all(found == read[0][0] for found, _ in read)
 
     def test_a_mismatch_names_both_rows(self, tmp_path):
         log = self.read(hard(tmp_path, PAIR[0], [PAIR[1][0], PAIR[1][2], PAIR[1][1]]).path)[1]
         assert [(problem.row, problem.column) for problem in log.problems] == [
-            (2, "image_id, image_path"), (3, "image_id, image_path"),
-        ]  # fmt: skip
+            (2, "image_id, image_path"),
+            (3, "image_id, image_path"),
+        ]
         assert log.problems[0].file == f"hard_positive/{RELATIONS}"
         assert f"“2” here, “1” in row 2 of original/{RELATIONS}" in log.problems[0].advice
 
@@ -143,8 +147,9 @@ class TestTwoOrigins:
         more = {**self.SECOND, "8": crepe_row(caption="A dog.")}
         log = self.read(tmp_path / "a", first={"0": self.FIRST["0"]}, second=more)[1]
         assert [(p.code, p.file, p.row) for p in log.problems] == [
-            ("ONE_SIDED", "second/swap_obj.json", 1), ("ONE_SIDED", "second/swap_obj.json", 3),
-        ]  # fmt: skip
+            ("ONE_SIDED", "second/swap_obj.json", 1),
+            ("ONE_SIDED", "second/swap_obj.json", 3),
+        ]
         found, log = self.read(tmp_path / "b", first={"0": self.FIRST["0"]}, second=more, skip_incomplete=True)
         assert (len(found), log.count, log.left_out) == (1, 0, 2)
 

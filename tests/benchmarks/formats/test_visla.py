@@ -111,7 +111,8 @@ def test_the_real_spatial_table(real):
     found, log = read(path, skip_incomplete=True)
     assert (len(found), log.count, log.left_out) == (640, 0, 12)
     assert [(note.code, note.row) for note in log.notes if note.code == "SAME_CAPTIONS"] == [
-        ("SAME_CAPTIONS", 430), ("SAME_CAPTIONS", 524),
-    ]  # fmt: skip
+        ("SAME_CAPTIONS", 430),
+        ("SAME_CAPTIONS", 524),
+    ]
     whole = [line for number, line in enumerate(path.read_bytes().split(b"\r\n"), 1) if number not in gaps]
     assert dict(visla.write(found)) == {path.name: b"\r\n".join(whole)}

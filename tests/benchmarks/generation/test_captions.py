@@ -72,13 +72,16 @@ def test_an_endpoint_that_misbehaves_loses_nothing_and_doubles_nothing(media, tm
         assert [server.asked[caption] for caption in asked] == [3, 2, 3, 1, 1, 1]
         again = run(Benchmark.objects.get(name="Cups"), order(server, name="Bowls again"))
         assert server.asked.total() == 11  # every answer was kept
-    assert funnel(job) == funnel(again) == {
-        "asked": 6, "answered": 6, "follow the template": 3, "no question or near-duplicate": 3
-    }  # fmt: skip
+    assert (
+        funnel(job)
+        == funnel(again)
+        == {"asked": 6, "answered": 6, "follow the template": 3, "no question or near-duplicate": 3}
+    )
     assert reasons(job, 2) == {
-        "the answer has text besides the template’s lines": 1, "the answer is cut off": 1,
+        "the answer has text besides the template’s lines": 1,
+        "the answer is cut off": 1,
         "the new caption changes other words too": 1,
-    }  # fmt: skip
+    }
     assert ModelAnswer.objects.count() == 6
     assert job.report["usage"] == {"answered": 6, "prompt_tokens": 600, "completion_tokens": 60, "cost": 0.0}
     assert (job.report["known"], again.report["known"], again.report["usage"]["answered"]) == (0, 6, 0)
@@ -120,8 +123,10 @@ def test_a_second_positive_joins_the_captions_that_an_item_has(media, tmp_path):
     assert item.key == "i0-replace-obj-second-positive"
     assert (item.type, item.subtype) == ("replace", "obj")
     assert dict(item.captions.values_list("role", "text")) == {
-        "positive": "A red cup.", "negative": "A red bowl.", "second_positive": "There is a red mug.",
-    }  # fmt: skip
+        "positive": "A red cup.",
+        "negative": "A red bowl.",
+        "second_positive": "There is a red mug.",
+    }
     assert [one["kind"] for one in item.meta["generated"]] == ["replace-obj", "second-positive"]
     with chat_server(reply) as server, pytest.raises(AssertionError, match="NOTHING_TO_ASK"):
         funnel(run(item.benchmark, order(server, name="More", kinds=["second-positive"])))
@@ -156,18 +161,20 @@ def test_a_negative_that_is_true_of_the_image_or_was_made_before_is_dropped(medi
     """Two items have one image; “A red bowl” is true of it."""
     texts = [("A red cup", 0), ("A red bowl", 0), ("The red cup", 1), ("A cup", 2), ("A red cup", 3)]
     items = [
-        imports.item(number, captions=[{"role": "positive", "text": text}],
-                     images=[{"role": "positive", "file": f"{file}.jpg"}])
+        imports.item(
+            number, captions=[{"role": "positive", "text": text}], images=[{"role": "positive", "file": f"{file}.jpg"}]
+        )
         for number, (text, file) in enumerate(texts)
-    ]  # fmt: skip
+    ]
     files = {f"{number}.jpg": imports.jpeg(number, (40, 30)) for number in range(4)}
     imports.imported(imports.manifest(tmp_path, items), imports.archive(tmp_path, [], files), name="Cups")
     with chat_server(reply) as server:
         job = run(Benchmark.objects.get(name="Cups"), order(server))
     assert reasons(job, 2) == {"the new caption says the same words in the same order": 1}
     assert reasons(job, 3) == {
-        "the new caption is another caption of the image or item": 1, "the same caption was made before": 1
-    }  # fmt: skip
+        "the new caption is another caption of the image or item": 1,
+        "the same caption was made before": 1,
+    }
     assert funnel(job)["no question or near-duplicate"] == 2
 
 
@@ -198,8 +205,10 @@ def test_nothing_that_is_kept_is_a_report_and_no_benchmark(media, tmp_path):
         job = run(cups(tmp_path), order(server))
     assert funnel(job)["follow the template"] == job.report["kept"] == 0
     assert job.report["funnel"][2]["dropped"][0]["examples"][0] == {
-        "item": "i0", "caption": "A red cup", "answer": "I cannot help with that."
-    }  # fmt: skip
+        "item": "i0",
+        "caption": "A red cup",
+        "answer": "I cannot help with that.",
+    }
     assert not Benchmark.objects.filter(name="Bowls").exists()
 
 

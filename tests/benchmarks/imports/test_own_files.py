@@ -62,17 +62,21 @@ def looked(bring, client, tmp_path):
 def test_columns_are_shown_with_what_they_probably_are_and_become_items(bring, client, looked):
     job, page = looked
     assert not Item.objects.exists() and job.report["mapping"] == {
-        "winnow": "mapping/1", "type": "type", "texts": {"positive": "caption", "negative": "foil"},
+        "winnow": "mapping/1",
+        "type": "type",
+        "texts": {"positive": "caption", "negative": "foil"},
         "images": {"positive": "image"},
-    }  # fmt: skip
+    }
     assert "A blue cup." in page and ">who</bdi>" in page
     again = bring(sent_by(page, who=("text", "author")))
     assert isinstance(again, Job), again.context["form"].errors
     assert (again.state, again.problems) == ("done", [])
     first = Item.objects.order_by("position").first()
     assert {one.role: one.text for one in first.captions.all()} == {
-        "positive": "A red cup.", "negative": "A blue cup.", "author": "ana",
-    }  # fmt: skip
+        "positive": "A red cup.",
+        "negative": "A blue cup.",
+        "author": "ana",
+    }
     assert (first.type, first.item_images.count(), first.meta) == ("swap", 1, {})
     assert Benchmark.objects.get().mapping["texts"]["author"] == "who"
 
@@ -97,7 +101,7 @@ def test_the_next_round_needs_no_choice(bring, looked):
     job = bring({"name": "Cups", "format": "own", "data": loose("other.csv", "picture,text\n9.jpg,A cup.\n")})
     assert {(one["code"], one["column"]) for one in job.problems} == {
         ("COLUMN_MISSING", name) for name in ("type", "caption", "foil", "image")
-    }  # fmt: skip
+    }
 
 
 def test_a_file_in_a_known_format_says_so(bring, client):

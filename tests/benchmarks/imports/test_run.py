@@ -155,8 +155,9 @@ class TestRowsWithMissingImages:
         assert job.report["missing_images"] == {"rows": 2, "ids": ["i1", "i2"]}
         notes = [note for note in job.report["notes"] if note["code"] == "MISSING_IMAGE"]
         assert [(note["row"], note["column"]) for note in notes] == [
-            (2, "candidate image"), (3, "positive image, candidate image")
-        ]  # fmt: skip
+            (2, "candidate image"),
+            (3, "positive image, candidate image"),
+        ]
         client.force_login(User.objects.create_superuser("ana"))
         for page in (reverse("job-detail", args=[job.pk]), Benchmark.objects.get().pk):
             page = page if isinstance(page, str) else reverse("benchmark-detail", args=[page])
@@ -200,9 +201,10 @@ class TestRowsWithUnreadableImages:
         assert "missing_images" not in job.report
         notes = [(note["code"], note["row"], note["column"]) for note in job.report["notes"]]
         assert notes == [
-            ("IMAGE_CORRUPT", 2, "candidate image"), ("IMAGE_CORRUPT", 3, "candidate image"),
+            ("IMAGE_CORRUPT", 2, "candidate image"),
+            ("IMAGE_CORRUPT", 3, "candidate image"),
             ("IMAGE_TOO_LARGE", 4, "candidate image"),
-        ]  # fmt: skip
+        ]
         assert job.report["images"] == {"named": 4, "stored": 4, "known": 0, "same": 0}
         assert imports.rows()["Image"] == 4 * (not check_only)  # none of the skipped rows
         client.force_login(User.objects.create_superuser("ana"))

@@ -46,8 +46,10 @@ def test_two_files(bring, tmp_path):
     bring("hard-positives", relations(vl_row()), second=relations(vl_row(caption="cup atop book")))
     item = Item.objects.get()
     assert {caption.role: caption.text for caption in item.captions.all()} == {
-        "positive": "cup on book", "second_positive": "cup atop book", "negative": "cup off book",
-    }  # fmt: skip
+        "positive": "cup on book",
+        "second_positive": "cup atop book",
+        "negative": "cup off book",
+    }
     assert imports.tree(tmp_path / uploads.UPLOADS) == []
 
 

@@ -27,9 +27,7 @@ def test_the_negative_must_come_last():
     images = [[0.9, 0.8, 0.1], [0.9, 0.1, 0.5], [0.1, 0.9, 0.5], [0.1, 0.2, 0.5]]
     items = answered(texts, images)
     assert [item.t2t for item in items] == [True, False, False, False]
-    assert shares(items) == {
-        "t2t": 0.25, "t2t_p1_n": None, "t2t_p2_n": None, "i2t": 0.25, "p1_n": 0.5, "p2_n": 0.5,
-    }  # fmt: skip
+    assert shares(items) == {"t2t": 0.25, "t2t_p1_n": None, "t2t_p2_n": None, "i2t": 0.25, "p1_n": 0.5, "p2_n": 0.5}
 
 
 CUP, BOOKS, NEGATIVE = "A cup on two books.", "Two books under a cup.", "A cup on three books."

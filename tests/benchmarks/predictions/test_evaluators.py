@@ -52,8 +52,9 @@ def test_the_mean_over_pairs_and_the_share_of_items_differ_where_sizes_do():
     found = EVALUATORS["aro"](items, ARO)
     assert (found.figures["attribution_overall"].share, found.figures["attribution"].share) == (0.9, 0.5)
     assert [(name, one.n) for name, one in found.parts["attribute_pairs"].items()] == [
-        ("black vs white", 9), ("old vs open", 1),
-    ]  # fmt: skip
+        ("black vs white", 9),
+        ("old vs open", 1),
+    ]
     assert found.figures["relation_overall"].share is None
 
 

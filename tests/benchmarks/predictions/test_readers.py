@@ -63,8 +63,9 @@ def test_a_row_of_bivlcs_results_is_four_answers(tmp_path):
 def test_rows_that_name_the_same_are_items_of_their_own(tmp_path):
     found, _ = read(tmp_path, "sugarcrepe", "x.csv", table(CORRECT, {**CORRECT, "correct": "0"}))
     assert [(answer.item.nth, answer.item.image, answer.choice) for answer in found] == [
-        (0, "1.jpg", RIGHT), (1, "1.jpg", WRONG),
-    ]  # fmt: skip
+        (0, "1.jpg", RIGHT),
+        (1, "1.jpg", WRONG),
+    ]
 
 
 @pytest.mark.parametrize(("chosen", "choice"), [("A red cup.", "positive"), ("A blue cup.", "negative"), ("", NONE)])
@@ -115,8 +116,9 @@ def test_so_are_gpt4vs_answers_by_id_only_where_the_name_has_the_subset(tmp_path
     found, log = read(tmp_path, "sugarcrepe", name, rows)
     if name == "swap_obj.json":
         assert [(one.item.key, one.type, one.subtype) for one in found] == [
-            ("swap_obj-12", "swap", "obj"), ("swap_obj-13", "swap", "obj"),
-        ]  # fmt: skip
+            ("swap_obj-12", "swap", "obj"),
+            ("swap_obj-13", "swap", "obj"),
+        ]
     else:
         assert [one.item for one in found] == [Reference("", CUPS, "1.jpg", nth) for nth in (0, 1)]
         assert {(one.type, one.subtype) for one in found} == {("", "")}

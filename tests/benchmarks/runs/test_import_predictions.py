@@ -61,8 +61,10 @@ def test_two_models_may_choose_alike_but_no_two_score_alike(benchmark, tmp_path)
         assert compared_models.run(compared_models.queued(benchmark, file, model=model)).state == state
     scores = [
         {"item": item.key, "question": f"s(c{c},i{i})", "score": c == i}
-        for item in benchmark.items.all() for c in (0, 1) for i in (0, 1)
-    ]  # fmt: skip
+        for item in benchmark.items.all()
+        for c in (0, 1)
+        for i in (0, 1)
+    ]
     file.write_text("".join(json.dumps({**row, "score": float(row["score"])}) + "\n" for row in scores))
     for model, state in (("One", "done"), ("Other", "failed")):
         assert compared_models.run(compared_models.queued(benchmark, file, model=model)).state == state

@@ -46,9 +46,11 @@ def test_only_files_of_the_models_folder_can_be_named(server, given):
     prefixes = [name for name in model_name.PREFIXES if (name, given) != (model_name.HUB, "link")]  # which is an id
     asked = [lambda name=name: model_name.parse_model(f"{name}:{given}", "", models) for name in prefixes]
     asked += [
-        lambda: model_name.parse_model("ViT-B-32", given, models), lambda: model_name.classifier_name(given, models),
-        lambda: model_name.parse_pipeline(given, "", models), lambda: model_name.parse_pipeline("a/b", given, models),
-    ]  # fmt: skip
+        lambda: model_name.parse_model("ViT-B-32", given, models),
+        lambda: model_name.classifier_name(given, models),
+        lambda: model_name.parse_pipeline(given, "", models),
+        lambda: model_name.parse_pipeline("a/b", given, models),
+    ]
     for ask in asked:
         with pytest.raises(CannotScore, match=r"MODEL_UNCLEAR .* not a path"):
             ask()

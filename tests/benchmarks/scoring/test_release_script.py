@@ -60,8 +60,9 @@ def test_a_model_of_transformers_gives_its_two_vectors(tmp_path, tiny_gpt):
     size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     config = transformers.CLIPConfig(
         text_config={**size, "vocab_size": 12, "bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0},
-        vision_config={**size, "image_size": 32, "patch_size": 16}, projection_dim=8,
-    )  # fmt: skip
+        vision_config={**size, "image_size": 32, "patch_size": 16},
+        projection_dim=8,
+    )
     torch.manual_seed(0)
     model = transformers.CLIPModel(config).eval()
     model.save_pretrained(tmp_path)

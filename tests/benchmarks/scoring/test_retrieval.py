@@ -34,8 +34,10 @@ def test_recalls_are_those_of_the_models_vectors_and_kept_by_content(media, tmp_
     report = job.report
     assert (report["images"], report["captions"]) == (4, 4)
     assert [(row["of"], row["name"]) for row in report["rows"]] == [
-        ("", ""), *(("text", name) for name in SHUFFLES), *(("image", name) for name in GRIDS),
-    ]  # fmt: skip
+        ("", ""),
+        *(("text", name) for name in SHUFFLES),
+        *(("image", name) for name in GRIDS),
+    ]
     model = ScoringModel.objects.get()
     found = retrieval.material_of(benchmark)
     images = embeddings.vectors(model, found.images)
@@ -46,8 +48,10 @@ def test_recalls_are_those_of_the_models_vectors_and_kept_by_content(media, tmp_
     assert plain["i2t_r1"] == {"mean": np.mean(right), "sd": None} and plain["t2i_r5"]["mean"] == 1
     assert all(row["measures"][name]["sd"] is not None for row in report["rows"][1:] for name in MEASURES)
     # Each image as it is, and in the different orders that the seeds draw.
-    orders = [{(key, name, permutation(name, key, seed)) for key in found.images for name in GRIDS for seed in range(n)}
-              for n in (2, 3)]  # fmt: skip
+    orders = [
+        {(key, name, permutation(name, key, seed)) for key in found.images for name in GRIDS for seed in range(n)}
+        for n in (2, 3)
+    ]
     assert report["encoded"]["images"] == 4 + len(orders[0])
     assert Embedding.objects.count() == sum(report["encoded"].values())
 

@@ -98,9 +98,10 @@ class TestWindows:
     def asked(self, bucket, monkeypatch) -> list[str]:
         asked, read = [], bucket_module.Bucket._bytes_of
         monkeypatch.setattr(
-            bucket_module.Bucket, "_bytes_of",
+            bucket_module.Bucket,
+            "_bytes_of",
             lambda self, name, **given: asked.append(given.get("Range", "")) or read(self, name, **given),
-        )  # fmt: skip
+        )
         return asked
 
     def test_a_file_is_read_whole_in_few_requests(self, asked):

@@ -53,8 +53,10 @@ def test_images_are_sent_as_from_a_folder_and_a_deletion_removes_them(given, cli
     use = ItemImage.objects.select_related("image").first()
     whole = use.image.opaque
     for folder, route, opaque in (
-        ("served", "image", whole), ("framed", "image", use.opaque), ("thumbnails", "thumbnail", whole),
-    ):  # fmt: skip
+        ("served", "image", whole),
+        ("framed", "image", use.opaque),
+        ("thumbnails", "thumbnail", whole),
+    ):
         answer = client.get(reverse(route, args=[opaque]))
         assert answer.status_code == 200 and answer.content == kept.read(f"{folder}/{opaque[:2]}/{opaque}.jpg")
         assert not {"ETag", "Last-Modified", "Location"} & set(answer.headers)

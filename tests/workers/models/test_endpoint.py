@@ -122,8 +122,10 @@ def test_a_question_that_the_endpoint_cannot_answer_leaves_the_others():
 def test_what_the_database_cannot_store_is_left_out_of_every_text_of_a_reply(wrong):
     said = {
         "choices": [{"message": {"content": [{"text": f"a{wrong}b"}]}, "finish_reason": f"st{wrong}op"}],
-        "model": {f"t{wrong}": [f"{wrong}1"]}, "system_fingerprint": f"f{wrong}", "usage": {},
-    }  # fmt: skip
+        "model": {f"t{wrong}": [f"{wrong}1"]},
+        "system_fingerprint": f"f{wrong}",
+        "usage": {},
+    }
     refused = {"error": {"message": f"n{wrong}o"}}
     replies = iter([httpx.Response(200, text=json.dumps(said)), httpx.Response(400, text=json.dumps(refused))])
     model = endpoint.Endpoint(ChatName("tiny", "http://host/v1"), "", httpx.MockTransport(lambda sent: next(replies)))
@@ -213,7 +215,9 @@ def test_the_key_goes_only_to_addresses_that_may_have_it(monkeypatch):
 def test_an_answers_key_depends_on_all_that_makes_it():
     one = [{"role": "user", "content": "a"}]
     keys = {
-        chat.key_of("m", one, Settings()), chat.key_of("n", one, Settings()), chat.key_of("m", [], Settings()),
+        chat.key_of("m", one, Settings()),
+        chat.key_of("n", one, Settings()),
+        chat.key_of("m", [], Settings()),
         *(chat.key_of("m", one, settings) for settings in (Settings(1), Settings(0, 9), Settings(0, 256, 1))),
-    }  # fmt: skip
+    }
     assert len(keys) == 6

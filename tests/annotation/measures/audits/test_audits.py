@@ -109,7 +109,7 @@ def test_no_stratum_with_both_kinds_is_no_interval_without_width():
 @pytest.mark.parametrize(
     ("target", "guess", "expected"),
     [(WIDTH, 0.02, 210), (WIDTH, 0.05, 450), (WIDTH, 0.3, 1590), (ANY_LOOK, 0.02, 666), (ANY_LOOK, 0.1, 2279)],
-)  # fmt: skip
+)
 def test_a_plan_expects_by_the_guess_and_never_needs_more_than_its_worst(target, guess, expected):
     assert plan(7511, target, guess) == Plan(expected, plan(7511, target).most)
 
@@ -253,8 +253,10 @@ def test_the_state_of_a_target_in_figures_and_sentences(half_width, at_most, wro
     settled = [*[True] * wrong, *[False] * right, *[None] * (200 - wrong - right)]
     found = progress(settled, target)
     assert (found.met, sentence.standing(found.met, found.ended), sentence.verdict(found, target)) == (
-        met, standing, verdict,
-    )  # fmt: skip
+        met,
+        standing,
+        verdict,
+    )
     settings = {"stratify": False, "target_half_width": half_width, "target_bound": at_most, "any_look": bool(at_most)}
     assert audit_figures(settled, [""] * 200, settings, "x")["met"] is met
     told = sentence.sentence(

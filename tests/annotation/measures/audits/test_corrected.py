@@ -47,8 +47,10 @@ def test_neighbours_are_compared_and_equal_models_share_a_rank():
     found = corrected([A, B, same], WRONG)
     assert [(row.name, row.rank, row.valid_rank) for row in found.rows] == [("B", 3, 1), ("A", 1, 2), ("C", 1, 2)]
     assert [(one.first, one.second, one.changed) for one in found.differences] == [
-        ("B", "A", True), ("B", "C", True), ("A", "C", False),
-    ]  # fmt: skip
+        ("B", "A", True),
+        ("B", "C", True),
+        ("A", "C", False),
+    ]
     assert found.differences[-1].sure == 0.5
 
 

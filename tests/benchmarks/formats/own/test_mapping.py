@@ -49,15 +49,17 @@ def test_an_item_has_what_the_mapping_names_and_the_rest_as_meta():
     assert (item.key, item.type, item.subtype, item.meta) == ("s-3", "swap", "att", {"label": 0})
     assert texts(item) == [("positive", "A red cup."), ("negative", "A blue cup.")]
     assert [(one.name, one.attributes) for one in item.images] == [
-        ("a.png", {"model": "one", "seed": 4}), ("b b.png", {"model": "two", "seed": 4}),
-    ]  # fmt: skip
+        ("a.png", {"model": "one", "seed": 4}),
+        ("b b.png", {"model": "two", "seed": 4}),
+    ]
 
 
 def test_rows_that_belong_together_are_one_item():
     mapping = {
-        "id": "item", "together": ["item"],
+        "id": "item",
+        "together": ["item"],
         "texts": {"prompt": "text", "question": {"from": "ask", "attributes": {"parents": "of"}}},
-    }  # fmt: skip
+    }
     rows = [
         {"item": "1", "text": "A cup.", "ask": "Is it?", "of": "0", "word": "cup"},
         {"item": "1", "text": "A cup.", "ask": "Is it red?", "of": "1", "word": "red"},

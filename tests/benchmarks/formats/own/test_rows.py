@@ -66,8 +66,9 @@ def test_a_file_is_what_its_content_says(kind, name, tmp_path):
 def test_objects_by_key_and_lists_become_rows(tmp_path):
     assert rows.rows_in({"a": {"x": 1}, "b": {"x": 2}}) == [{"key": "a", "x": 1}, {"key": "b", "x": 2}]
     assert rows.rows_in([["Is it?", "7.jpg"], ["No?", "8.jpg"]]) == [
-        {"1": "Is it?", "2": "7.jpg"}, {"1": "No?", "2": "8.jpg"},
-    ]  # fmt: skip
+        {"1": "Is it?", "2": "7.jpg"},
+        {"1": "No?", "2": "8.jpg"},
+    ]
     assert rows.rows_in({"image": "7.jpg", "caption": "A cup."}) == [{"image": "7.jpg", "caption": "A cup."}]
 
 
@@ -90,12 +91,14 @@ def test_columns_without_a_name_and_with_the_same_get_a_number(tmp_path):
     ("files", "found"),
     [
         ({"metadata.csv": b"file_name,text\n7.jpg,A cup.\n", "7.jpg": b""}, [{"file_name": "7.jpg", "text": "A cup."}]),
-        ({"cups/7.jpg": b"", "hats/8.jpg": b""},
-         [{"file_name": "cups/7.jpg", "label": "cups"}, {"file_name": "hats/8.jpg", "label": "hats"}]),
+        (
+            {"cups/7.jpg": b"", "hats/8.jpg": b""},
+            [{"file_name": "cups/7.jpg", "label": "cups"}, {"file_name": "hats/8.jpg", "label": "hats"}],
+        ),
         ({"data/test-0.parquet": parquet(TWO[:1]), "data/test-1.parquet": parquet(TWO[1:])}, TWO),
     ],
     ids=["a table and pictures", "folders of pictures", "parquet shards"],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("parquet_trial_in_process")
 def test_a_dataset_is_read_from_a_folder_or_an_archive(files, found, ending, tmp_path):
     place = tmp_path / f"set{ending}"
@@ -123,8 +126,10 @@ def test_pictures_inside_parquet_get_names_and_are_a_source(tmp_path):
     assert (second["image"], second["raw"], second["more"]) == (None, None, [])
     with FORMAT.images(tmp_path / "a.parquet") as source:
         assert dict(source.stream([first["raw"], *first["more"]])) == {
-            first["raw"]: b"two", "7.jpg": b"one", first["more"][1]: b"three",
-        }  # fmt: skip
+            first["raw"]: b"two",
+            "7.jpg": b"one",
+            first["more"][1]: b"three",
+        }
 
 
 @pytest.mark.parametrize(
