@@ -78,7 +78,7 @@ def test_templates_have_no_inline_script_or_style():
 
 CEILINGS = {  # lower one when the product has become smaller; only a new capability may raise it, by what it needs
     "product": 76_550,
-    "tests": 67_940,
+    "tests": 67_950,
     "bench": 4_950,
     "longest chain of imports": 22,
     "functions over 40 lines": 4,

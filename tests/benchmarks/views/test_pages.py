@@ -159,7 +159,10 @@ def test_only_problems_in_files_are_to_be_fixed_there(client, staff, file, in_fi
         ({"name": "x" * 121}, "at most 120"),
         ({"format": "parquet"}, "Select a valid choice"),
         ({"format": "sugarcrepe"}, "does not accept"),
-        ({"format": "sugarcrepe"}, "accept this type of file: Your own file, Winnow manifest (JSON Lines), Release of Winnow."),
+        (
+            {"format": "sugarcrepe"},
+            "accept this type of file: Your own file, Winnow manifest (JSON Lines), Release of Winnow.",
+        ),
         ({"data": []}, "This field is required"),
         ({"images": SimpleUploadedFile("images.rar", b"x")}, "Upload one .zip"),
     ],
