@@ -107,7 +107,7 @@ def _write(study: Study, stages: Sequence[Stage], folder: Path, step: Step, embe
     kept = rows["items.jsonl"]
     data, rows["data.parquet"] = item_table.write_data(
         folder / "data.parquet", study.benchmark, partial(export_files.read_lines, folder / "items.jsonl"),
-        embed_images, lambda done: step(done, kept),
+        protocol_files.files_of(stages), embed_images, lambda done: step(done, kept),
     )  # fmt: skip
     notes = {
         "no_source": item_table.write_source(study.benchmark, records or (), folder),

@@ -1,19 +1,24 @@
-"""The texts and images of a kept item, by where a split has them. Pure: items are lines of items.jsonl.
+"""The texts, images and votes of a kept item, by where a split has them. Pure: items are lines of items.jsonl.
 
 A part is `caption:negative` for the first caption of that role, `caption:negative-1` for the second; `image:` and
 `text:` likewise. `image:negative` is the negative image that was chosen, `text:` has what annotators wrote beside the
-captions. The writer of a split takes its columns from here, and verification compares them with the items.
+captions, `votes` the answers on which its decisions rest. The writer of a split takes its columns from here, and
+verification compares them with the items.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from annotation.protocols.in_data import answers_of
+from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import further_columns
 from benchmarks.records import is_own
 
 KINDS = CAPTION, IMAGE, TEXT = ("caption:", "image:", "text:")
 NEGATIVE = f"{IMAGE}negative"
+VOTES = "votes"
 Written = Mapping[str, Mapping[str, list[str]]]  # by item and role
 
 
@@ -59,17 +64,46 @@ def part_of(parts: Mapping[str, list], part: str) -> Any:
     return members[int(place or 0)] if len(members) > int(place or 0) else None
 
 
+def votes_of(line: Mapping[str, Any], files: Mapping[str, ProtocolFile]) -> str:
+    """The counted judgments of each decision, as JSON: for each answer to its screen, how many gave each value, and
+    their shares (a soft label). `files` are those of the stages that ask one, in whose words the values then are.
+
+    `[{"stage": "1", "question": "", "round": 0, "answer": "fit", "votes": {"both": 1, "positive": 2}, "shares": …}]`
+    """
+    found = []
+    for decision in line["decisions"]:
+        file = files.get(decision["stage"])
+        names = [answer.name for answer in file.answers] if file else [""]
+        counts: dict[str, Counter[str]] = {name: Counter() for name in names}
+        for label, votes in decision["votes"].items():
+            said = (answers_of(file, label) if file else None) or dict.fromkeys(names, label)
+            for name, value in said.items():
+                counts[name][value] += votes
+        about = {name: decision[name] for name in ("stage", "question", "round")}
+        for name, count in counts.items():
+            shares = {value: votes / count.total() for value, votes in sorted(count.items())}
+            found.append({**about, "answer": name, "votes": dict(sorted(count.items())), "shares": shares})
+    return json.dumps(found, ensure_ascii=False)
+
+
 def columns_of(split: Mapping[str, str], lines: Iterable[Mapping]) -> dict[str, str]:
-    """Column → part: the columns of a format, and one for every further text and image of any of the items.
+    """Column → part: the columns of a format, one for every further text and image of any of the items, and the votes
+    if they have decisions.
 
     If items have roles of the user's own, no column stays for another role that no item has.
     """
     most: Counter[str] = Counter()
+    decided = False
     for line in lines:
+        decided |= bool(line.get("decisions"))
         parts = parts_of(line)
         most |= Counter({of: len(members) for of, members in parts.items() if members != [None]})
     if any(is_own(of.partition(":")[2]) for of in most):
         split = {
             name: part for name, part in split.items() if not part.startswith(KINDS) or part.partition("-")[0] in most
         }
-    return {**split, **further_columns(most, split)}
+    found = {**split, **further_columns(most, split)}
+    name = VOTES
+    while name in found:
+        name += "_"
+    return {**found, name: VOTES} if decided else found

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS, IMAGE, ParquetFile, split_schema
+from annotation.protocols.schema import ProtocolFile
 from annotation.sql import fetch
 from benchmarks.exports import source_layout
 from benchmarks.formats.base import SPLIT
@@ -42,7 +43,7 @@ class Column:
 
     def cell(self, line: Mapping[str, Any], parts: Mapping[str, list]) -> object:
         """Its value, an image as the line has it; null if the item lacks it."""
-        if self.part.startswith(item_parts.KINDS):
+        if self.part.startswith((*item_parts.KINDS, item_parts.VOTES)):
             return item_parts.part_of(parts, self.part)
         kind, _, name = self.part.partition(":")
         if kind != "meta":
@@ -52,15 +53,21 @@ class Column:
 
 
 def write_data(
-    path: Path, benchmark: Benchmark, lines: Lines, embed: bool = True, step: Callable[[int], None] = lambda done: None
+    path: Path,
+    benchmark: Benchmark,
+    lines: Lines,
+    files: Mapping[str, ProtocolFile],
+    embed: bool = True,
+    step: Callable[[int], None] = lambda done: None,
 ) -> tuple[list[Column], int]:
     """Write `data.parquet`: images are the original bytes (without `embed`: null), the negative one the chosen one.
-    `step(done)` counts rows. Returns the columns and the number of rows.
+    `files` are those of stages, by name; `step(done)` counts rows. Returns the columns and the number of rows.
     """
     columns = columns_of(benchmark, lines())
     file = ParquetFile(path, split_schema([(column.name, column.kind) for column in columns]))
     for done, line in enumerate(lines(), 1):
         parts, weight = item_parts.parts_of(line), 0
+        parts[item_parts.VOTES] = [item_parts.votes_of(line, files)]
         row = {column.name: column.cell(line, parts) for column in columns}
         for column in columns:
             if column.kind == IMAGE:

@@ -118,8 +118,9 @@ def _image_columns(path: Path) -> list[str]:
 
 
 def columns(folder: Path) -> set[str]:
-    """Without the further ones. Only for shards without problems."""
-    return {name for name in parquet.schema(shards(folder)[0]).names if not _is_further(name)}
+    """Without the further ones and the votes. Only for shards without problems."""
+    found = (name for name in parquet.schema(shards(folder)[0]).names if not _is_further(name))
+    return {name for name in found if name.rstrip("_") != "votes"}
 
 
 def images(folder: Path) -> Embedded:

@@ -4,7 +4,7 @@ The first half selects; the functions below `Facts` put selections into sentence
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from annotation.protocols.registry import protocol_named
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
-from annotation.wording import exact
+from annotation.wording import exact, readable_label
 
 DOCUMENTS = ("README.md", "croissant.json", "data_statement.md", "statistics.json")
 UNKNOWN = "not stated"
@@ -52,6 +52,7 @@ PARTS = {
     "key": "The item's id.",
     "type": "How the negative differs.",
     "subtype": "What differs.",
+    "votes": "The counted judgments of each decision, as JSON: how many gave each value, and their shares.",
 }
 FATES = {
     "accepted": "taken as they were",
@@ -173,6 +174,15 @@ class Facts:
         ]
 
     @property
+    def scored(self) -> list[tuple[str, str, Mapping, bool]]:
+        """(stage's name, what, its figure, whether that is a share) of the answers to protocol files."""
+        return [
+            (stage["study"]["stage_name"], *row)
+            for stage in self.figures.get("stages", ())
+            for row in _scores_of(stage.get("scores", {}))
+        ]
+
+    @property
     def fates(self) -> list[tuple[str, str]]:
         """(stage's name, what became of the texts that its annotators could change)."""
         found = []
@@ -181,6 +191,25 @@ class Facts:
             if words := ", ".join(f"{fates[name]:,} {what}" for name, what in FATES.items() if fates.get(name)):
                 found.append((stage["study"]["stage_name"], words))
         return found
+
+
+def _scores_of(scores: Mapping) -> Iterator[tuple[str, Mapping, bool]]:
+    """(what, its figure, whether that is a share): measures.scores of one stage, row by row."""
+    for one in scores.get("answers", ()):
+        if "whole" in one:
+            score = readable_label(one["score"])
+            yield f"{one['answer']}: {score}", one["whole"], one["is_share"]
+            for attribute, rows in one["by"].items():
+                for row in rows:
+                    yield f"{one['answer']}: {score}, {attribute} {row['name']}", row, one["is_share"]
+        if "right" in one:
+            yield f"{one['answer']}: right", {**one["right"]["whole"], "chance": one["right"]["chance"]}, True
+    for one in scores.get("groups", ()):
+        yield f"{one['group']}: all right", {**one["whole"], "chance": one["chance"]}, True
+    for part, what in (("strengths", "strength"), ("mean_ranks", "mean rank")):
+        for one in scores.get(part, ()):
+            for row in one["rows"]:
+                yield f"{one['answer']}: {what} of {row['name']}", row, False
 
 
 # Sentences, plain words without marks
@@ -292,7 +321,7 @@ def measure_in_words(key: str, figure: Mapping) -> tuple[str, str, str, str]:
 
 
 def results_in_words(facts: Facts) -> list[str]:
-    """What people were measured to do: the human baseline and the rankings."""
+    """What people were measured to do: the human baseline, the rankings, and the scores of protocol files' answers."""
     found = [
         (f"Human baseline, {what}", measured)
         for one in facts.figures.get("baselines", ())
@@ -306,6 +335,10 @@ def results_in_words(facts: Facts) -> list[str]:
     return [
         f"{what}: {one['right']:,} of {one['n']:,} items, 95 % interval {interval(one, percent)}{_over(one)}."
         for what, one in found
+    ] + [
+        f"Stage {name}, {what}: {write(one['value'])}, 95 % interval {interval(one, write)}."
+        for name, what, one, share in facts.scored
+        for write in (percent if share else decimal,)
     ]
 
 

@@ -115,7 +115,13 @@ def _environment() -> Environment:
     found.filters |= {"reason": facts_module.reason_in_words, "phrase": markdown.phrase}
     found.globals |= {name: getattr(facts_module, name) for name in dir(facts_module) if name.endswith("_in_words")}
     found.globals |= {"table_one_columns": _table_one_columns, "table_one_rows": _table_one_rows}
-    found.globals |= {"folders": _folders, "hidden": _hidden, "percent": markdown.percent, "yaml_head": yaml_head}
+    found.globals |= {
+        "folders": _folders,
+        "hidden": _hidden,
+        "decimal": markdown.decimal,
+        "percent": markdown.percent,
+        "yaml_head": yaml_head,
+    }
     found.globals |= {"INTERVAL_METHODS": INTERVAL_METHODS, "task_name": evaluation.task_name}
     found.globals |= {"FOLDERS": FOLDERS, "MEASURES": facts_module.MEASURES, "TABLES": TABLES}
     return found

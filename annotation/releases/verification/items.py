@@ -13,7 +13,8 @@ from typing import Any
 
 from annotation.exports import item_parts
 from annotation.exports.files import EXTENSIONS
-from annotation.releases.schema import PARTS
+from annotation.protocols.schema import ProtocolFile
+from annotation.releases.schema import MANIFEST, PARTS
 from annotation.releases.verification.forms import READERS, Row, content, is_image, parquet
 from annotation.releases.verification.place import Place
 from annotation.releases.verification.report import Report
@@ -32,8 +33,13 @@ def check_items(place: Place, report: Report) -> None:
     forms += ["csv"] if "spreadsheet" in forms else []
     chosen = {name: READERS[name] for name in sorted(forms) if name in READERS}
     seen: dict[str, set[str]] = {}  # of each image in the data, its names
+    files: dict[str, ProtocolFile] = {}  # by stage
+    with report.reading(MANIFEST):
+        files = {one["name"]: place.protocol_file(one) for one in place.manifest["stages"] if one["protocol_file"]}
+    if item_parts.VOTES not in columns.values():
+        report.problem(MANIFEST, "no column has the votes on which the items' decisions rest")
     for split in splits:
-        _check_split(place, report, split, columns, chosen, seen)
+        _check_split(place, report, split, columns, chosen, seen, files)
     with report.reading(ITEMS):
         _check_apart(place, report)
     with report.reading(TEXTS):
@@ -42,7 +48,9 @@ def check_items(place: Place, report: Report) -> None:
         _check_images(place, report, seen)
 
 
-def _check_split(place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict) -> None:
+def _check_split(
+    place: Place, report: Report, split: str, columns: dict, chosen: dict, seen: dict, files: dict
+) -> None:
     """All forms of a split side by side."""
     readers = {DATA: safely(report, f"{DATA}/{split}", parquet(place, split))}
     for name, (_, reader) in chosen.items():
@@ -58,7 +66,7 @@ def _check_split(place: Place, report: Report, split: str, columns: dict, chosen
             counts[name] += 1
             with report.reading(file):
                 if name == DATA and item is not None:
-                    _against_item(report, file, row, item[1], columns)
+                    _against_item(report, file, row, item[1], columns, files)
                     _check_whole(report, file, row, item[1], columns)
                 elif name != DATA and data is not None:
                     _against_data(report, name, file, row, data, item)
@@ -77,10 +85,10 @@ def safely(report: Report, file: str, rows: Iterator) -> Iterator:
         yield from rows
 
 
-def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict) -> None:
+def _against_item(report: Report, file: str, row: Row, line: dict, columns: dict, files: dict) -> None:
     parts = item_parts.parts_of(line)
     for column, part in columns.items():
-        wanted = _part_of(line, parts, part)
+        wanted = item_parts.votes_of(line, files) if part == item_parts.VOTES else _part_of(line, parts, part)
         value = row[column]
         report.count("cells of parquet files")
         if is_image(part):

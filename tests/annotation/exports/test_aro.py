@@ -45,7 +45,7 @@ def test_what_goes_in_comes_out(given, tmp_path):
     out = released(tmp_path / "out")
     split = next(path for path in out.rglob("*.parquet") if "image" in pq.read_schema(path).names)
     rows = pq.read_table(split).to_pylist()
-    assert list(rows[0]) == list(aro.FORMAT.split) and len(rows) == 4
+    assert list(rows[0]) == [*aro.FORMAT.split, "votes"] and len(rows) == 4
     for row, colour in zip(rows, QUARTERS, strict=True):
         picture = Drawing.open(io.BytesIO(row["image"]["bytes"]))
         assert picture.size == (40, 30) and picture.getcolors() == [(1200, colour)]

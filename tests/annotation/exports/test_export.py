@@ -67,7 +67,7 @@ def test_the_split_loads_offline_with_images(exports, offline, by_folder):
         data = datasets.load_dataset(str(out))["test"]
     else:
         data = datasets.load_dataset("parquet", data_files=str(out / "data.parquet"))["train"]
-    assert data.column_names == [*FIELDS, *(f"candidate_image{number}" for number in ("", "_2", "_3"))]
+    assert data.column_names == [*FIELDS, *(f"candidate_image{number}" for number in ("", "_2", "_3")), "votes"]
     assert data[0]["image"].size == data[0]["negative_image"].size == (64, 48)
 
 

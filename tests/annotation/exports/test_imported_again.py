@@ -94,14 +94,14 @@ def aro(folder: Path) -> Benchmark:
 def released(benchmark: Benchmark, path: Path) -> Path:
     """All items of a benchmark as a study that keeps them exports them, the first candidate chosen if need be."""
     lines = [line(item) for item in chain.from_iterable(in_batches(benchmark.pk))]
-    write_data(path, benchmark, lambda: lines)
+    write_data(path, benchmark, lambda: lines, {})
     return path
 
 
 def line(item: ExportedItem) -> dict:
     keys = {image.key for image in item.images} & {"candidate-0", "negative-0"}
     return {
-        "id": item.key, "type": item.type, "subtype": item.subtype, "meta": item.meta,
+        "id": item.key, "type": item.type, "subtype": item.subtype, "meta": item.meta, "decisions": [],
         "captions": [{"role": caption.role, "text": caption.text} for caption in item.captions],
         "images": [{"key": image.key, "sha256": image.sha256, "format": image.format} for image in item.images],
         "negative_image": max(keys, default=None),

@@ -1,8 +1,11 @@
 """Columns for whatever the items of a split have: no text and no image is left out."""
 
+import json
+
 import pytest
 
-from annotation.exports.item_parts import columns_of, part_of, parts_of, texts_beside, written_texts
+from annotation.exports.item_parts import columns_of, part_of, parts_of, texts_beside, votes_of, written_texts
+from annotation.protocols import library
 from benchmarks.formats.base import SPLIT, further_columns, further_part
 from benchmarks.formats.registry import FORMATS
 
@@ -82,3 +85,24 @@ def test_what_annotators_wrote_stands_beside_the_captions():
     assert written == {"1": {"description": ["Long.", "A"]}}
     captions = [{"role": "description", "text": "A"}, {"role": "positive", "text": "Long."}]
     assert texts_beside(captions, written["1"]) == {"description": ["Long."]}
+
+
+@pytest.mark.parametrize(
+    ("votes", "declared", "expected"),
+    [
+        ({"candidate-0": 3, "none": 1}, "", {"": {"candidate-0": 0.75, "none": 0.25}}),
+        ({"caption-positive-0": 3, "both": 1}, "image-caption-foil", {"fit": {"both": 0.25, "positive": 0.75}}),
+        (
+            {"5/1": 2, "0.5/": 1, "cannot_judge": 1},
+            "two-scores",
+            {"content": {"0.5": 0.25, "5": 0.5, "cannot_judge": 0.25}, "quality": {"1": 2 / 3, "cannot_judge": 1 / 3}},
+        ),
+        ({}, "image-caption-foil", {"fit": {}}),
+    ],
+)
+def test_votes_are_counted_for_each_answer_to_a_screen(votes, declared, expected):
+    decision = {"stage": "1", "question": "", "round": 0, "votes": votes}
+    files = {"1": library.shipped(declared)} if declared else {}
+    found = json.loads(votes_of({"decisions": [decision]}, files))
+    assert {one["answer"]: one["shares"] for one in found} == expected
+    assert columns_of({"votes": "meta:votes"}, [line({}, {}, decisions=[decision])])["votes_"] == "votes"

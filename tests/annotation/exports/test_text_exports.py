@@ -56,7 +56,7 @@ def judged(study: Study, *said: text_annotators.Says) -> Study:
 def test_the_split_has_the_columns_of_its_format_and_loads(exports, offline):
     out = exports("written")
     data = datasets.load_dataset(str(out))["test"]
-    assert data.column_names == [*FORMATS["visla"].split, "candidate_caption", "candidate_caption_2"]
+    assert data.column_names == [*FORMATS["visla"].split, "candidate_caption", "candidate_caption_2", "votes"]
     kept = {item["id"]: item for item in lines(out / "items.jsonl")}
     assert len(data) == len(kept) > 0
     for row in data:

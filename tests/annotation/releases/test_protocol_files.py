@@ -39,6 +39,23 @@ def test_it_has_the_files_as_they_were_published(whole):
         assert "Which sentence is true of the picture?" in words and "at least 2 must answer positive" in words
 
 
+def test_the_card_has_the_scores_that_the_figures_have(whole):
+    folder = whole("protocol_files")
+    card = (folder / "README.md").read_text()
+    stages = json.loads((folder / "figures.json").read_text())["stages"]
+    scores = [
+        (stage["study"]["stage_name"], one["answer"], one["right"])
+        for stage in stages
+        for one in stage["scores"]["answers"]
+        if "right" in one
+    ]
+    assert scores and "None in this release." not in card
+    for name, answer, right in scores:
+        value, chance = (f"{share * 100:.1f} %" for share in (right["whole"]["value"], right["chance"]))
+        row = next(line for line in card.splitlines() if line.startswith(f"| {name} | {answer}: right |"))
+        assert f"| {value} |" in row and row.endswith(f"| {right['whole']['n_judgments']} | {chance} |")
+
+
 def test_answers_options_and_rules_have_the_words_of_the_file(whole):
     rows = pq.read_table(whole("protocol_files") / "judgments.parquet").to_pylist()
     said = {row["answer"]: json.loads(row["answers"]) for row in rows if row["answers"]}

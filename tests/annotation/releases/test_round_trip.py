@@ -5,6 +5,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 
@@ -95,15 +96,21 @@ def images(item) -> dict[str, list]:
 
 
 def same_again(release: Path, folder: Path, **plan) -> Benchmark:
-    """The items come back, and released again they are the same bytes; `plan` as the release had."""
+    """The items come back, and released again they are the same but for their votes; `plan` as the release had."""
     benchmark = again(release)
     assert stored(benchmark) == [told(line) for line in items(release)]
     splits = {line["id"]: line["split"] for line in items(release)}
     other = released(holds(benchmark), folder / "again", splits, **plan)
-    assert contents(other / "data") == contents(release / "data")
+    assert rows(other) == rows(release)
     assert contents(other / "source") == contents(release / "source")
     assert evaluation_of(other) == scoring_material.kind(benchmark)
     return benchmark
+
+
+def rows(release: Path) -> dict[str, list[dict]]:
+    """Of each shard."""
+    shards = sorted((release / "data").iterdir())
+    return {path.name: pq.read_table(path).drop_columns("votes").to_pylist() for path in shards}
 
 
 def evaluation_of(release: Path) -> str:
