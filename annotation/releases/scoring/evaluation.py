@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.predictions import plan
 from benchmarks.predictions.item_figures import figures_of
-from benchmarks.predictions.kinds import ARO, KINDS
+from benchmarks.predictions.kinds import KINDS
 
 KEY = "evaluation"  # in the manifest
 SCRIPT, PACKAGE, FOLDER = "score.py", "scoring", "lmms_eval"
@@ -25,16 +25,31 @@ IMPORT = re.compile(rf"^from (?:{'|'.join(map(re.escape, MODULES))})(\.\w+)? imp
 
 def evaluation_of(kind: str, lines: Iterable[Mapping]) -> dict[str, Any] | None:
     """How to evaluate the items in these lines of items.jsonl: the benchmark's `kind` of evaluation, and the `modules`
-    that do it. None if no item has the captions of a question.
+    that do it. None if that is not what was asked: if no item has the captions and images of a question, or if one has
+    more negative captions than its questions compare.
     """
-    most = Counter[str]()
-    for roles in {tuple(caption["role"] for caption in line["captions"]) for line in lines}:
-        most |= Counter(roles)
-    wanted = plan.WANTED[kind] + (plan.ORDER if kind == ARO.name else [])
-    places = [[one.one, one.other] if one.text else [one.one] for one in wanted]
-    if not any(all(most[role] > place for role, place in of) for of in places):
+    fits = False
+    for parts in {_parts(line) for line in lines}:
+        captions, there = Counter(parts[0]), {*parts[1]}
+        places = {(role, place) for role, count in captions.items() for place in range(count)}
+        wanted = plan.wanted_scores(kind, dict.fromkeys(places, ""))
+        compared = [one for one in wanted if one.one in places and one.other in (places if one.text else there)]
+        fits |= bool(compared)
+        negatives = {place for place in places if place[0] == "negative"}
+        if compared and negatives - {place for one in compared for place in (one.one, one.other)}:
+            return None
+    if not fits:
         return None
     return {"kind": kind, "modules": sorted(f"{name}.py" for names in MODULES.values() for name in names)}
+
+
+def _parts(line: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """The roles of its captions that scores compare, and the places of its images that they compare them with."""
+    keys = [image["key"] for image in line["images"]]
+    images = [("positive", 0)] if "positive-0" in keys else []
+    images += [("negative", 0)] if line["negative_image"] or "negative-0" in keys else []
+    roles = [caption["role"] for caption in line["captions"] if caption["role"] in plan.CAPTION_ROLES]
+    return tuple(sorted(roles)), tuple(images)
 
 
 def files(manifest: Mapping) -> list[str]:

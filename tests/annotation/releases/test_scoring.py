@@ -428,3 +428,16 @@ def test_vectors_of_half_precision_neither_overflow_nor_tie():
     rows = np.random.default_rng(0).normal(0, 30, (2, 768)).astype(np.float16)
     vectors = models.vectors_of(["a", "b"], lambda batch: rows, 2)
     assert vectors["a"].dtype == np.float32 and vectors["a"] @ vectors["a"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("images", "negatives", "fits"), [(("positive-0",), 1, True), (("scene-0",), 1, False), (("positive-0",), 3, False)]
+)
+def test_what_does_not_fit_the_items_is_not_there(images, negatives, fits):
+    captions = [("positive", "a cup"), *(("negative", f"{number} cups") for number in range(negatives))]
+    line = {
+        "captions": [{"role": role, "text": text} for role, text in captions],
+        "images": [{"key": key} for key in images],
+        "negative_image": None,
+    }
+    assert bool(evaluation.evaluation_of("sugarcrepe", [line])) is fits
