@@ -418,8 +418,10 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
         ):
             advice = "A study estimates one answer. Decide the others by majority, at_least or unanimous."
             yield "TWO_ESTIMATES", (*path, "rule"), advice
-        if isinstance(one, schema.AtLeast) and one.m > protocol.judgments:
-            yield "M_OUT_OF_K", (*path, "m"), f"A task gets only {protocol.judgments} judgments, fewer than m."
+        if isinstance(one, schema.AtLeast) and not one.is_met(protocol.judgments, protocol.judgments):
+            few = f"A task gets only {protocol.judgments} judgments, fewer than m."
+            advice = few if isinstance(one.m, int) else "A share is at most all judgments: write 2/3, not 3/2."
+            yield "M_OUT_OF_K", (*path, "m"), advice
         over = getattr(one, "over", None)
         if over and over not in protocol.item.attributes:
             there = _listed(protocol.item.attributes)

@@ -111,13 +111,13 @@ def _by_votes(
     return decide(said, overlap=1, tie_rule=rule.tie, reason=reason, alike=alike, posterior=posterior)
 
 
-def kinds_of(protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str]) -> list[str]:
+def kinds_of(protocol: ProtocolFile, rule: schema._Decided, said: Sequence[str]) -> list[str]:
     """What votes and an estimate tell apart: options that are alike are of one kind."""
     alike = _alike(protocol, rule, said)
     return ["any" if one in alike else one for one in said]
 
 
-def _alike(protocol: ProtocolFile, rule: schema.Majority | schema.DawidSkene, said: Sequence[str]) -> set[str]:
+def _alike(protocol: ProtocolFile, rule: schema._Decided, said: Sequence[str]) -> set[str]:
     answer = protocol.answer(rule.answer.partition(".")[0])
     if not (isinstance(answer, schema.Pick) and answer.alike):
         return set()
@@ -142,7 +142,7 @@ def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> D
     (leader, most), *others = counts.most_common()
     by = "only_answer" if len(said) == 1 else "unanimous" if not others else "majority"
     if isinstance(rule, schema.AtLeast):
-        if counts[rule.of] >= rule.m:
+        if rule.is_met(counts[rule.of], len(said)):
             return Decision(KEPT, rule.of, by=by)
         unclear = leader == rule.of or any(count == most for _, count in others)
     else:

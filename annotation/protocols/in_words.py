@@ -105,7 +105,8 @@ def _decided(rule: schema.Decision) -> str:
         case schema.DawidSkene(tie=tie):
             return f"the most probable answer counts, by Dawid and Skene's model of the stage's judgments, {_TIES[tie]}"
         case schema.AtLeast(of=of, m=m):
-            return f"at least {m} must answer {of}, otherwise the most frequent answer counts"
+            enough = f"{m} of the judgments" if isinstance(m, str) else m
+            return f"at least {enough} must answer {of}, otherwise the most frequent answer counts"
         case schema.Unanimous():
             return "all must give the same answer"
         case schema.Mean(at_least=bound) | schema.Median(at_least=bound):

@@ -232,7 +232,7 @@ _EXAMPLES = {  # of keys that a file cannot do without
     "answers.name": "name: fit",
     "answers.points": "points: 5",
     "answers.marks": "marks: {wrong: Not in the picture}",
-    "m": "m: 2",
+    "m": "m: 2, or a share, m: 2/3",
     "at_least": "at_least: 3.5",
     "below": "below: too_low",
     "over": "over: model",
@@ -275,6 +275,7 @@ _PATTERNS = {
     ),
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
+    r"^[1-9][0-9]?/[1-9][0-9]?$": "Write a number of judgments, or a share of them as a fraction, such as 2/3.",
 }
 
 

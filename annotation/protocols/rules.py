@@ -116,7 +116,7 @@ class FileRule(Rule):
         """Of the vote that is least certain: the values of its answer; "" of those who were not asked."""
         found = []
         for rule in self.file.decide:
-            if isinstance(rule, schema.Majority | schema.DawidSkene):
+            if isinstance(rule, schema.Majority | schema.DawidSkene | schema.AtLeast):
                 said = [self._said(one, rule.answer) for one in self._named(labels)]
                 found.append(kinds_of(self.file, rule, said))
         return min(found, key=certainty) if found else super().votes(labels)

@@ -6,6 +6,7 @@ form, such as a role that does not exist, is checked in `checks`.
 
 import re
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -74,6 +75,12 @@ Values = Annotated[_Values, BeforeValidator(_one_or_more, json_schema_input_type
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
 Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
+_ShareText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]?/[1-9][0-9]?$", max_length=5)]
+_Share = Annotated[_ShareText, BeforeValidator(as_value, json_schema_input_type=_ShareText)]
+CountOrShare = Annotated[
+    Annotated[int, Field(ge=1, le=99), Tag("count")] | Annotated[_Share, Tag("share")],
+    Discriminator(lambda value: "count" if isinstance(value, int) else "share"),
+]
 # YAML 1.2 reads yes and no as texts, and values of answers are written so (`compare: yes`): settings take both.
 _Flag = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
 TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, parted by /
@@ -334,13 +341,17 @@ class DawidSkene(_Tied):
 
 
 class AtLeast(_Table):
-    """Kept where at least `m` gave the value `of`. Otherwise the answer given most says why it is dropped, `else` where
-    none is given most.
+    """Kept where at least `m` gave the value `of`, or a share of them: `m: 2/3`. Otherwise the answer given most says
+    why it is dropped, `else` where none is given most.
     """
 
     rule: Literal["at_least"]
     of: Value
-    m: Annotated[int, Field(ge=1, le=99)]
+    m: CountOrShare
+
+    def is_met(self, given: int, judgments: int) -> bool:
+        """Whether so many of the judgments are enough, without rounding."""
+        return given >= (self.m if isinstance(self.m, int) else Fraction(self.m) * judgments)
 
 
 class Unanimous(_Table):

@@ -157,10 +157,15 @@ def cannot_adapt(plan: StagePlan) -> str:
     protocol = protocol_named(plan.protocol)
     if protocol.confirms:
         return "Here a second annotator confirms edits. Adaptive overlap needs votes."
-    votes = schema.Majority | schema.DawidSkene
-    if protocol.file and not (protocol.file.decide and all(isinstance(rule, votes) for rule in protocol.file.decide)):
+    if protocol.file and not (protocol.file.decide and all(map(_takes_more_votes, protocol.file.decide))):
         return "Adaptive overlap needs votes, and this protocol file decides in another way."
     return ""
+
+
+def _takes_more_votes(rule: schema.Decision) -> bool:
+    """Whether the rule decides by shares of the votes, so that a task can have more of them than another."""
+    by_share = isinstance(rule, schema.AtLeast) and isinstance(rule.m, str)
+    return by_share or isinstance(rule, schema.Majority | schema.DawidSkene)
 
 
 def _first_instructions(stage: Stage, plan: StagePlan, protocol: Protocol) -> None:

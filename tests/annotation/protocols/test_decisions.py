@@ -30,6 +30,9 @@ MAJORITY = protocol(FIT | {"rule": "majority"})
 FIRST = protocol(FIT | {"rule": "majority", "tie": "first"})
 ASKED = protocol(FIT | {"rule": "majority", "tie": "adjudicate"})
 TWO = protocol(FIT | {"rule": "at_least", "of": "positive", "m": 2, "keep": [], "drop": DROPS | {"else": "unclear"}})
+THIRDS = protocol(
+    FIT | {"rule": "at_least", "of": "positive", "m": "2/3", "keep": [], "drop": DROPS | {"else": "unclear"}}
+)
 ALL = protocol(FIT | {"rule": "unanimous", "drop": DROPS | {"else": "unclear"}})
 
 
@@ -48,6 +51,10 @@ ALL = protocol(FIT | {"rule": "unanimous", "drop": DROPS | {"else": "unclear"}})
         (TWO, "positive negative both", ("dropped", "", "unclear", "no_agreement")),
         (TWO, "positive cannot_judge cannot_judge", ("dropped", "cannot_judge", "cannot_judge", "majority")),
         (TWO, "positive negative positive negative", ("kept", "positive", "", "majority")),
+        (THIRDS, "positive both positive", ("kept", "positive", "", "majority")),
+        (THIRDS, "positive both positive both", ("dropped", "", "unclear", "no_agreement")),
+        (THIRDS, "positive both positive positive both", ("dropped", "", "unclear", "no_agreement")),
+        (THIRDS, "positive both positive positive both positive", ("kept", "positive", "", "majority")),
         (ALL, "positive positive positive", ("kept", "positive", "", "unanimous")),
         (ALL, "positive positive both", ("dropped", "", "unclear", "no_agreement")),
         (ALL, "both both both", ("dropped", "both", "both_fit", "unanimous")),

@@ -118,6 +118,14 @@ MISTAKES = [  # change, code, path, a word of the advice
                       "drop": TWO_DROPS | {"else": "c"}}),
         "M_OUT_OF_K", "decide.0.m", "3 judgments",
     ),
+    *(
+        (
+            ("decide.0", {"answer": "fit", "rule": "at_least", "of": "positive", "m": m,
+                          "drop": TWO_DROPS | {"else": "c"}}),
+            code, "decide.0.m", "2/3",
+        )
+        for m, code in (("3/2", "M_OUT_OF_K"), (0.67, "WRONG_VALUE"), ("67%", "WRONG_VALUE"))
+    ),
     (
         ("decide.0", {"answer": "fit", "rule": "unanimous", "keep": ["positive"], "drop": TWO_DROPS}),
         "DROP_NOT_TOTAL", "decide.0.drop", "else",
