@@ -1,5 +1,6 @@
 """Shared reads: each takes a queryset and returns one."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -63,7 +64,7 @@ def image_record(role, name, licence, attribution, round, crop, attributes) -> I
 
 
 MATERIAL = """
-SELECT item.key, item.type, item.subtype,
+SELECT item.key, item.type, item.subtype, item.meta::text,
        (SELECT json_agg(json_build_array(role, text, attributes) ORDER BY role, position)
         FROM benchmarks_caption WHERE item_id = item.id),
        (SELECT json_agg(json_build_array(role, source_name, licence, attribution, round, crop, attributes)
@@ -74,16 +75,17 @@ FROM benchmarks_item item WHERE item.id = %s
 
 
 def material_of(item: int) -> ItemRecord:
-    """The item's captions and images in one query, for use at every click. Without `meta` and `truth`."""
+    """The item in one query, for use at every click. Without `truth`."""
     with connection.cursor() as cursor:
         cursor.execute(MATERIAL, [item])
-        key, kind, subtype, captions, images = cursor.fetchone()
+        key, kind, subtype, meta, captions, images = cursor.fetchone()
     return ItemRecord(
         key,
         kind,
         subtype,
         captions=tuple(CaptionRecord(*one) for one in captions or ()),
         images=tuple(image_record(*one) for one in images or ()),
+        meta=json.loads(meta),
     )
 
 

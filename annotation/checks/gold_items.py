@@ -13,6 +13,7 @@ from annotation.designs.plan import NO_CHECKS
 from annotation.models import Attempt, AttemptKind, Kind, Lease, Outcome, Slot, Stage, Strategy, Task
 from annotation.pipeline import promotion, task_creation
 from annotation.pipeline.ranks import random_rank
+from annotation.protocols import item_data
 from annotation.protocols.base import TaskSpec, UnsuitableItem, no_right_answer
 from annotation.protocols.registry import protocol_named
 from annotation.wording import as_lines
@@ -102,7 +103,8 @@ def _right_answers(stage: Stage, item: Item, ask: TaskSpec, given: Sequence[str]
     if unknown:
         raise UnsuitableItem(f"item {item.key} has no answer {', '.join(unknown)}; use one of: {', '.join(allowed)}")
     known = list(given) or [answer for answer in item.truth.get(protocol.name, []) if answer in allowed]
-    known = known or list(filter(None, [protocol.right_answer(ask.question, ask.options)]))
+    of_item = item_data.attributes_of(protocol.made_from, queries.record_of(item)) if protocol.made_from else {}
+    known = known or list(filter(None, [protocol.right_answer(ask.question, ask.options, of_item)]))
     if not known:
         raise UnsuitableItem(f"item {item.key} was imported without a known answer; give one of: {', '.join(allowed)}")
     if set(known) >= set(allowed):

@@ -16,7 +16,7 @@ from annotation.dashboard import item_list
 from annotation.figures.edit_names import Edits, edits_of, name_of_edit
 from annotation.measures.scores import task_scores
 from annotation.models import Annotator, Flag, Judgment, Kind, Lease, LeaseState, Outcome, Stage, Study, Task
-from annotation.protocols import answer_words
+from annotation.protocols import answer_words, item_data
 from annotation.protocols.base import Answer, Protocol
 from annotation.protocols.decision_rule import ADJUDICATOR
 from annotation.protocols.registry import protocol_named
@@ -166,7 +166,7 @@ def _add_given(found: Mapping[int, Asked], stages: Mapping[int, Stage], item: It
         asked.given.sort(key=lambda one: one.at)
     for pk, labels in counted.items():
         if file := protocol_named(stages[found[pk].task.stage_id].protocol).file:
-            found[pk].scores = task_scores(file, labels, queries.record_of(item).attributes())
+            found[pk].scores = task_scores(file, labels, item_data.attributes_of(file, queries.record_of(item)))
 
 
 def _fate(row: Judgment, who: Annotator, latest: bool) -> str:

@@ -1,31 +1,22 @@
-"""What the parts of a stage's items say of themselves, for scores over an attribute. One query."""
-
-import json
-from collections import defaultdict
+"""What a stage's items and their parts say of themselves, for right answers, groups and scores over an attribute."""
 
 from annotation.models import Stage
-from annotation.protocols.measuring import Attributes
+from annotation.protocols import item_data
+from annotation.protocols.base import Attributes
 from annotation.protocols.registry import protocol_named
-from annotation.sql import fetch
+from benchmarks import queries
+from benchmarks.models import Item
 
-# By identity, as ItemRecord.attributes has them.
-ATTRIBUTES = """
-SELECT item.position, 'caption-' || part.role || '-' || part.position, part.attributes::text
-FROM benchmarks_caption part JOIN benchmarks_item item ON item.id = part.item_id
-WHERE item.benchmark_id = %(benchmark)s AND part.attributes <> '{}'
-UNION ALL
-SELECT item.position, part.role || '-' || part.position, part.attributes::text
-FROM benchmarks_itemimage part JOIN benchmarks_item item ON item.id = part.item_id
-WHERE item.benchmark_id = %(benchmark)s AND part.attributes <> '{}'
-"""
+_AT_ONCE = 2_000  # items
 
 
 def attributes_of(stage: Stage) -> dict[int, Attributes]:
-    """By the item's position; {} where the stage's protocol names no attribute."""
+    """By the item's position; {} where the stage's protocol asks for nothing of its items."""
     file = protocol_named(stage.protocol).file
-    if file is None or not file.item.attributes:
+    if file is None or not item_data.asks_items(file):
         return {}
-    found: dict[int, dict] = defaultdict(dict)
-    for position, identity, said in fetch(ATTRIBUTES, benchmark=stage.study.benchmark_id):
-        found[position][identity] = json.loads(said)
-    return dict(found)
+    items = queries.with_material(Item.objects.filter(benchmark=stage.study.benchmark_id)).order_by("position")
+    found = (
+        (item.position, item_data.attributes_of(file, queries.record_of(item))) for item in items.iterator(_AT_ONCE)
+    )
+    return {position: said for position, said in found if said}

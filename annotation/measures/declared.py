@@ -11,10 +11,10 @@ from annotation.measures.label_scale import label_scale
 from annotation.measures.ratings import Rating
 from annotation.measures.types import Figures
 from annotation.protocols import answers, schema
-from annotation.protocols.base import CANNOT_JUDGE, View
+from annotation.protocols.base import CANNOT_JUDGE, Attributes, View
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import Attributes, level_of, seen_through, view_of
+from annotation.protocols.measuring import level_of, seen_through, view_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.schema import ProtocolFile
 

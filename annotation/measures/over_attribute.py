@@ -10,8 +10,7 @@ from annotation.measures.bradley_terry import Compared, NoStrengths, bradley_ter
 from annotation.measures.scored import Range, Said, Scored, summary
 from annotation.measures.types import Figures
 from annotation.protocols import rankings, schema, values
-from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.measuring import Attributes
+from annotation.protocols.base import CANNOT_JUDGE, Attributes
 from annotation.protocols.rankings import mean_ranks
 from annotation.protocols.schema import ProtocolFile
 

@@ -1,4 +1,5 @@
-"""Answers of a declared protocol that are right or wrong by its file: their share, and groups that must all be right.
+"""Answers of a declared protocol that are right or wrong, by its file or by their item: their share, and groups that
+must all be right.
 
 Pure. docs/reference/measures.md defines the figures.
 """
@@ -12,16 +13,27 @@ from annotation.measures.judgments import TaskKey
 from annotation.measures.scored import SHARE, Said, Scored, broken_down, scored
 from annotation.measures.types import Figures
 from annotation.protocols import answers, schema, values
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, NO_ATTRIBUTES, Attributes
 from annotation.protocols.compile import is_plain
 from annotation.protocols.schema import ProtocolFile
 
 
-def right_share(file: ProtocolFile, address: str, said: Sequence[Said]) -> Figures:
+class Rights:
+    """The right answer of each task, by construction or by its item; `attributes` are by the item's position."""
+
+    def __init__(self, file: ProtocolFile, attributes: Mapping[int, Attributes]):
+        self._file, self._attributes = file, attributes
+
+    def __call__(self, address: str, task: TaskKey) -> str:
+        position, question, _ = task
+        return answers.right_answer(self._file, address, question, self._attributes.get(position, NO_ATTRIBUTES))
+
+
+def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of: Rights) -> Figures:
     """The share of right answers, and `chance`: what picking among everything on the screen gets right on average."""
     rows, chances = [], []
     for one in said:
-        right = answers.right_answer(file, address, one.row.task[1])
+        right = right_of(address, one.row.task)
         if right and one.value != CANNOT_JUDGE:
             rows.append(scored(one, float(_is(one.value, right))))
             chances.append(chance_of(file, address, right, one.row.places))
@@ -52,14 +64,16 @@ def chance_of(file: ProtocolFile, name: str, right: str, places: int) -> float:
     return 0.0
 
 
-def group(file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow]) -> Figures:
+def group(
+    file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow], right_of: Rights
+) -> Figures:
     """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed.
 
     A comparison has an item as a group: its tasks with the right answer `compare` must have got it from a larger share
     of annotators than all others with the same part. It has no chance to tell: shares can tie.
     """
     of = file.group[name]
-    is_right, chance_that, part_of = _rule(file, of, said)
+    is_right, chance_that, part_of = _rule(file, of, said, right_of)
     groups: dict[tuple[int, int, str], list[TaskRow]] = defaultdict(list)
     for task in tasks:
         position, question, round_ = task.task
@@ -81,15 +95,15 @@ _OfGroup = Callable[[Sequence[TaskRow]], float]
 
 
 def _rule(
-    file: ProtocolFile, of: schema.Comparison | Sequence[str], said: Mapping[str, Sequence[Said]]
+    file: ProtocolFile, of: schema.Comparison | Sequence[str], said: Mapping[str, Sequence[Said]], right_of: Rights
 ) -> tuple[_OfGroup, _OfGroup | None, Callable[[str], str | None]]:
     """Whether a group is right; how likely that is at random; the question of a task → what its group shares."""
     if isinstance(of, schema.Comparison):
-        shares = _shares(file, of.compare, said)
+        shares = _shares(file, of.compare, said, right_of)
         parts = [_places(file, [part]) for part in of.within]
         return lambda tasks: all(_is_above(shares, part, tasks) for part in parts), None, lambda question: ""
-    verdicts = [_verdicts(file, address, said[address]) for address in file.right]
-    chances = [_chances(file, address, said[address]) for address in file.right]
+    verdicts = [_verdicts(address, said[address], right_of) for address in file.right]
+    chances = [_chances(file, address, said[address], right_of) for address in file.right]
 
     def is_right(tasks: Sequence[TaskRow]) -> bool:
         judged = [found[task.task] for found in verdicts for task in tasks if task.task in found]
@@ -104,14 +118,14 @@ def _rule(
 _Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one
 
 
-def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]]) -> _Shares:
+def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]], right_of: Rights) -> _Shares:
     given: dict[TaskKey, list[bool]] = defaultdict(list)
     is_right = {}
     for address in file.right:
         for one in said[address]:
             if one.value != CANNOT_JUDGE:
                 given[one.row.task].append(_is(one.value, value))
-                is_right[one.row.task] = answers.right_answer(file, address, one.row.task[1]) == value
+                is_right[one.row.task] = right_of(address, one.row.task) == value
     return {task: (sum(hits) / len(hits), is_right[task]) for task, hits in given.items()}
 
 
@@ -135,24 +149,24 @@ def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | No
     return lambda question: ""
 
 
-def _verdicts(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, bool]:
+def _verdicts(address: str, said: Iterable[Said], right_of: Rights) -> dict[TaskKey, bool]:
     """Task with a right answer → whether it is the one given most, more often than any other."""
     given: dict[TaskKey, Counter[str]] = defaultdict(Counter)
     for one in said:
-        right = answers.right_answer(file, address, one.row.task[1])
+        right = right_of(address, one.row.task)
         if right:
             given[one.row.task][right if _is(one.value, right) else one.value] += 1
     found = {}
     for task, counts in given.items():
-        right = answers.right_answer(file, address, task[1])
+        right = right_of(address, task)
         found[task] = all(counts[right] > n for value, n in counts.items() if value != right) and counts[right] > 0
     return found
 
 
-def _chances(file: ProtocolFile, address: str, said: Iterable[Said]) -> dict[TaskKey, float]:
+def _chances(file: ProtocolFile, address: str, said: Iterable[Said], right_of: Rights) -> dict[TaskKey, float]:
     found = {}
     for one in said:
-        right = answers.right_answer(file, address, one.row.task[1])
+        right = right_of(address, one.row.task)
         if right and one.row.task not in found:
             found[one.row.task] = chance_of(file, address, right, one.row.places)
     return found

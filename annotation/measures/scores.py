@@ -14,8 +14,8 @@ from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, said_to, scored, summary, value_of
 from annotation.measures.types import Figures
 from annotation.protocols import answers, schema, values
-from annotation.protocols.base import CANNOT_JUDGE
-from annotation.protocols.measuring import Attributes, parents_of, seen_through
+from annotation.protocols.base import CANNOT_JUDGE, ITEM, RIGHT, Attributes
+from annotation.protocols.measuring import parents_of, seen_through
 from annotation.protocols.schema import ProtocolFile
 
 _MEAN = "mean"
@@ -28,17 +28,18 @@ def scores(
     attribute. `attributes` are by the item's position.
     """
     found: Figures = {"answers": [], "groups": [], "strengths": [], "mean_ranks": []}
+    right_of = right_answers.Rights(file, attributes)
     said = {one.name: said_to(file, one.name, rows) for one in file.answers}
     addresses = [*said, *(one for one in file.measure if "." in one)]
     for address in addresses:
         measure = file.measure.get(address)
         if (measure and measure.score) or address in file.right:
             mine = said[address] if address in said else said_to(file, address, rows)
-            found["answers"].append(_answer(file, address, mine, attributes))
+            found["answers"].append(_answer(file, address, mine, attributes, right_of))
     for name, of in file.scores.items():
         found["answers"].append(_combination(file, name, of, rows, attributes))
     if file.group:
-        found["groups"] = [right_answers.group(file, name, said, tasks) for name in file.group]
+        found["groups"] = [right_answers.group(file, name, said, tasks, right_of) for name in file.group]
     for rule in file.decide:
         if isinstance(rule, schema.BradleyTerry):
             found["strengths"].append(over_attribute.strengths(file, rule, said[rule.answer], attributes))
@@ -49,7 +50,13 @@ def scores(
     return found
 
 
-def _answer(file: ProtocolFile, address: str, said: Sequence[Said], attributes: Mapping[int, Attributes]) -> Figures:
+def _answer(
+    file: ProtocolFile,
+    address: str,
+    said: Sequence[Said],
+    attributes: Mapping[int, Attributes],
+    right_of: right_answers.Rights,
+) -> Figures:
     measure = file.measure.get(address)
     unable = sum(one.value == CANNOT_JUDGE for one in said)
     found: Figures = {"answer": address, "ask": _asked(file, address), "cannot_judge": unable, "no_value": 0}
@@ -60,7 +67,7 @@ def _answer(file: ProtocolFile, address: str, said: Sequence[Said], attributes: 
         ends = _ends(answer) if measure.score == _MEAN else SHARE
         found |= _scores(file, measure.score, values_said, ends, attributes)
     if address in file.right:
-        found["right"] = right_answers.right_share(file, address, said)
+        found["right"] = right_answers.right_share(file, address, said, right_of)
     return found
 
 
@@ -192,8 +199,11 @@ def _attribute(file: ProtocolFile, of_item: Attributes, question: str, name: str
     found = {
         str(said[name])
         for identity, said in of_item.items()
-        if name in said and (about is None or values.option_name(file, identity) in about)
+        if name in said and identity not in (ITEM, RIGHT)
+        if about is None or values.option_name(file, identity) in about
     }
+    if not found and name in of_item.get(ITEM, {}):
+        return str(of_item[ITEM][name])
     return found.pop() if len(found) == 1 else ""
 
 

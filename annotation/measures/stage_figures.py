@@ -16,8 +16,8 @@ from annotation.measures.judgments import Judgments
 from annotation.measures.pairwise_kappa import mean_kappas
 from annotation.measures.scores import scores
 from annotation.protocols import base
+from annotation.protocols.base import Attributes
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.measuring import Attributes
 
 SETTINGS = (
     "protocol", "strategy", "overlap", "cap", "rule", "tie_rule", "batch_size", "agreement_items", "agreement_overlap",

@@ -3,21 +3,16 @@
 Nothing here writes: figures and exports need none of the verbs in outcomes.py and dawid_skene.py.
 """
 
-import json
 from collections.abc import Collection
 
 from annotation.measures.aggregation import Aggregate, dawid_skene
 from annotation.models import Kind, Slot, Stage
 from annotation.protocols.base import Answer
 from annotation.protocols.decision_rule import Rule
+from annotation.protocols.item_data import attributes_of
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.rules import FileRule, rule_for
-from annotation.sql import fetch
-
-ATTRIBUTES = """
-SELECT 'caption-' || role || '-' || position, attributes::text FROM benchmarks_caption
-WHERE item_id = %(item)s AND attributes <> '{}'
-"""
+from benchmarks import queries
 
 # Task → (judgment, number of its annotator, answer), in the order given
 CountedAnswers = dict[int, list[tuple[int, int, Answer]]]
@@ -29,11 +24,11 @@ def rule_of(stage: Stage) -> Rule:
 
 
 def rule_about(stage: Stage, item: int) -> Rule:
-    """The stage's rule for an item; one by a check with `parents` reads them from its texts."""
+    """The stage's rule for an item, with its own data where they decide too."""
     rule = rule_of(stage)
-    if not isinstance(rule, FileRule) or not rule.has_parents:
+    if not isinstance(rule, FileRule) or not rule.asks_items:
         return rule
-    return rule.about({identity: json.loads(attributes) for identity, attributes in fetch(ATTRIBUTES, item=item)})
+    return rule.about(attributes_of(rule.file, queries.material_of(item)))
 
 
 def counted_answers(stage: Stage, tasks: Collection[int] | None = None) -> CountedAnswers:

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from annotation.measures.declared import agreement, decided
 from annotation.models import Lease, Task
-from annotation.protocols import answers, base, schema
+from annotation.protocols import answers, base, item_data, schema
+from annotation.protocols.base import Attributes
 from annotation.protocols.compile import as_protocol, is_plain, value_of
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import Attributes
 from annotation.protocols.ratings import Rated
 from annotation.protocols.reading import line_of
 from annotation.protocols.schema import ProtocolFile
@@ -33,6 +33,7 @@ _MOST_SCREENS = 500
 _MOST_ANSWERED = 5_000  # questions, by the simulated annotators
 _MOST_WALKED = 60_000  # questions
 _MOST_DECIDED = 600_000  # answers in mixtures, by all rules
+_MOST_RIGHT = 3  # right answers with which mixtures are decided
 _REASONS = 10  # of unsuitable items
 Path = tuple[str | int, ...]
 
@@ -71,7 +72,8 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     for item, record, tasks in _items(file, benchmark, items, found):
         texts = texts_of(record)
         found.items += 1
-        there |= {name for of in record.attributes().values() for name in of}
+        of_item = item_data.attributes_of(file, record)
+        there |= {name for identity, of in of_item.items() if identity != base.RIGHT for name in of}
         tried = tasks[: most - found.tasks]
         found.left_out += len(tasks) - len(tried)
         for place, task in enumerate(tried):
@@ -80,18 +82,18 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
             found.screens += bool(_rendered(file, item, task, shown, texts))
             labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
             name = f"{record.key}#{place}"
-            attributes[name] = record.attributes()
-            crowd = _crowd(file, record.key, task, texts, people, dice)
+            attributes[name] = of_item
+            crowd = _crowd(file, record.key, task, texts, people, dice, of_item)
             ratings += [Rated(name, annotator, label) for annotator, label in crowd]
     if benchmark and found.items:
-        found.no_attribute = [name for name in file.item.attributes if name not in there]
+        found.no_attribute = [name for name in [*file.item.attributes, *item_data.columns(file)] if name not in there]
     found.judgments = len(ratings)
     if ratings:
         found.decisions.update(
             (one.state, one.reason) for one in decided(file, ratings, attributes=attributes).values()
         )
         found.agreement = agreement(file, [(row.item, row.annotator, row.label) for row in ratings])
-        found.unreachable = _unreachable(text, file, [*labels][:_MOST_LABELS], dice)
+        found.unreachable = _unreachable(text, file, [*labels][:_MOST_LABELS], dice, attributes.values())
     return found
 
 
@@ -179,24 +181,34 @@ def _identity(file: ProtocolFile, sent: Fields, shown: Sequence[str]) -> str:
 
 
 def _crowd(
-    file: ProtocolFile, item: str, task: base.TaskSpec, texts: base.TextsByIdentity, people: int, dice: Random
+    file: ProtocolFile,
+    item: str,
+    task: base.TaskSpec,
+    texts: base.TextsByIdentity,
+    people: int,
+    dice: Random,
+    of_item: base.Attributes,
 ) -> Iterator[tuple[str, str]]:
     """As many judgments as the file wants, each by another annotator: who, and the label."""
     for number in dice.sample(range(max(people, file.judgments)), file.judgments):
         shown = dice.sample(task.options, len(task.options))
-        sent = simulate(file, dice, shown, texts, task.question, item)
+        sent = simulate(file, dice, shown, texts, task.question, item, of_item=of_item)
         yield f"A-{number + 1:02}", answers.parse(file, sent, shown, texts, task.question).label
 
 
 # Outcomes that no answers lead to
 
 
-def _unreachable(text: str, file: ProtocolFile, labels: Sequence[str], dice: Random) -> list[dict[str, Any]]:
+def _unreachable(
+    text: str, file: ProtocolFile, labels: Sequence[str], dice: Random, of_items: Iterable[Attributes]
+) -> list[dict[str, Any]]:
     """The reasons of the file to which none of many mixtures of answers led; and `kept`, if none led there."""
+    right = list({str(one.get(base.RIGHT)): {base.RIGHT: one.get(base.RIGHT, {})} for one in of_items}.values())
     reached = {
         decision.reason if decision.state == DROPPED else KEPT
         for mixture in _mixtures([*labels, base.CANNOT_JUDGE], file, dice)
-        if (decision := decide_item(file, mixture, posteriors=_shares(file, mixture))).state != OPEN
+        for of_item in right[:_MOST_RIGHT]
+        if (decision := decide_item(file, mixture, None, _shares(file, mixture), of_item)).state != OPEN
     }
     found = [
         {

@@ -310,10 +310,17 @@ def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = 
     return None
 
 
-def right_answer(protocol: ProtocolFile, name: str, question: str) -> str:
-    """The right value of an answer by construction, or ""."""
-    right = protocol.right.get(name, "")
-    return right if isinstance(right, str) else right.get(question, "")
+def right_answer(
+    protocol: ProtocolFile, name: str, question: str, of_item: base.Attributes = base.NO_ATTRIBUTES
+) -> str:
+    """The right value of an answer by construction, or by its item (item_data.py); or ""."""
+    match protocol.right.get(name, ""):
+        case str(right):
+            return right
+        case schema.ByItem():
+            return str(of_item.get(base.RIGHT, {}).get(name, ""))
+        case by_task:
+            return by_task.get(question, "")
 
 
 def in_words(protocol: ProtocolFile, answer: base.Answer) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, TypedDict
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from annotation.wording import gettext_noop
 from benchmarks.records import ItemRecord
@@ -87,6 +88,11 @@ class Guideline:
     fault: str = ""  # what is said of material of which it does not hold, where that is ticked
 
 
+# What an item says of itself beside what annotators see, by identity of its part: {"picture-0": {"model": "sd-3"}}.
+# Under ITEM are values of the item itself, by column, and under RIGHT its right answers, by answer (item_data.py).
+Attributes = Mapping[str, Mapping[str, Any]]
+ITEM, RIGHT = "item", "right"
+NO_ATTRIBUTES: Attributes = MappingProxyType({})
 Phrase = tuple[str, Mapping[str, str]]  # an English message, which is in the catalogues, and the values that it names
 SubmittedFields = Mapping[str, str]  # a screen's fields by name, as the page sends them
 Projection = Callable[[str], str]  # answer → the label that agreement is computed on
@@ -242,7 +248,7 @@ def main_view(views: Mapping[str, Projection]) -> str:
     return first if not others or level_of_view(views[first]) != NOMINAL else others[0]
 
 
-def no_right_answer(question: str, options: Sequence[str]) -> str:
+def no_right_answer(question: str, options: Sequence[str], of_item: Attributes = NO_ATTRIBUTES) -> str:
     return ""
 
 
@@ -251,11 +257,12 @@ class Protocol:
     """A kind of stage: what it asks about an item, and what the answers mean.
 
     `tasks(item, carried)` returns the tasks that an item makes, or raises UnsuitableItem. `right_answer(question,
-    options)` returns the right answer of a task that has one by construction, else "". `drops` maps the outcomes that
-    drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are `alike`, each is a vote that
-    some option fits (decision_rule.py). A protocol that `measures` drops no item: its answers are scored. `leaks` names
-    the protocols whose annotators would know the answer here. `made_from` is the protocol file that it was compiled
-    from, and `file` the same if the file decides: a published version. Of the others, a stage's own settings decide.
+    options, of_item)` returns the right answer of a task that has one, by construction or by its item, else "". `drops`
+    maps the outcomes that drop an item to reasons, by identity (`both`) or by role (`candidate`). If options are
+    `alike`, each is a vote that some option fits (decision_rule.py). A protocol that `measures` drops no item: its
+    answers are scored. `leaks` names the protocols whose annotators would know the answer here. `made_from` is the
+    protocol file that it was compiled from, and `file` the same if the file decides: a published version. Of the
+    others, a stage's own settings decide.
     """
 
     name: str
@@ -272,7 +279,7 @@ class Protocol:
     alike: bool = False
     measures: bool = False
     leaks: frozenset[str] = frozenset()
-    right_answer: Callable[[str, Sequence[str]], str] = no_right_answer
+    right_answer: Callable[..., str] = no_right_answer
     form: Form | None = None  # where the answer is more than a pick
     file: "ProtocolFile | None" = None
     made_from: "ProtocolFile | None" = None

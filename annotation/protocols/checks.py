@@ -438,7 +438,12 @@ def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ..
     yield from _known_values(protocol, one.answer, list(one.drop), (*path, "drop"), *more)
     for value in set(one.keep) & one.drop.keys():
         yield "KEPT_AND_DROPPED", (*path, "drop", value), f"{value} is kept too. Choose one."
-    if isinstance(one, schema.AtLeast):
+    if values.is_of_right(protocol, one):
+        if not isinstance(protocol.right.get(one.answer), str | schema.ByItem):
+            advice = f"Say what is right, for all tasks alike, such as right: {{{one.answer}: {{from: label}}}}."
+            yield "NO_RIGHT_ANSWER", (*path, "of"), advice
+        known = []  # any value can be the wrong one, and else stands for all
+    elif isinstance(one, schema.AtLeast):
         yield from _known_values(protocol, one.answer, [one.of], (*path, "of"))
         if one.of in one.drop:
             yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
@@ -553,8 +558,15 @@ def _right(protocol: ProtocolFile) -> Iterator[Found]:
         yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers. Say which these are, under right."
     for name, said in protocol.right.items():
         path = ("right", name)
+        if name == "from" and len(protocol.answers) > 1 and name not in (one.name for one in protocol.answers):
+            advice = f"Say to which answer: right: {{{protocol.answers[0].name}: {{from: {said}}}}}."
+            yield "UNKNOWN_ANSWER", path, advice
+            continue
         if isinstance(said, str):
             yield from _known_values(protocol, name, [said], path)
+            continue
+        if isinstance(said, schema.ByItem):
+            yield from _by_item(protocol, name, said, path)
             continue
         parts = _names_of_parts(protocol)
         for task, value in said.items():
@@ -563,6 +575,16 @@ def _right(protocol: ProtocolFile) -> Iterator[Found]:
                 there = _listed(map("/".join, product(*parts) if parts else ()))
                 yield "UNKNOWN_TASK", (*path, task), f"There is no task {task}. There are: {there}."
             yield from _known_values(protocol, name, [value], (*path, task))
+
+
+def _by_item(protocol: ProtocolFile, name: str, of: schema.ByItem, path: tuple[str | int, ...]) -> Iterator[Found]:
+    yield from _known_values(protocol, name, list(of.values.values()), (*path, "values"))
+    if any(one.name == name and getattr(one, "of", None) == "pair" for one in protocol.answers):
+        yield "WRONG_DESIGN", path, "Not every pair has the right option of the item. Use a pick or a ranking."
+    for role in protocol.roles:
+        if role.partition(".")[2] == of.column:
+            advice = f"{role} is shown to annotators, so it cannot have the right answer. Remove it from item: a role "
+            yield "NOT_BLIND", (*path, "from"), advice + "that the file does not name is not shown."
 
 
 def _names_of_parts(protocol: ProtocolFile) -> list[list[str]]:

@@ -196,9 +196,11 @@ def _shown(file: ProtocolFile) -> str:
     return " and ".join([*found, *sorted(options - set(found))]) or "some material"
 
 
-def _right_answer(file: ProtocolFile, question: str, options: Sequence[str]) -> str:
-    """The option, or the fixed answer, that is right by construction."""
-    right = answers.right_answer(file, file.answers[0].name, question)
+def _right_answer(
+    file: ProtocolFile, question: str, options: Sequence[str], of_item: base.Attributes = base.NO_ATTRIBUTES
+) -> str:
+    """The option, or the fixed answer, that is right by construction or by the item."""
+    right = answers.right_answer(file, file.answers[0].name, question, of_item)
     if not right or right in fixed_values(file):
         return right
     return next((one for one in options if value_of(file, one) == right), "")

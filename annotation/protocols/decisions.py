@@ -10,15 +10,16 @@ from statistics import fmean, median
 from types import MappingProxyType
 
 from annotation.protocols import answers, schema, values
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, Attributes
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
-from annotation.protocols.measuring import Attributes, parents_of
+from annotation.protocols.measuring import parents_of
 from annotation.protocols.rankings import mean_ranks
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import ELSE
 from annotation.wording import exact
 
 _AWAITING_ESTIMATE = "awaiting_estimate"
+_AWAITING_RIGHT = "awaiting_right_answer"  # of an item of which nothing is known but ratings
 _FIRST, _DROP = "first", "drop"
 
 
@@ -78,7 +79,12 @@ def _by_rule(
     if not said:
         return Decision(KEPT, by="not_asked")
     match rule:
-        case schema.AtLeast() | schema.Unanimous():
+        case schema.AtLeast() if values.is_of_right(protocol, rule):
+            right = answers.right_answer(protocol, rule.answer, "", of_item)
+            return _by_table(rule, said, right) if right else Decision(OPEN, reason=_AWAITING_RIGHT)
+        case schema.AtLeast(of=of):
+            return _by_table(rule, said, of)
+        case schema.Unanimous():
             return _by_table(rule, said)
         case schema.Majority():
             return _by_votes(protocol, rule, said)
@@ -136,15 +142,17 @@ def _reasons(rule: schema._Table) -> Callable[[str], str]:
     return reason
 
 
-def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str]) -> Decision:
-    named = [*rule.keep, *rule.drop, *([rule.of] if isinstance(rule, schema.AtLeast) else [])]
+def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str], of: str = "") -> Decision:
+    """`of` is the value that at least so many must give."""
+    named = [*rule.keep, *rule.drop, *([of] if of else [])]
     counts = Counter(values.in_table(one, named) for one in said)
     (leader, most), *others = counts.most_common()
     by = "only_answer" if len(said) == 1 else "unanimous" if not others else "majority"
     if isinstance(rule, schema.AtLeast):
-        if rule.is_met(counts[rule.of], len(said)):
-            return Decision(KEPT, rule.of, by=by)
-        unclear = leader == rule.of or any(count == most for _, count in others)
+        if rule.is_met(counts[of], len(said)):
+            return Decision(KEPT, of, by=by)
+        unclear = leader == of or any(count == most for _, count in others)
+        unclear |= leader not in named and leader != CANNOT_JUDGE  # a wrong value that no table names
     else:
         unclear = bool(others)
     if unclear:

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from annotation.protocols import answers, schema, values
-from annotation.protocols.base import CANNOT_JUDGE, AnswerContent
+from annotation.protocols.base import CANNOT_JUDGE, AnswerContent, Attributes
 from annotation.protocols.compile import in_own_names, is_plain, value_of
 from annotation.protocols.decision_rule import OPEN, Posterior
 from annotation.protocols.decisions import by_each_rule
-from annotation.protocols.measuring import Attributes
 from annotation.protocols.schema import ProtocolFile
 
 

@@ -95,16 +95,17 @@ def rules_in_words(file: ProtocolFile) -> str:
 
 def each_rule_in_words(file: ProtocolFile) -> list[str]:
     """The answer, what decides, and why items are dropped; without a full stop."""
-    return [f"{rule.answer}: {_decided(rule)}{_dropped(rule)}" for rule in file.decide]
+    return [f"{rule.answer}: {_decided(file, rule)}{_dropped(rule)}" for rule in file.decide]
 
 
-def _decided(rule: schema.Decision) -> str:
+def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
     match rule:
         case schema.Majority(tie=tie):
             return f"the most frequent answer counts, {_TIES[tie]}"
         case schema.DawidSkene(tie=tie):
             return f"the most probable answer counts, by Dawid and Skene's model of the stage's judgments, {_TIES[tie]}"
         case schema.AtLeast(of=of, m=m):
+            of = "what is right for the item" if values.is_of_right(file, rule) else of
             enough = f"{m} of the judgments" if isinstance(m, str) else m
             return f"at least {enough} must answer {of}, otherwise the most frequent answer counts"
         case schema.Unanimous():
@@ -136,9 +137,17 @@ def measures_in_words(file: ProtocolFile) -> list[str]:
     for name, score in file.scores.items():
         found.append(f"The score {name} is the geometric mean of {' and '.join(score.geometric_mean)}.")
     for name, right in file.right.items():
-        said = right if isinstance(right, str) else ", ".join(f"{value} for {task}" for task, value in right.items())
-        found.append(f"The right answer to {name} is {said}.")
+        found.append(f"The right answer to {name} is {_right(right)}.")
     return [*found, *(f"Group {name}: {_grouped(file, group)}." for name, group in file.group.items())]
+
+
+def _right(right: schema.Right) -> str:
+    match right:
+        case str():
+            return right
+        case schema.ByItem(column=column):
+            return f"that of the item, in “{column}”"
+    return ", ".join(f"{value} for {task}" for task, value in right.items())
 
 
 def _grouped(file: ProtocolFile, group: schema.Group) -> str:

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
-from typing import Any
 
 from annotation.protocols import schema
 from annotation.protocols.answers import PARTING
-from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Projection, Scale, View
+from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Attributes, Projection, Scale, View
 from annotation.protocols.rankings import ranks_of, weak_orders
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import (
@@ -24,8 +23,6 @@ from annotation.protocols.values import (
 )
 from benchmarks.formats.limits import MAX_CAPTION
 
-# What the parts of an item say of themselves, by identity: {"picture-0": {"model": "sd-3"}}
-Attributes = Mapping[str, Mapping[str, Any]]
 _BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
 

@@ -2,10 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from annotation.protocols import answers, rankings, schema, values
-from annotation.protocols.base import CANNOT_JUDGE, Answer, AnswerContent, Projection, Protocol
+from annotation.protocols.base import (
+    CANNOT_JUDGE,
+    NO_ATTRIBUTES,
+    Answer,
+    AnswerContent,
+    Attributes,
+    Projection,
+    Protocol,
+)
 from annotation.protocols.certainty import certainty
 from annotation.protocols.compile import in_own_names, is_plain
 from annotation.protocols.decision_rule import (
@@ -20,14 +27,14 @@ from annotation.protocols.decision_rule import (
     Rule,
 )
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import Attributes, labels_offered, views
+from annotation.protocols.measuring import labels_offered, views
 from annotation.protocols.schema import ProtocolFile
 
 
 class FileRule(Rule):
     """What the file says decides; of the stage's settings only the overlap counts."""
 
-    of_item: Attributes = MappingProxyType({})  # what the parts of the item say of themselves
+    of_item: Attributes = NO_ATTRIBUTES  # what the item and its parts say of themselves
 
     @property
     def file(self) -> ProtocolFile:
@@ -80,10 +87,11 @@ class FileRule(Rule):
         return replace(decision, outcome=self._stored(decision.outcome, labels, named))
 
     @property
-    def has_parents(self) -> bool:
-        """Whether an item is decided by the number of a check with `parents`, which its texts name."""
+    def asks_items(self) -> bool:
+        """Whether an item's own data decide it too: `parents` of its texts, or its right answer."""
         bounds = [rule for rule in self.file.decide if isinstance(rule, schema.Mean | schema.Median)]
-        return any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
+        has_parents = any(getattr(self.file.answer(rule.answer), "parents", None) for rule in bounds)
+        return has_parents or any(values.is_of_right(self.file, rule) for rule in self.file.decide)
 
     def about(self, of_item: Attributes) -> "FileRule":
         """The rule for an item whose parts say this of themselves."""

@@ -10,7 +10,16 @@ from fractions import Fraction
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    model_validator,
+)
 
 from annotation.wording import exact
 
@@ -77,6 +86,7 @@ Reason = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_leng
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
 _ShareText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]?/[1-9][0-9]?$", max_length=5)]
 _Share = Annotated[_ShareText, BeforeValidator(as_value, json_schema_input_type=_ShareText)]
+Column = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\r\n]*$")]  # of an item's data
 CountOrShare = Annotated[
     Annotated[int, Field(ge=1, le=99), Tag("count")] | Annotated[_Share, Tag("share")],
     Discriminator(lambda value: "count" if isinstance(value, int) else "share"),
@@ -434,6 +444,30 @@ class Combined(Strict):
     geometric_mean: Annotated[list[Name], Field(min_length=2, max_length=_MOST_ANSWERS)]
 
 
+class ByItem(Strict):
+    """The right answer of each item, as its own data have it: in a further column of its file, or a text of that role.
+
+    `values` says what a value of the data means; without it, values and labels of the answer are known, its options by
+    name, by text or by letter, and yes and no in their usual spellings.
+    """
+
+    column: Column = Field(alias="from")
+    values: dict[Seen, Value] = Field(default_factory=dict, max_length=_MOST_NAMES)
+
+
+def _form_of_right(value: object) -> str:
+    if isinstance(value, ByItem) or (isinstance(value, dict) and "from" in value):
+        return "ByItem"
+    return "tasks" if isinstance(value, dict) else "value"
+
+
+Right = Annotated[
+    Annotated[Value, Tag("value")]
+    | Annotated[ByItem, Tag("ByItem")]
+    | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS), Tag("tasks")],
+    Discriminator(_form_of_right),
+]
+
 Group = Annotated[
     Annotated[list[Name], Field(max_length=_MOST_NAMES), Tag("list")] | Annotated[Comparison, Tag("Comparison")],
     Discriminator(_form_of({"compare": "Comparison", "within": "Comparison"}, "list")),
@@ -443,9 +477,10 @@ Group = Annotated[
 class ProtocolFile(Strict):
     """A whole file.
 
-    `right` are the right answers by construction, which never leave the server: a value, or for each task by its name a
-    value. `group` says which tasks of an item must all be right: those with the same part in the names listed, none for
-    all of them; of rows, the rows listed; or a comparison of tasks. `scores` combine several answers. `leaks` are
+    `right` are the right answers, which no annotator gets: by construction a value, or for each task by its name a
+    value; or those that each item has. Of the only answer: `right: {from: label}`. `group` says which tasks of an item
+    must all be right: those with the same part in the names listed, none for all of them; of rows, the rows listed; or
+    a comparison of tasks. `scores` combine several answers. `leaks` are
     protocols that an annotator must not have met on the same material.
     """
 
@@ -466,10 +501,17 @@ class ProtocolFile(Strict):
     measure: dict[Address, Measure] = Field(default_factory=dict, max_length=_MOST_NAMES)
     scores: dict[Name, Combined] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
     group: dict[Name, Group] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
-    right: dict[Name, Value | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS)]] = Field(
-        default_factory=dict, max_length=_MOST_ANSWERS
-    )
+    right: dict[Name, Right] = Field(default_factory=dict, max_length=_MOST_ANSWERS)
     leaks: list[ProtocolName] = Field(default_factory=list, max_length=_MOST_NAMES)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _right_of_the_only_answer(cls, data: Any) -> Any:
+        """`right: {from: label}` of a file with one answer, in full."""
+        match data:
+            case {"right": {"from": _} as right, "answers": [{"name": str(name)}]} if name != "from":
+                return {**data, "right": {name: right}}
+        return data
 
     def answer(self, name: str) -> Any:
         """The answer of that name. KeyError."""

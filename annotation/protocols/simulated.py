@@ -1,6 +1,6 @@
 """How simulated annotators answer a protocol file, so that its figures have structure. Pure.
 
-The truth about an item is the right answer by construction, or else drawn from the item, the same for everybody. An
+The truth about an item is its right answer, or else drawn from the item, the same for everybody. An
 annotator errs in it with the stated rate: on a scale by one point, in a check by statement, in marked words by half the
 rate for each word. Options of a comparison or a ranking have a quality, on average one less for each place further on;
 annotators add noise of four times the rate to it. Where the score of a ranking tells which ones are right, the truth is
@@ -28,6 +28,7 @@ def simulate(
     question: str = "",
     item: object = None,
     error_rate: float = 0.1,
+    of_item: base.Attributes = base.NO_ATTRIBUTES,
 ) -> dict[str, str]:
     """The fields that they submit, by answer. Without an item the truth is drawn anew."""
     item = rng.random() if item is None else item
@@ -36,7 +37,7 @@ def simulate(
     for answer in file.answers:
         said[answer.name] = ""
         if answers.is_asked(answer, said, file):
-            one = _Asked(file, answer, shown, texts, question, item, rng, error_rate)
+            one = _Asked(file, answer, shown, texts, question, item, rng, error_rate, of_item)
             said[answer.name] = one.value()
             if isinstance(answer, schema.Text | schema.Edit):
                 written[answer.name] = one.words(answer)
@@ -56,6 +57,7 @@ class _Asked:
     item: object
     rng: Random
     error_rate: float
+    of_item: base.Attributes
 
     @property
     def truth(self) -> Random:
@@ -95,7 +97,7 @@ class _Asked:
 
     def _right(self, known: Sequence[str]) -> list[str]:
         """The values that are right by construction."""
-        right = answers.right_answer(self.file, self.answer.name, self.question)
+        right = answers.right_answer(self.file, self.answer.name, self.question, self.of_item)
         return [one for one in known if right and values.in_table(one, [right]) == right]
 
     def _pick(self, known: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from random import Random
 
 from annotation.protocols import base, schema, values
+from annotation.protocols.item_data import require_right_answers
 from annotation.protocols.layout import shown_name
 from annotation.protocols.measuring import parents_of
 from annotation.protocols.schema import ProtocolFile, bounds
@@ -30,6 +31,7 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
         _require(protocol, item, role, len(there), count)
         parts[role] = there[:1] if schema.uses_first(count) else there
     _require_parents(protocol, item, parts)
+    require_right_answers(protocol, item)
     if (tasks := _count(protocol, parts)) > schema.MOST_TASKS:
         lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
         raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")

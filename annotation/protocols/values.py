@@ -13,6 +13,7 @@ from annotation.protocols.schema import ProtocolFile, bounds
 TIE, BOTH_BAD, NOT_APPLICABLE = "tie", "both_bad", "not_applicable"
 YES, NO, UNSURE = "yes", "no", "unsure"
 ELSE = "else"
+_RIGHT = "right"
 NUMERIC = ("scale", "check", "words")  # kinds of answers that have a number
 
 
@@ -59,6 +60,13 @@ def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
         case schema.Scale():
             return [*points(answer), *fixed_of(answer)]
     return None
+
+
+def is_of_right(protocol: ProtocolFile, rule: object) -> bool:
+    """Whether the rule asks for the right answer, whichever that is: `of: right`, if no value is called so."""
+    if not isinstance(rule, schema.AtLeast) or rule.of != _RIGHT:
+        return False
+    return _RIGHT not in (table_values(protocol, rule.answer) or [])
 
 
 def option_name(protocol: ProtocolFile, identity: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from annotation.protocols import answers, base, schema, values
+from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
@@ -30,7 +31,7 @@ def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit:
             images += [ImageRecord(name, f"{name}{place}.jpg") for place in range(members)]
         else:
             captions += [CaptionRecord(name, f"The {name} words, number {place}.") for place in range(members)]
-    return ItemRecord(f"made-up-{number}", "", "", tuple(captions), tuple(images))
+    return with_right_answers(file, ItemRecord(f"made-up-{number}", "", "", tuple(captions), tuple(images)), number)
 
 
 def texts_of(record: ItemRecord) -> dict[str, str]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 
+from annotation.protocols.base import Attributes
 from annotation.protocols.compile import in_own_names
-from annotation.protocols.measuring import Attributes
+from annotation.protocols.item_data import asks_items, attributes_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.schema import ProtocolFile
@@ -41,15 +42,16 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
             file = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
             found[stage["name"]] = JudgedStage(stage["name"], file)
     live = {_OF_TASK(task): task["overlap"] for task in files.lines("tasks.jsonl") if _is_live(task)}
-    names = ("items.jsonl", "dropped.jsonl") if any(one.file.item.attributes for one in found.values()) else ()
+    names = ("items.jsonl", "dropped.jsonl") if any(asks_items(one.file) for one in found.values()) else ()
     lines = chain.from_iterable(map(files.lines, names))
-    attributes = {line["id"]: said for line in lines if (said := record(line).attributes())}
+    records = {line["id"]: record(line) for line in lines}
     given = [row for row in _counted(files) if row["stage"] in found and _OF_TASK(row) in live]
     for row in sorted(given, key=itemgetter("at", "slot")):
         stage, item = found[row["stage"]], f"{row['item']} {row['question']}".rstrip()
         stage.rows.append(Rated(item, row["annotator"], in_own_names(stage.file, row["answer"])))
         stage.wanted[item] = live[_OF_TASK(row)]
-        stage.attributes[item] = attributes.get(row["item"], {})
+        if row["item"] in records and item not in stage.attributes:
+            stage.attributes[item] = attributes_of(stage.file, records[row["item"]])
     return list(found.values())
 
 

@@ -33,10 +33,13 @@ from annotation.assignment import seats
 from annotation.checks import qualification
 from annotation.models import Annotator, AttemptKind, Lease, Study, Task
 from annotation.participants import lifecycle as participant_lifecycle
-from annotation.protocols import simulated
+from annotation.protocols import item_data, simulated
+from annotation.protocols.base import NO_ATTRIBUTES, Attributes, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
 from annotation.simulation.browser import Form, Unreachable, Visitor
+from benchmarks import queries
+from benchmarks.models import Item
 
 MEDIAN_MS, SIGMA = 6000, 0.5
 SKIP_RATE, UNDO_RATE = 0.01, 0.02
@@ -87,13 +90,20 @@ class Report:
 
 def truth_of(task: Task, protocol: str) -> list[str]:
     """The acceptable answers; if none is known, one drawn from the item's id, the same for everybody."""
-    right = protocol_named(protocol).right_answer(task.question, task.options)
+    asked = protocol_named(protocol)
+    right = asked.right_answer(task.question, task.options, _of_item(asked, task.item))
     known = task.gold or task.item.truth.get(protocol) or ([right] if right else [])
     answers = [*sorted(task.options), *fixed(protocol)]
     if known:
         return [answer for answer in known if answer in answers] or answers[-1:]
     number = int.from_bytes(hashlib.sha256(f"truth of {task.item_id}".encode()).digest()[:8])
     return [answers[number % len(answers)]]
+
+
+def _of_item(protocol: Protocol, item: Item) -> Attributes:
+    """The item's right answers, if it is the item that has them."""
+    file = protocol.made_from
+    return item_data.attributes_of(file, queries.record_of(item)) if file and item_data.rights(file) else NO_ATTRIBUTES
 
 
 def fixed(protocol: str) -> list[str]:
@@ -170,7 +180,7 @@ class Simulated:
         if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
             sent = simulated.simulate(
                 protocol.file, self.rng, lease.shown, texts_of(task, lease.shown), task.question, task.item_id,
-                self.plan.error_rate,
+                self.plan.error_rate, _of_item(protocol, task.item),
             )  # fmt: skip
             return sent if protocol.form else {"answer": sent[protocol.file.answers[0].name]}
         if protocol.form is not None:

@@ -12,11 +12,13 @@ from annotation.models import Stage, Study, Task
 from annotation.pipeline import outcomes
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
+from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.reading import read_protocol
 from annotation.protocols.registry import protocol_named
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.formats.base import ProblemLog
 from benchmarks.models import Benchmark, Caption, Item, ItemImage
+from benchmarks.records import ItemRecord
 from tests.builders import copies, crowds, studies
 
 SEVERAL = 4  # members of a role that may have any number
@@ -87,6 +89,7 @@ def benchmark(file: ProtocolFile, items: int = 2, *, lacking: bool = False) -> B
     rows, captions, used = [], [], []
     for number in range(items):
         item = Item(benchmark=made, key=f"item-{number}", position=number, type="swap", subtype="att")
+        item.meta = dict(with_right_answers(file, ItemRecord(item.key, "", "", (), ()), number).meta)
         rows.append(item)
         for reference, count in file.roles.items():
             kind, _, role = reference.partition(".")

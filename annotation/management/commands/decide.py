@@ -13,8 +13,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.measures.declared import agreement, agreement_in_words, decided
 from annotation.protocols import library
+from annotation.protocols.base import Attributes
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN
-from annotation.protocols.measuring import Attributes
+from annotation.protocols.item_data import read_right_answers
 from annotation.protocols.ratings import Rated, read_rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files, NotARelease
@@ -46,7 +47,8 @@ class Command(BaseCommand):
             return
         said = read_or_refuse(lambda log: library.named_or_file(protocol, log), self.stdout)
         rows = read_or_refuse(lambda log: read_rated(ratings, said, log), self.stdout)
-        result = _result(said, rows, items)
+        of_items = read_or_refuse(lambda log: read_right_answers(ratings, said, log), self.stdout)
+        result = _result(said, rows, items, attributes=of_items)
         write_result(result, written, options["json"], self.stdout)
 
     def _stages(self, export: Path) -> list[JudgedStage]:

@@ -8,6 +8,7 @@ from annotation.measures.aggregation import dawid_skene
 from annotation.protocols import in_data, schema
 from annotation.protocols.base import Answer, AnswerContent, passed_on
 from annotation.protocols.decision_rule import ADJUDICATOR, KEPT, MAJORITY, OPEN, Decision, Posterior, Rule
+from annotation.protocols.item_data import attributes_of
 from annotation.protocols.rules import FileRule
 from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, Rows, about
 
@@ -56,10 +57,10 @@ def _as_listed(row: Mapping | ReleasedTask, by: str | None) -> Decision:
 
 def _rule_about(rows: Rows, stage: ReleasedStage, task: ReleasedTask) -> Rule | None:
     """The stage's rule for the task's item; None if it has to know attributes that are in no file."""
-    if not isinstance(stage.rule, FileRule) or not stage.rule.has_parents:
+    if not isinstance(stage.rule, FileRule) or not stage.rule.asks_items:
         return stage.rule
-    of_item = rows.attributes.get(task["position"])
-    return None if of_item is None else stage.rule.about(of_item)
+    record = rows.records.get(task["position"])
+    return None if record is None else stage.rule.about(attributes_of(stage.rule.file, record))
 
 
 def _fit(stage: ReleasedStage) -> Mapping[tuple, Posterior]:

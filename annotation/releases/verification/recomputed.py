@@ -19,7 +19,8 @@ from annotation.measures.human_baseline import Pair, QuestionRow
 from annotation.measures.papers.base import JudgedTask
 from annotation.measures.papers.registry import FIGURES
 from annotation.measures.stage_figures import SETTINGS, StageRows
-from annotation.protocols.base import carried_captions
+from annotation.protocols import item_data
+from annotation.protocols.base import Attributes, carried_captions
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision
 from annotation.releases import redaction
 from annotation.releases.verification.differences import either
@@ -29,7 +30,8 @@ from annotation.releases.verification.rows import ReleasedStage, ReleasedTask, R
 AUDIT = "audit"  # of models.choices.Strategy
 Outcomes = Mapping[str, Decided]  # by stage
 _IS_KEPT, _IS_OPEN = (KEPT, ""), (OPEN, "")
-OVER_ATTRIBUTES = {"by", "score", "whole", "by_type", "no_value"}  # of an answer: a check's score asks parents too
+# What items' own data say of an answer: over attributes, where a check's score asks parents too, and right answers.
+OVER_ATTRIBUTES, OF_RIGHT = {"by", "score", "whole", "by_type", "no_value"}, {"right"}
 
 
 def parts(rows: Rows, decided: Outcomes) -> dict[str, Callable[[], object]]:
@@ -118,14 +120,17 @@ def _stage(rows: Rows, stage: ReleasedStage, decided: Decided) -> dict:
             settings, stage.rule, stage.judgments, tasks, (len(flags), flags.count(False)),
             list(_seats(rows, stage)),
             {**_paper(rows, stage, decided), **_audit(stage, decided), **adaptive},
-            rows.attributes if _names_attributes(stage) else {},
+            _attributes(rows, stage),
         )
     )  # fmt: skip
 
 
-def _names_attributes(stage: ReleasedStage) -> bool:
+def _attributes(rows: Rows, stage: ReleasedStage) -> dict[int, Attributes]:
+    """By position, what items and their parts say of themselves."""
     file = stage.rule.protocol.file
-    return bool(file and file.item.attributes)
+    if file is None or not item_data.asks_items(file):
+        return {}
+    return {position: item_data.attributes_of(file, record) for position, record in rows.records.items()}
 
 
 def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
@@ -134,11 +139,13 @@ def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
     """
     found = []
     for stage, figures in zip(rows.stages, stages, strict=True):
-        unknown = _names_attributes(stage) and any(task["position"] not in rows.attributes for task in stage.live_tasks)
-        scores = figures.get("scores")
-        if unknown and scores:
-            answers = [redaction.without_keys(one, OVER_ATTRIBUTES) for one in scores["answers"]]
-            figures = {**figures, "scores": {"answers": answers, "groups": scores["groups"]}}
+        file, scores = stage.rule.protocol.file, figures.get("scores")
+        unknown = any(task["position"] not in rows.records for task in stage.live_tasks)
+        if file and item_data.asks_items(file) and scores and unknown:
+            of_items = OF_RIGHT if item_data.rights(file) else set()
+            without = (OVER_ATTRIBUTES if file.item.attributes else set()) | of_items
+            answers = [redaction.without_keys(one, without) for one in scores["answers"]]
+            figures = {**figures, "scores": {"answers": answers, "groups": [] if of_items else scores["groups"]}}
         found.append(figures)
     return found
 

@@ -32,6 +32,7 @@ from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record
 from annotation.releases.schema import JUDGMENTS
 from annotation.releases.verification.place import Place, Wrong
+from benchmarks.records import ItemRecord
 
 WORDS = ("stage", "item", "question", "kind", "type", "subtype", "annotator", "answer", "content")
 NUMBERS = (
@@ -227,12 +228,10 @@ class Rows:
         return {line["id"]: line["meta"]["origins"] for line in lines if "origins" in line["meta"]}
 
     @cached_property
-    def attributes(self) -> dict[int, dict[str, Mapping]]:
-        """By an item's position: by identity what its parts say of themselves; {} where they say nothing. Open items
-        have no line.
-        """
+    def records(self) -> dict[int, ItemRecord]:
+        """By position. Open items have no line."""
         lines = (line for name in ("items.jsonl", "dropped.jsonl") for line in self.place.lines(name))
-        return {line["position"]: record(line).attributes() for line in lines}
+        return {line["position"]: record(line) for line in lines}
 
     @property
     def pay(self) -> float:

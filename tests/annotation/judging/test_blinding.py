@@ -22,7 +22,7 @@ from annotation.models import Kind, Lease, Seat, Task
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.registry import PROTOCOLS
 from benchmarks.models import Caption, Image, Item, ItemImage
-from tests.builders import every_protocol, pictures, predictions, studies
+from tests.builders import declared, every_protocol, pictures, predictions, studies
 from workers.images import check_and_render
 
 pytestmark = pytest.mark.django_db
@@ -189,3 +189,23 @@ def test_neither_order_nor_tokens_follow_the_identity_of_options():
     first = [order[0] for order in shown]
     assert len({json.dumps(order) for order in shown}) > 15
     assert all(4 <= first.count(f"candidate-{number}") <= 30 for number in range(4))
+
+
+def test_the_right_answer_that_an_item_has_stays_on_the_server(client):
+    file = {
+        "winnow": "protocol/1", "name": "by-item", "title": "True", "ask": "Is it true?", "instructions": "Look.",
+        "item": {"captions": {"caption": 1}}, "screen": [{"sentence": "caption"}],
+        "answers": [{"name": "holds", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}],
+        "right": {"from": "canary", "values": {CANARY: "yes"}},
+    }  # fmt: skip
+    stage = declared.of_file(file, 2)
+    Item.objects.update(meta={"canary": CANARY})
+    Caption.objects.create(item=Item.objects.first(), role="canary", text=CANARY)
+    home = f"/judge/{studies.annotator(stage.study).token}/"
+    page = client.get(home)
+    lease = Lease.objects.filter(state="held").order_by("granted_at", "pk").first()
+    sent = {"lease": lease.token, "key": uuid.uuid4(), "shown_answer": "yes", "answer": "yes"}
+    after = client.post(home + "submit/", sent, **JSON)
+    assert (page.status_code, after.status_code) == (200, 200) and b"Is it true?" in page.content
+    assert CANARY.encode() not in page.content + after.content
+    assert b"canary" not in page.content + after.content

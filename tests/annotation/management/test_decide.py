@@ -183,3 +183,27 @@ def test_a_wrong_protocol_is_refused_by_name(ratings, given, code, tmp_path):
     with pytest.raises(CommandError):
         call_command("decide", protocol=str(tmp_path / given), ratings=table, stdout=out)
     assert code in out.getvalue()
+
+
+BY_ITEM = changed(
+    ("item", {"images": {"scene": 1}, "captions": {"caption": 1}}), ("judgments", 2),
+    ("screen", [{"picture": "scene"}, {"sentence": "caption"}]),
+    ("answers", [{"name": "holds", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}]),
+    ("decide", [{"answer": "holds", "rule": "at_least", "of": "right", "m": "2/3", "drop": {"else": "doubted"}}]),
+    ("right", {"from": "label"}),
+)  # fmt: skip
+VOTES = "item,annotator,holds,label\n1,a,yes,1\n1,b,yes,1\n1,c,no,1\n2,a,no,1\n2,b,yes,1\n3,a,no,0\n3,b,no,False\n"
+
+
+def test_items_are_decided_by_right_answers_that_the_table_has(ratings, tmp_path):
+    (file := tmp_path / "by-item.yaml").write_text(json.dumps(BY_ITEM))
+    found = decided("--protocol", file, "--ratings", ratings(VOTES))
+    assert (found["kept"], found["dropped"], found["open"]) == (2, {"doubted": 1}, 0)
+    for wrong, words in (
+        (VOTES.replace("1,b,yes,1", "1,b,yes,0"), "another right answer"),
+        (VOTES.replace("2,b,yes,1", "2,b,yes,maybe"), "which is no answer to holds"),
+        (VOTES.replace(",label", ",other"), "label"),
+    ):
+        with pytest.raises(CommandError):
+            call_command("decide", protocol=str(file), ratings=ratings(wrong), stdout=(out := StringIO()))
+        assert words in out.getvalue()

@@ -7,7 +7,11 @@ import pytest
 from django.core.management import call_command
 
 from annotation.adjudication import decisions
+from annotation.checks import gold_items
+from annotation.checks.parsing import Known
+from annotation.models import Kind
 from annotation.releases.verification.verifying import verify
+from annotation.simulation import crowd
 from tests.annotation.releases.released import ONE, exported, lines, release
 from tests.builders import declared
 from tests.builders.pipelines import with_originals
@@ -61,3 +65,41 @@ def test_decisions_by_a_check_know_what_its_questions_rest_on(tmp_path):
         (found,) = json.loads(out.getvalue())["stages"].values()
         states = [one["state"] for name, one in found["decisions"].items() if not name.startswith("item-3")]
         assert states == ["kept"] * 2 + ["dropped"] * 4
+
+
+BY_ITEM = {
+    "winnow": "protocol/1", "name": "by-item", "title": "True of the picture", "ask": "Is it true?",
+    "instructions": "Look.", "item": {"images": {"picture": 1}, "captions": {"caption": 1}},
+    "screen": [{"picture": "picture"}, {"sentence": "caption"}], "judgments": 3,
+    "answers": [{"name": "holds", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}],
+    "decide": [{"answer": "holds", "rule": "at_least", "of": "right", "m": "2/3", "drop": {"else": "label_doubted"}}],
+    "right": {"from": "label", "values": {"sí": "yes", "nò": "no"}},
+}  # fmt: skip
+
+
+def test_right_answers_of_items_decide_and_are_counted_and_known_to_checks(tmp_path):
+    """Of items labelled yes and no in turn. Everybody says yes; somebody says no to the first; the last stays open."""
+    stage = declared.of_file(BY_ITEM, 6)
+    assert [item.meta["label"] for item in stage.study.benchmark.items.order_by("position")][:3] == ["sí", "nò", "yes"]
+
+    def given(task, who):
+        return "" if task.item.position == 5 and who else "no" if (task.item.position, who) == (0, 2) else "yes"
+
+    declared.judge(stage, 3, given)
+    known = {item: Known() for item in declared.of_file(BY_ITEM, 2).study.benchmark.items.order_by("position")}
+    checks = gold_items.set_known(stage=stage, kind=Kind.PRACTICE, known=known, by="test")
+    assert [one.gold for one in checks] == [["yes"], ["no"]]
+    tasks = [item.tasks.get() for item in stage.study.benchmark.items.order_by("position")[:2]]
+    assert [crowd.truth_of(task, stage.protocol) for task in tasks] == [["yes"], ["no"]]
+    folder = exported(with_originals(stage.study), tmp_path)
+    made = release(folder, tmp_path / "release", splits=ONE)
+    told = [(one["state"], one["reason"]) for one in lines(made / "tasks.jsonl") if one["kind"] == "judge"]
+    assert told == [("kept", ""), ("dropped", "label_doubted")] * 2 + [("kept", ""), (None, None)]
+    (figures,) = json.loads((made / "figures.json").read_text())["stages"]
+    (one,) = figures["scores"]["answers"]
+    assert (one["right"]["whole"]["value"], one["right"]["whole"]["n_judgments"]) == (8 / 16, 16)
+    assert verify(made).problems == []
+    for place in (folder, made):
+        call_command("decide", export=place, items=True, json=True, stdout=(out := StringIO()))
+        (found,) = json.loads(out.getvalue())["stages"].values()
+        assert (found["kept"], found["dropped"], found["open"]) == (3, {"label_doubted": 2}, 1)

@@ -1,0 +1,170 @@
+"""What an item's own data say for a protocol file: its right answers, and the values that groups go over. Pure.
+
+A column is any place of the row that the item came from, as in a mapping of columns: a further column of its file
+(`label`), one inside an object (`answer.text`), part of one (`{identifier[:-2]}`). Beside these, the names of the
+item's roles stand for its texts and for the names of its images, and `id`, `type` and `subtype` for themselves.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from annotation.protocols import schema, values
+from annotation.protocols.base import ITEM, RIGHT, Attributes, UnsuitableItem
+from annotation.protocols.schema import ProtocolFile
+from benchmarks.formats.base import ProblemLog, Unreadable
+from benchmarks.formats.own.mapping import as_text, cell
+from benchmarks.formats.table import read_table
+from benchmarks.records import ItemRecord
+
+_SPELLINGS = ({"yes", "true", "1", "y", "t", "correct", "right"}, {"no", "false", "0", "n", "f", "incorrect", "wrong"})
+_AROUND = " .,:;()[]\"'"  # of a letter or a word that an answer is written as: “(B)”, “Yes.”
+
+
+def asks_items(file: ProtocolFile) -> bool:
+    """Whether the file needs to know more of an item than what annotators see: attributes, or values of its own."""
+    return bool(file.item.attributes) or bool(columns(file))
+
+
+def columns(file: ProtocolFile) -> list[str]:
+    """The columns that the file names."""
+    return [right.column for right in rights(file).values()]
+
+
+def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:
+    """Answer → where its right value is, of the answers that items know."""
+    return {name: right for name, right in file.right.items() if isinstance(right, schema.ByItem)}
+
+
+def attributes_of(file: ProtocolFile, item: ItemRecord) -> Attributes:
+    """What the item and its parts say of themselves, as far as the file goes by it. Without right answers that the
+    answer does not have: such an item has no task (`require_right_answers`).
+    """
+    found: dict[str, Mapping[str, Any]] = dict(item.attributes())
+    if named := {*file.item.attributes, *columns(file)}:
+        row = _row(item)
+        said = {name: value for name in sorted(named) if (value := cell(row, name)) not in (None, "")}
+        right = {name: value for name, of in rights(file).items() if (value := _right(file, name, of, row, item))}
+        found |= {key: of for key, of in ((ITEM, said), (RIGHT, right)) if of}
+    return found
+
+
+def require_right_answers(file: ProtocolFile, item: ItemRecord) -> None:
+    """Raises UnsuitableItem if the item has no right answer, or one that cannot be given."""
+    for name, of in rights(file).items():
+        said = cell(row := _row(item), of.column)
+        if said is None or not as_text(said).strip():
+            lacks = f"item {item.key} has no {of.column}, which the right answer to {name} is taken from"
+            raise UnsuitableItem(f"{lacks}; fill in this column, or leave the item out of the study", of.column)
+        if not _right(file, name, of, row, item):
+            known = [*dict.fromkeys(_known(file, name, item).values())]
+            needs = f"one of {', '.join(known[:20])} in “{of.column}”"
+            example = f"{{from: {of.column}, values: {{{as_text(said)[:40]!r}: {known[0] if known else '…'}}}}}"
+            lacks = f"item {item.key} has {as_text(said)[:80]!r} in {of.column}, which is no answer to {name}"
+            raise UnsuitableItem(
+                f"{lacks}; correct it, or say which of {', '.join(known[:20])} it means: {example}", needs
+            )
+
+
+def read_right_answers(path: Path, file: ProtocolFile, log: ProblemLog) -> dict[str, Attributes]:
+    """Of a table of ratings with a column `item`, and those that the right answers are taken from, each item's. Errors
+    are in the log.
+    """
+    found: dict[str, Attributes] = {}
+    if not rights(file):
+        return found
+    with suppress(Unreadable):
+        for row in read_table(path, log, ["item", *columns(file)]):
+            key = row.values["item"].strip()
+            item = ItemRecord(key, "", "", (), (), meta=row.values)
+            try:
+                require_right_answers(file, item)
+            except UnsuitableItem as reason:
+                log.error("WRONG_VALUE", path.name, row.number, ", ".join(columns(file)), f"{reason}.")
+            of_item = attributes_of(file, item)
+            if found.setdefault(key, of_item).get(RIGHT) != of_item.get(RIGHT):
+                advice = "An earlier row of this item has another right answer. Correct one of the two."
+                log.error("WRONG_VALUE", path.name, row.number, ", ".join(columns(file)), advice)
+    return found
+
+
+def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> ItemRecord:
+    """A made-up item with data that mean one answer or another, by its number, under each column that the file names.
+    Two answers of one column have the same."""
+    meta: dict[str, object] = {}
+    for name, of in rights(file).items():
+        said = [*of.values, *_known(file, name, item)]
+        meta.setdefault(of.column, said[number % len(said)] if said else "")
+    return replace(item, meta=meta)
+
+
+def _row(item: ItemRecord) -> dict[str, Any]:
+    """Column → value; further columns of the source stand before the names of roles."""
+    parts: dict[str, list[str]] = {}
+    for role, value in chain(
+        ((one.role, one.text) for one in item.captions), ((one.role, one.name) for one in item.images)
+    ):
+        parts.setdefault(role, []).append(value)
+    alone = {role: found[0] if len(found) == 1 else found for role, found in parts.items()}
+    return {"id": item.key, "type": item.type, "subtype": item.subtype, **alone, **item.meta}
+
+
+def _right(file: ProtocolFile, name: str, of: schema.ByItem, row: Mapping[str, Any], item: ItemRecord) -> str:
+    """The value of the answer that the item's data mean, or ""."""
+    value = cell(row, of.column)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if value is None:
+        return ""
+    said = as_text(value).strip()
+    if said in of.values:
+        return of.values[said]
+    known, word = _known(file, name, item), said.casefold().strip(_AROUND)
+    if found := known.get(said.casefold()) or known.get(word):
+        return found
+    for spelled in _SPELLINGS:
+        meant = {known[one] for one in spelled if one in known}
+        if word in spelled and len(meant) == 1:
+            return meant.pop()
+    members = list(_members(file, name, item))
+    place = ord(word) - ord("a") if len(word) == 1 else len(members)
+    return members[place][0] if 0 <= place < len(members) else ""
+
+
+def _known(file: ProtocolFile, name: str, item: ItemRecord) -> dict[str, str]:
+    """What the data may say, in small letters → the value: names of values, then their labels, then options' texts."""
+    answer = file.answer(name)
+    fixed, members = values.fixed_of(answer), list(_members(file, name, item))
+    points = {one: one for one in values.points(answer)} if isinstance(answer, schema.Scale) else {}
+    anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
+    pairs = [
+        *((value, value) for value in (*points, *fixed, *(member for member, _ in members))),
+        *((one.label, value) for value, one in fixed.items()),
+        *((label, value) for value, label in anchors.items()),
+        *((text, member) for member, text in members),
+    ]
+    found: dict[str, str] = {}
+    for said, value in pairs:
+        found.setdefault(said.strip().casefold(), value)
+    return found
+
+
+def _members(file: ProtocolFile, name: str, item: ItemRecord) -> Iterator[tuple[str, str]]:
+    """The name of each option that the item has, and its text or the name of its image."""
+    answer = file.answer(name)
+    for role in _roles(file, answer):
+        kind, _, own = role.partition(".")
+        parts: Sequence[str] = (
+            [one.name for one in item.images_as(own)]
+            if kind == "images"
+            else [one.text for one in item.captions if one.role == own]
+        )
+        names = [own] if values.is_alone(file, role) else [f"{own}-{place}" for place in range(len(parts))]
+        yield from zip(names, parts, strict=False)
+
+
+def _roles(file: ProtocolFile, answer: schema.Answer) -> Sequence[str]:
+    return values.options_of(file, answer) if isinstance(answer, schema.Pick | schema.Pair) else []
