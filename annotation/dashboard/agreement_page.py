@@ -80,7 +80,9 @@ def contents(stage: Stage, asked: Query, by: str) -> dict:
 
 
 def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
-    """The figures, as the template shows them; of rankings, which are seldom the same, without tables of confusions."""
+    """The figures, as the template shows them; of rankings and sets, which are seldom the same, without tables of
+    confusions.
+    """
     pairs = {name_of("pair", row): row for row in data["pair"]}
     rows = [{**row, "name": name_of(asked.by, row)} for row in data[asked.by]]
     chosen = pairs.get(asked.pair) or next(iter(pairs.values()), None)
@@ -92,7 +94,7 @@ def _tables(stage: Stage, asked: Query, data: dict, at: str) -> dict:
         "plots": _plotted(stage, asked, rows, data, at),
         "pairs": list(pairs),
         "chosen": chosen and name_of("pair", chosen),
-        **({} if asked.level == base.RANK else _confusions(stage, asked, data, chosen)),
+        **({} if asked.level in (base.RANK, base.SET) else _confusions(stage, asked, data, chosen)),
     }
 
 

@@ -18,7 +18,8 @@ from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NOMINAL, RANK, Projection, Scale, View
+from annotation.protocols.base import NOMINAL, RANK, SET, Projection, Scale, View
+from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import mean_ranks, ranks_of
 
 NO_PAIRS = "no item has two judgments"
@@ -160,7 +161,8 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, in
 
     A rating is compared if the other ratings of its item have one most frequent label. On an ordered scale, how often
     they were at most one step from the others' median (on four points or fewer: half a step), and of rankings, how
-    often more pairs of options had the order of the others' mean ranks than the reverse.
+    often more pairs of options had the order of the others' mean ranks than the reverse. Of sets, how often they shared
+    half or more with the set of what more than half of the others chose.
     """
     same, compared = (_is_near if table.scale.level != NOMINAL else _is_majority)(table)
     people = len(table.annotators)
@@ -209,6 +211,10 @@ def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | Non
         options = sorted(mine)
         tau = tau_b([mine[one] for one in options], [ranks[one] for one in options])
         return None if tau is None else tau > 0
+    if scale.level == SET:
+        counts = Counter(option for one in others for option in chosen(one))
+        most = {option for option, n in counts.items() if n * 2 > len(others)}
+        return jaccard(chosen(own), most) >= 0.5 if most else None
     places = [scale.order.index(one) for one in others]
     return abs(scale.order.index(own) - median(places)) <= (1 if len(scale.order) > _FEW_POINTS else 0.5)
 

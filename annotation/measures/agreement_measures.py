@@ -19,13 +19,16 @@ from annotation.measures.jackknife import INTERVAL_METHOD, Span
 from annotation.measures.label_scale import LabelScale
 from annotation.measures.pairwise_kappa import AnnotatorPairs
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK
+from annotation.protocols.base import INTERVAL, NOMINAL, ORDINAL, RANK, SET
+from annotation.protocols.option_sets import chosen
 
 UNEVEN = "the items have different numbers of ratings"
 NO_ORDER = "the labels are not numbers, and their order was not given"
 NO_NUMBERS = "the labels are not numbers"
 LEFT_OUT = "without the {:,} “cannot judge” answers, which are not on a scale"
-LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK)
+TOO_MANY_SETS = "there are more than {:,} different sets"
+LABELS = (NOMINAL, ORDINAL, INTERVAL, RANK, SET)
+MOST_SETS = 4_000  # whose distances from one another take 128 MB
 JUDGMENT_PAIRS, ANNOTATOR_PAIRS, ITEMS, RANKING_PAIRS = (
     "pair of judgments",
     "pair of annotators",
@@ -145,8 +148,28 @@ def _mean_of_pairs(found: Compared, scale: LabelScale) -> Figures:
     return found.pairs.mean()
 
 
-def _mean_tau(found: Compared, scale: LabelScale) -> Figures:
-    return pairwise_kappa.mean_tau(found.table, found.only)
+def _mean_likeness(found: Compared, scale: LabelScale) -> Figures:
+    return pairwise_kappa.mean_likeness(found.table, found.only)
+
+
+def _alpha_of_sets(found: Compared, scale: LabelScale) -> Figures:
+    labels = found.table.labels
+    if len(labels) > MOST_SETS:
+        return figure(None, None, 0, TOO_MANY_SETS.format(MOST_SETS))
+    compute = _of_counts(lambda scale: coefficients.alpha_of_sets(_jaccard_distances(labels)), _two_compared)
+    return compute(found, scale)
+
+
+def _jaccard_distances(labels: Sequence[str]) -> Array:
+    """1 − |A ∩ B| / |A ∪ B| of every two sets (L × L)."""
+    sets = [chosen(label) for label in labels]
+    options = {option: place for place, option in enumerate(sorted(frozenset().union(*sets)))}
+    has = np.zeros((len(sets), len(options)))
+    for row, of in zip(has, sets, strict=True):
+        row[[options[option] for option in of]] = 1
+    both, size = has @ has.T, has.sum(axis=1)
+    apart: Array = 1 - both / np.maximum(1, size[:, None] + size[None, :] - both)
+    return apart
 
 
 def _ordinal(scale: LabelScale) -> Coefficient:
@@ -201,6 +224,11 @@ _WEIGHTED = (
     "credit. Psychological Bulletin 70(4), 213–220."
 )
 _KENDALL = "Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239–251."
+_JACCARD = "Jaccard, P. (1912). The distribution of the flora in the alpine zone. New Phytologist 11(2), 37–50."
+_PASSONNEAU = (
+    "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation. "
+    "LREC 2006, 831–836."
+)
 _KRIPPENDORFF = "Krippendorff, K. (2011). Computing Krippendorff’s alpha-reliability. University of Pennsylvania."
 
 MEASURES = (
@@ -338,9 +366,45 @@ MEASURES = (
         unit=RANKING_PAIRS,
         definition="the mean over the pairs of rankings of one task",
         sources=(_KENDALL,),
-        compute=_mean_tau,
+        compute=_mean_likeness,
         levels=(RANK,),
         overview=(RANK,),
+    ),
+    Measure(
+        key="jaccard_mean",
+        name="Jaccard index, mean of pairs of annotators",
+        head="Jaccard by annotators",
+        unit=ANNOTATOR_PAIRS,
+        definition="for each pair of annotators the mean over the tasks that both judged of the options that both "
+        "chose, by those that either chose; the mean of the pairs is unweighted",
+        sources=(_JACCARD,),
+        compute=_mean_of_pairs,
+        levels=(SET,),
+        overview=(SET,),
+        pair_name="Jaccard index",
+        pair_head="Jaccard",
+    ),
+    Measure(
+        key="jaccard",
+        name="Jaccard index, mean of pairs of judgments",
+        head="Jaccard",
+        unit=JUDGMENT_PAIRS,
+        definition="the mean over the pairs of judgments of one task",
+        sources=(_JACCARD,),
+        compute=_mean_likeness,
+        levels=(SET,),
+    ),
+    Measure(
+        key="alpha_jaccard",
+        name="Krippendorff’s α of sets, by Jaccard’s distance",
+        head="α of sets",
+        unit=ITEMS,
+        definition="over the tasks with two or more judgments; two sets are the further apart, the fewer of their "
+        "options they share",
+        sources=(_KRIPPENDORFF, _JACCARD, _PASSONNEAU),
+        compute=_alpha_of_sets,
+        levels=(SET,),
+        overview=(SET,),
     ),
 )
 INTERVAL_METHODS = "; ".join(dict.fromkeys(measure.interval for measure in MEASURES))

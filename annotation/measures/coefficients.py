@@ -135,6 +135,26 @@ def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
     return Coefficient(parts, of)
 
 
+def alpha_of_sets(apart: Array) -> Coefficient:
+    """The same of labels that lie `apart` from one another (L × L), such as Jaccard's distance of sets, of which there
+    can be thousands: an item adds its disagreement and its label counts, and not each pair of labels.
+    """
+
+    def parts(counts: Array) -> Array:
+        size = counts.sum(axis=1, keepdims=True)
+        counts = np.where(size >= 2, counts, 0)
+        within = ((counts @ apart) * counts).sum(axis=1, keepdims=True)
+        return np.hstack([within / np.maximum(1, size - 1), counts])
+
+    def of(sums: Array) -> Array:
+        totals = sums[:, 1:]
+        expected = ((totals @ apart) * totals).sum(axis=1)
+        observed = (totals.sum(axis=1) - 1) * sums[:, 0]
+        return np.where(_several(totals), 1 - _ratio(observed, expected), np.nan)
+
+    return Coefficient(parts, of)
+
+
 def ordinal(totals: Array) -> Array:
     """The squared number of judgments from one label to the other, half of both ends (Krippendorff 2011, D)."""
     upto = np.cumsum(totals, axis=1) - totals / 2

@@ -14,7 +14,7 @@ from annotation.protocols import answers, schema
 from annotation.protocols.base import CANNOT_JUDGE, Attributes, View
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import level_of, seen_through, view_of
+from annotation.protocols.measuring import by_option, is_set, level_of, seen_as, seen_through, view_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.schema import ProtocolFile
 
@@ -55,14 +55,16 @@ def _value(protocol: ProtocolFile, address: str, label: str) -> str:
 def _views(protocol: ProtocolFile, address: str) -> dict[str, View]:
     """The views of an answer, of each statement or word where it has several."""
     measured, value = protocol.measure.get(address), partial(_value, protocol, address)
+    answer = protocol.answer(address.partition(".")[0])
     parts = view_of(protocol, address, value).parts
 
     def through(table: Mapping[str, str]) -> View:
         if parts is None:
-            return View(lambda label: (said := value(label)) and seen_through(table, said))
+            return View(lambda label: (said := value(label)) and seen_as(answer, table, said))
         return View(value, parts=lambda said: [seen_through(table, one) for one in parts(said)])
 
-    return {name: through(table) for name, table in (measured.views if measured else {}).items()}
+    own: dict[str, View] = {"by option": by_option(protocol, address, value)} if is_set(answer) else {}
+    return own | {name: through(table) for name, table in (measured.views if measured else {}).items()}
 
 
 def decided(

@@ -1,11 +1,12 @@
-"""How every two annotators agree: Cohen's kappa, on a scale weighted, of rankings Kendall's tau-b; the means of the
-pairs with their intervals. Pure.
+"""How every two annotators agree: Cohen's kappa, on a scale weighted, of rankings Kendall's tau-b, of sets of options
+Jaccard's index; the means of the pairs with their intervals. Pure.
 """
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +24,14 @@ from annotation.measures.jackknife import Span
 from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import distinct
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NOMINAL, RANK
+from annotation.protocols.base import NOMINAL, RANK, SET
+from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import ranks_of
 
 THIN = 20  # shared items per pair on average, below which kappas are biased by more than an interval can say
 THIN_NOTE = f"fewer than {THIN} shared items per pair on average: no interval, and kappa is unreliable"
 MATRIX_ANNOTATORS = 25  # annotators: a field of the matrix stays large enough to be read
+_BY_PAIR = (RANK, SET)  # levels on which two judgments have a likeness of their own
 _BLOCK_SIZE = 250_000  # pairs of judgments at once: a million judgments have millions
 
 
@@ -52,9 +55,9 @@ class AnnotatorPairs:
     """The pairs of judgments of a table by pair of annotators: R pairs of judgments, P pairs of annotators.
 
     `kappas` (P) by the table's scale, NaN where not defined: unweighted (Cohen 1960), on an ordered scale with
-    quadratic weights (Cohen 1968), of rankings the mean of their tau-b. `shared` (P) items; `same` (P): those with the
-    same label; `chance` (P): the disagreement expected by chance. With `only` (a place in `table.annotators`), the
-    pairs in which that annotator is one of the two.
+    quadratic weights (Cohen 1968), of rankings the mean of their tau-b, of sets that of Jaccard's index. `shared` (P)
+    items; `same` (P): those with the same label; `chance` (P): the disagreement expected by chance. With `only` (a
+    place in `table.annotators`), the pairs in which that annotator is one of the two.
     """
 
     def __init__(self, table: RatingTable, only: int | None = None):
@@ -87,7 +90,7 @@ class AnnotatorPairs:
         self.terms = terms
         self.sums = [np.bincount(self.pair, weights=term, minlength=len(self.shared)) for term in terms]
         self.kappas, self.chance = scale_kappas(*self.sums), np.full(len(self.shared), 0.5)
-        if self.level != RANK:
+        if self.level not in _BY_PAIR:
             n, one, other, _, squares = self.sums
             self.chance = (n * squares - 2 * one * other) / n**2
 
@@ -126,7 +129,7 @@ class AnnotatorPairs:
     @property
     def is_thin(self) -> bool:
         """Whether the kappas are of too few items for an interval."""
-        return self.level != RANK and len(self.shared) > 0 and float(self.shared.mean()) < THIN
+        return self.level not in _BY_PAIR and len(self.shared) > 0 and float(self.shared.mean()) < THIN
 
     def interval(self) -> Span | None:
         """Of the mean of the kappas that are defined, over items; None where that is thin or there is no kappa. Kappas
@@ -173,16 +176,16 @@ def cohen_kappas(table: RatingTable) -> list[PairKappa]:
 
 def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
     """What `scale_kappas` needs of pairs of labels, each to be summed over a pair of annotators."""
-    if table.scale.level == RANK:
-        taus = taus_of(table.labels, one, other)
-        defined = ~np.isnan(taus)
-        return [np.where(defined, taus, 0), defined.astype(float)]
+    if table.scale.level in _BY_PAIR:
+        like = likeness(table, one, other)
+        defined = ~np.isnan(like)
+        return [np.where(defined, like, 0), defined.astype(float)]
     ones = np.ones(len(one))
     return [ones, *(part.astype(float) for part in (one, other, (one - other) ** 2, one**2 + other**2))]
 
 
 def scale_kappas(*sums: Array) -> Array:
-    """Sums of the terms of `scale_terms` → the mean tau-b, or kappa with quadratic weights; NaN where not defined.
+    """Sums of the terms of `scale_terms` → the mean likeness, or kappa with quadratic weights; NaN where not defined.
 
     The mean squared distance expected by chance is E x² + E y² - 2 E x E y, by the labels' places x and y.
     """
@@ -195,36 +198,41 @@ def scale_kappas(*sums: Array) -> Array:
         return np.where(expected > 0, 1 - n * apart / expected, np.nan)
 
 
-def taus_of(labels: Sequence[str], one: Array, other: Array) -> Array:
-    """tau-b of pairs of rankings, NaN where there is none or they rank different options."""
-    ranks = [ranks_of(label) for label in labels]
-    codes, at = np.unique(one.astype(np.int64) * max(1, len(labels)) + other, return_inverse=True)
-    found = []
-    for first, second in (divmod(code, len(labels)) for code in codes.tolist()):
-        options = sorted(ranks[first])
-        same = options == sorted(ranks[second])
-        found.append(tau_b(*([of[name] for name in options] for of in (ranks[first], ranks[second]))) if same else None)
+def likeness(table: RatingTable, one: Array, other: Array) -> Array:
+    """Of pairs of labels: tau-b of rankings, NaN where there is none or they rank different options; of sets, Jaccard's
+    index.
+    """
+    of_two: Callable[[Any, Any], float | None] = _tau_of if table.scale.level == RANK else jaccard
+    parsed = [ranks_of(label) if table.scale.level == RANK else chosen(label) for label in table.labels]
+    codes, at = np.unique(one.astype(np.int64) * max(1, len(parsed)) + other, return_inverse=True)
+    found = [of_two(parsed[code // len(parsed)], parsed[code % len(parsed)]) for code in codes.tolist()]
     return np.array([math.nan if value is None else value for value in found], dtype=float)[at]
 
 
-def mean_tau(table: RatingTable, only: int | None = None) -> Figures:
-    """The mean tau-b over all pairs of rankings of one item; `n` pairs have one, `left_out` have none. With `only` (a
-    place in `table.annotators`), the pairs with them.
+def _tau_of(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+    options = sorted(one)
+    return tau_b(*([of[name] for name in options] for of in (one, other))) if options == sorted(other) else None
+
+
+def mean_likeness(table: RatingTable, only: int | None = None) -> Figures:
+    """The mean `likeness` over all pairs of judgments of one item; `n` pairs have one, `left_out` have none. With
+    `only` (a place in `table.annotators`), the pairs with them.
     """
     first, second = table.pair_indices()
     if only is not None:
         theirs = (table.annotator[first] == only) | (table.annotator[second] == only)
         first, second = first[theirs], second[theirs]
-    taus = taus_of(table.labels, table.label[first], table.label[second])
-    defined = ~np.isnan(taus)
+    like = likeness(table, table.label[first], table.label[second])
+    defined = ~np.isnan(like)
     n = int(defined.sum())
-    left_out = {"left_out": len(taus) - n}
+    left_out = {"left_out": len(like) - n}
     if not n:
         return {**figure(None, None, 0, ONE_TIES_ALL), **left_out}
+    least = -1.0 if table.scale.level == RANK else 0.0
     sums = np.zeros((len(table.items), 2))
-    np.add.at(sums, table.item[first][defined], np.column_stack([taus[defined], np.ones(n)]))
+    np.add.at(sums, table.item[first][defined], np.column_stack([like[defined], np.ones(n)]))
     kinds, times = np.unique(sums[sums[:, 1] > 0], axis=0, return_counts=True)
-    span = jackknife.interval_of_parts(coefficients.mean, kinds, times, np.array([[-1.0, 1.0]]))
+    span = jackknife.interval_of_parts(coefficients.mean, kinds, times, np.array([[least, 1.0]]))
     return {**figure(float(sums[:, 0].sum() / n), span, n, "" if span else FEW_ITEMS), **left_out}
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import TaskKey
-from annotation.measures.scored import SHARE, Said, Scored, broken_down, scored
+from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, scored
 from annotation.measures.types import Figures
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, NO_ATTRIBUTES, Attributes
 from annotation.protocols.compile import is_plain
+from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
 
 
@@ -35,21 +36,66 @@ def right_share(file: ProtocolFile, address: str, said: Sequence[Said], right_of
     for one in said:
         right = right_of(address, one.row.task)
         if right and one.value != CANNOT_JUDGE:
-            rows.append(scored(one, float(_is(one.value, right))))
-            chances.append(chance_of(file, address, right, one.row.places))
+            rows.append(scored(one, float(_is(file, address, one.value, right))))
+            chances.append(chance_of(file, address, right, one.row.places, one.value))
     found = broken_down(rows, SHARE)
     return {**found, "chance": math.fsum(chances) / len(chances) if chances else None}
 
 
-def _is(value: str, right: str) -> bool:
+_Options = tuple[frozenset[str], frozenset[str], list[str]]  # chosen, right, and all on the screen
+
+
+def _sets(file: ProtocolFile, name: str, said: str, right: str) -> _Options | None:
+    """None if the answer does not say how many options there were."""
+    answer = file.answer(name)
+    there = option_sets.all_options(file, answer, said)
+    if there is None:
+        return None
+    wanted = right.split(",")
+    return option_sets.chosen(said), frozenset(one for one in there if values.in_table(one, wanted) in wanted), there
+
+
+def set_scores(file: ProtocolFile, name: str, said: Sequence[Said], right_of: Rights) -> Figures:
+    """Of a pick of many with right options: `jaccard`, the mean over judgments of what the options chosen and the right
+    ones share, and `kappa`, Cohen's of chosen and right over the `n` options of all judgments.
+    """
+    rows, cells = [], Counter[tuple[bool, bool]]()
+    for one in said:
+        right = right_of(name, one.row.task)
+        found = _sets(file, name, one.value, right) if right and one.value != CANNOT_JUDGE else None
+        if found:
+            chosen, wanted, there = found
+            rows.append(scored(one, option_sets.jaccard(chosen, wanted)))
+            cells.update((option in chosen, option in wanted) for option in there)
+    return {"jaccard": broken_down(rows, Range(0.0, 1.0)), "kappa": _kappa(cells)}
+
+
+def _kappa(cells: Mapping[tuple[bool, bool], int]) -> Figures:
+    """Cohen (1960), of two classifications in two; None where agreement by chance is certain."""
+    n, both = sum(cells.values()), cells.get((True, True), 0)
+    chosen, wanted = both + cells.get((True, False), 0), both + cells.get((False, True), 0)
+    same, chance = n * (both + cells.get((False, False), 0)), chosen * wanted + (n - chosen) * (n - wanted)
+    return {"value": (same - chance) / (n * n - chance) if n * n > chance else None, "n": n}
+
+
+def _is(file: ProtocolFile, name: str, value: str, right: str) -> bool:
+    if "." not in name and is_set(file.answer(name)):
+        found = None if value == CANNOT_JUDGE else _sets(file, name, value, right)
+        return found is not None and found[0] == found[1]
     return values.in_table(value, [right]) == right
 
 
-def chance_of(file: ProtocolFile, name: str, right: str, places: int) -> float:
-    """The probability that a random answer is the right one; `places` is the number of options on the screen."""
+def chance_of(file: ProtocolFile, name: str, right: str, places: int, said: str) -> float:
+    """The probability that a random answer is the right one; `places` is the number of options on the screen, which a
+    set of options that was `said` tells by itself.
+    """
     answer = file.answer(name.partition(".")[0])
     fixed = len(values.fixed_of(answer))
     match answer:
+        case schema.Pick() if answer.many:
+            found = None if said == CANNOT_JUDGE else _sets(file, name, said, right)
+            fits = found is not None and option_sets.is_allowed(answer, found[1])
+            return 1 / option_sets.how_many_sets(answer, found[2]) if found and fits else 0.0
         case schema.Scale():
             return 1 / (len(values.points(answer)) + fixed)
         case schema.Check():
@@ -102,7 +148,7 @@ def _rule(
         shares = _shares(file, of.compare, said, right_of)
         parts = [_places(file, [part]) for part in of.within]
         return lambda tasks: all(_is_above(shares, part, tasks) for part in parts), None, lambda question: ""
-    verdicts = [_verdicts(address, said[address], right_of) for address in file.right]
+    verdicts = [_verdicts(file, address, said[address], right_of) for address in file.right]
     chances = [_chances(file, address, said[address], right_of) for address in file.right]
 
     def is_right(tasks: Sequence[TaskRow]) -> bool:
@@ -124,7 +170,7 @@ def _shares(file: ProtocolFile, value: str, said: Mapping[str, Sequence[Said]], 
     for address in file.right:
         for one in said[address]:
             if one.value != CANNOT_JUDGE:
-                given[one.row.task].append(_is(one.value, value))
+                given[one.row.task].append(_is(file, address, one.value, value))
                 is_right[one.row.task] = right_of(address, one.row.task) == value
     return {task: (sum(hits) / len(hits), is_right[task]) for task, hits in given.items()}
 
@@ -149,13 +195,13 @@ def _places(file: ProtocolFile, over: Sequence[str]) -> Callable[[str], str | No
     return lambda question: ""
 
 
-def _verdicts(address: str, said: Iterable[Said], right_of: Rights) -> dict[TaskKey, bool]:
+def _verdicts(file: ProtocolFile, address: str, said: Iterable[Said], right_of: Rights) -> dict[TaskKey, bool]:
     """Task with a right answer → whether it is the one given most, more often than any other."""
     given: dict[TaskKey, Counter[str]] = defaultdict(Counter)
     for one in said:
         right = right_of(address, one.row.task)
         if right:
-            given[one.row.task][right if _is(one.value, right) else one.value] += 1
+            given[one.row.task][right if _is(file, address, one.value, right) else one.value] += 1
     found = {}
     for task, counts in given.items():
         right = right_of(address, task)
@@ -168,5 +214,5 @@ def _chances(file: ProtocolFile, address: str, said: Iterable[Said], right_of: R
     for one in said:
         right = right_of(address, one.row.task)
         if right and one.row.task not in found:
-            found[one.row.task] = chance_of(file, address, right, one.row.places)
+            found[one.row.task] = chance_of(file, address, right, one.row.places, one.value)
     return found

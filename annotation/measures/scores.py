@@ -13,9 +13,9 @@ from annotation.measures.counts import TaskRow
 from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, said_to, scored, summary, value_of
 from annotation.measures.types import Figures
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, RIGHT, Attributes
-from annotation.protocols.measuring import parents_of, seen_through
+from annotation.protocols.measuring import is_set, parents_of, seen_as
 from annotation.protocols.schema import ProtocolFile
 
 _MEAN = "mean"
@@ -68,6 +68,8 @@ def _answer(
         found |= _scores(file, measure.score, values_said, ends, attributes)
     if address in file.right:
         found["right"] = right_answers.right_share(file, address, said, right_of)
+        if "." not in address and is_set(file.answer(address)):
+            found |= right_answers.set_scores(file, address, said, right_of)
     return found
 
 
@@ -148,8 +150,9 @@ def _number(file: ProtocolFile, address: str, score: str) -> Callable[[str, Attr
     through = [view for view in file.measure[address].views.values() if score in view.values()]
 
     def counts(value: str, of_item: Attributes) -> float:
-        named = values.in_table(value, [score]) == score
-        return float(named or any(seen_through(view, value) == score for view in through))
+        given = option_sets.chosen(value) if "." not in address and is_set(answer) else [value]
+        named = any(values.in_table(one, [score]) == score for one in given)
+        return float(named or any(seen_as(answer, view, value) == score for view in through))
 
     return counts
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from annotation.models import Task
 from annotation.protocols.answer_words import agreement_key
-from annotation.protocols.base import RANK, Answer, Scale, View
+from annotation.protocols.base import RANK, SET, Answer, Scale, View
 from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, OPEN, Decision, Rule
+from annotation.protocols.option_sets import chosen
 from annotation.protocols.rankings import ranks_of
 from annotation.sql import execute
 
@@ -80,7 +81,8 @@ def _of_view(view: View, labels: Sequence[str]) -> float:
 
 def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
     """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of rankings, of
-    the order of two options, over all pairs. 1 for the two ends of a scale or opposite orders.
+    the order of two options, over all pairs; of sets, of having chosen an option, over those that
+    anybody chose. 1 for the two ends of a scale or opposite orders.
     """
     if scale.order:
         places = [scale.order.index(one) for one in values]
@@ -92,6 +94,9 @@ def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
         if pairs and all(one.keys() == ranks[0].keys() for one in ranks):
             orders = ([(one[a] > one[b]) - (one[a] < one[b]) for one in ranks] for a, b in pairs)
             return fmean(entropy(Counter(of_pair).values()) for of_pair in orders)
+    if scale.level == SET:
+        sets = list(map(chosen, values))
+        return fmean(entropy(Counter(one in of for of in sets).values()) for one in frozenset().union(*sets))
     return entropy(Counter(values).values())
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.measures.declared import decided
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.compile import in_own_names
 from annotation.protocols.decision_rule import DROPPED, KEPT
-from annotation.protocols.measuring import level_of, seen_through
+from annotation.protocols.measuring import level_of, seen_as
 from annotation.protocols.ratings import Rated
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import readable_label
@@ -58,7 +58,9 @@ def _measured(file: ProtocolFile, said: str) -> list[Measured]:
     for answer in file.answers:
         value = said if said == CANNOT_JUDGE else answers.given(said, answer.name, file)
         measure = file.measure.get(answer.name)
-        views = {name: seen_through(view, value) for name, view in measure.views.items()} if measure and value else {}
+        views = (
+            {name: seen_as(answer, view, value) for name, view in measure.views.items()} if measure and value else {}
+        )
         score = _score(answer, value, views, measure.score if measure else None)
         found.append(Measured(answer.name, level_of(file, answer.name), value, views, score))
     return found
@@ -71,4 +73,5 @@ def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: 
     if wanted == "mean":
         number = answers.number(answer, value)
         return "" if number is None else value if isinstance(answer, schema.Scale) else format(number, ".4g")
-    return str(int(wanted in (value, values.role_of(value), *views.values())))
+    given = option_sets.chosen(value)
+    return str(int(wanted in (value, *given, *map(values.role_of, given), *views.values())))

@@ -8,7 +8,7 @@ whether there is one; the words are in the content.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 
-from annotation.protocols import base, edits, rankings, schema, values
+from annotation.protocols import base, edits, option_sets, rankings, schema, values
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
 from annotation.wording import gettext_noop
@@ -25,6 +25,10 @@ _MARKED = gettext_noop("Marked words: %(words)s")
 _YES_OR_NO = {YES: gettext_noop("Yes"), NO: gettext_noop("No"), UNSURE: gettext_noop("Not sure")}
 LETTERS = "ABCDEFGHI"  # what a screen calls pictures and texts that are ranked: their ranks are numbers
 _TIED = gettext_noop("Give each a rank of its own.")
+_TOO_FEW = gettext_noop("Choose at least %(number)s. You have chosen %(chosen)s.")
+_TOO_MANY = gettext_noop("Choose at most %(number)s. You have chosen %(chosen)s.")
+_NOT_SO_MANY = gettext_noop("Choose exactly %(number)s. You have chosen %(chosen)s.")
+_APART = gettext_noop("“%(answer)s” cannot be chosen with others.")
 
 
 def parts_of(label: str, protocol: ProtocolFile) -> dict[str, str]:
@@ -59,7 +63,9 @@ def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: Protoco
         said = so_far.get(name, "")
         if statement and said:
             said = _by_statement(protocol, name, said)[statement]
-        return values.in_table(said, wanted) in wanted
+        one = protocol.answer(name)
+        given = option_sets.chosen(said) if isinstance(one, schema.Pick) and one.many else [said]
+        return any(values.in_table(value, wanted) in wanted for value in given)
 
     return all(met(*one) for one in answer.when.all.items()) and (
         not answer.when.any or any(met(*one) for one in answer.when.any.items())
@@ -100,13 +106,10 @@ def parse_one(
     """The answer's part of the label; "" where nothing was given. What was written goes into `words`."""
     name = answer.name
     match answer:
-        case schema.Pick(many=True):
-            known = choices_of(protocol, answer, shown)
-            prefix = f"{name}-"
-            ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
-            return ",".join(sorted(_named(protocol, answer, one, shown) for one in ticked))
-        case schema.Pick() | schema.Pair():
+        case schema.Pick(many=False) | schema.Pair():
             return _named(protocol, answer, sent[name], shown) if sent.get(name) else ""
+        case schema.Pick():
+            return _several(protocol, answer, sent, shown)
         case schema.Scale():
             return _one_of([*values.points(answer), *values.fixed_of(answer)], sent.get(name, ""))
         case schema.Rank():
@@ -182,6 +185,25 @@ def choices_of(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, shown:
 def _named(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, sent: str, shown: Sequence[str]) -> str:
     _one_of(choices_of(protocol, answer, shown), sent)
     return [*option_names(protocol, answer, shown).values()][int(sent) - 1] if sent.isdecimal() else sent
+
+
+def _several(protocol: ProtocolFile, answer: schema.Pick, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
+    """Raises InvalidAnswer if they may not be chosen together; "" if nothing was chosen."""
+    prefix = f"{answer.name}-"
+    known = choices_of(protocol, answer, shown)
+    ticked = [_one_of(known, field.removeprefix(prefix)) for field in sent if field.startswith(prefix)]
+    if not ticked:
+        return ""
+    options = frozenset(_named(protocol, answer, one, shown) for one in ticked)
+    if not option_sets.is_allowed(answer, options):
+        if option_sets.NONE in options and option_sets.NONE in answer.fixed:
+            raise base.InvalidAnswer(_APART, answer=answer.fixed[option_sets.NONE].label)
+        least, most = option_sets.limits(answer)
+        few = len(options) < least
+        lacks = _NOT_SO_MANY if least == most else _TOO_FEW if few else _TOO_MANY
+        raise base.InvalidAnswer(lacks, number=str(least if few else most), chosen=str(len(options)))
+    names = list(option_names(protocol, answer, shown).values())
+    return option_sets.with_counts(protocol, answer, options, names)
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFields, shown: Sequence[str]) -> str:
@@ -264,10 +286,11 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
         if not said:
             continue
         match one:
-            case schema.Pick(many=True):
-                found |= {f"{name}-{_place(protocol, one, value, shown)}": "1" for value in said.split(",")}
-            case schema.Pick() | schema.Pair():
+            case schema.Pick(many=False) | schema.Pair():
                 found[name] = _place(protocol, one, said, shown)
+            case schema.Pick():
+                chosen = sorted(option_sets.chosen(said))
+                found |= {f"{name}-{_place(protocol, one, value, shown)}": "1" for value in chosen}
             case schema.Rank():
                 steps = {option: str(step) for step, tier in enumerate(rankings.tiers(said), 1) for option in tier}
                 named = option_names(protocol, one, shown).values()
@@ -313,10 +336,14 @@ def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = 
 def right_answer(
     protocol: ProtocolFile, name: str, question: str, of_item: base.Attributes = base.NO_ATTRIBUTES
 ) -> str:
-    """The right value of an answer by construction, or by its item (item_data.py); or ""."""
+    """The right value of an answer by construction, or by its item (item_data.py); or "". Of a pick of many the right
+    ones, with commas between.
+    """
     match protocol.right.get(name, ""):
         case str(right):
             return right
+        case list(right):
+            return option_sets.as_label(right)
         case schema.ByItem():
             return str(of_item.get(base.RIGHT, {}).get(name, ""))
         case by_task:
@@ -349,8 +376,8 @@ def value_in_words(answer: schema.Answer, value: str) -> str:
             marked = [one.split(":") for one in value.partition(";")[2].split(",") if one]
             words = [f"word {place} {answer.marks[mark].label.lower()}" for place, mark in marked]
             return ", ".join(words) or "no word marked"
-    fixed = values.fixed_of(answer)
-    return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in value.split(","))
+    fixed, given = values.fixed_of(answer), option_sets.named(value).split(",")
+    return ", ".join(fixed[one].label if one in fixed else _part_in_words(one) for one in given)
 
 
 def _part_in_words(value: str) -> str:
@@ -389,10 +416,10 @@ def _answer_in_words(
             return [(_MARKED, {"words": ", ".join(marked) or "–"})]
         case schema.Check():
             said = [(answer.statements.get(one, f"{one}."), _YES_OR_NO[value]) for one, value in mine.items()]
-        case schema.Pick(many=True):
-            said = [(asked, labels[one]) for one in mine]
-        case schema.Pick() | schema.Pair():
+        case schema.Pick(many=False) | schema.Pair():
             said = [(asked, labels[one]) for one in mine.values()]
+        case schema.Pick():
+            said = [(asked, labels[one]) for one in mine]
         case schema.Scale():
             said = [(asked, labels.get(one) or answer.anchors.get(one, one)) for one in mine.values()]
         case _:

@@ -202,7 +202,7 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
             raise UnsuitableItem(f"item {item.key} has no {role} image", f"a {role.replace('_', ' ')} image")
 
 
-NOMINAL, ORDINAL, INTERVAL, RANK = "nominal", "ordinal", "interval", "rank"  # levels of measurement
+NOMINAL, ORDINAL, INTERVAL, RANK, SET = "nominal", "ordinal", "interval", "rank", "set"  # levels of measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class View:
         """What a projected label counts for; nothing where it is off the scale."""
         if not said or (self.scale.order and said not in self.scale.order):
             return ()
-        if said == CANNOT_JUDGE and self.scale.level == RANK:
+        if said == CANNOT_JUDGE and self.scale.level in (RANK, SET):
             return ()
         return self.parts(said) if self.parts else (said,)
 

@@ -6,11 +6,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, product
 from math import prod
 
-from annotation.protocols import schema, values
+from annotation.protocols import option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.keys import KeysTaken, given_keys
 from annotation.protocols.layout import bound_roles
-from annotation.protocols.schema import MOST_KEYS, MOST_TASKS, ProtocolFile, bounds
+from annotation.protocols.measuring import is_set
+from annotation.protocols.schema import MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
 from annotation.protocols.values import ELSE, NUMERIC, table_values
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 
@@ -229,9 +230,17 @@ def _options(
         yield "MIXED_ROLES", (*path, "of"), "Options are all pictures or all texts."
     if len(set(roles)) < len(roles):
         yield "VALUE_TWICE", (*path, "of"), "A role is named twice."
-    if most is None or most > MOST_KEYS:
-        advice = f"There may be at most {MOST_KEYS} options, one for each key; limit the role, as in 2..{MOST_KEYS}."
+    if isinstance(one, schema.Rank) and (most is None or most > MOST_KEYS):
+        advice = (
+            f"A ranking can have at most {MOST_KEYS} options, since ranks have the keys 1 to {MOST_KEYS}; limit the "
+        )
+        advice += f"role, as in 2..{MOST_KEYS}, or compare pairs (tasks: pairs, and an answer of kind pair)."
         yield "TOO_MANY_OPTIONS", (*path, "of"), advice
+    elif most is None or most > MOST_OPTIONS:
+        advice = f"There can be at most {MOST_OPTIONS} options; limit the role, as in 2..{MOST_OPTIONS}."
+        yield "TOO_MANY_OPTIONS", (*path, "of"), advice
+    if isinstance(one, schema.Pick) and one.many:
+        yield from _how_many(one, (least + len(fixed), None if most is None else most + len(fixed)), path)
     if isinstance(one, schema.Pair) and (least, most) != (2, 2):
         yield "PAIR_OF_ONE", (*path, "of"), "A pair compares exactly two options."
     if isinstance(one, schema.Rank) and least < 2:
@@ -245,6 +254,21 @@ def _options(
         yield "VALUE_TWICE", (*path, "fixed"), "Two fixed answers have the same label."
     for value in fixed.keys() & {CANNOT_JUDGE, ELSE}:
         yield "VALUE_TWICE", (*path, "fixed", value), f"{value} has a meaning of its own; choose another name."
+
+
+def _how_many(one: schema.Pick, there: tuple[int, int | None], path: tuple[str | int, ...]) -> Iterator[Found]:
+    """Of a pick of many; `there` are the fewest and the most options of an item, with fixed answers."""
+    least, most = option_sets.limits(one)
+    fewest = there[0] - (option_sets.NONE in one.fixed)
+    if most is not None and (most < least or most == 1):
+        advice = "Write how many are to be chosen: 2, or from a smaller number to a larger one, 1..3."
+        yield "WRONG_COUNT", (*path, "many"), advice
+    elif least > fewest:
+        advice = f"An item can have only {fewest} to choose from, fewer than {least}. Ask for fewer, or give it more."
+        yield "WRONG_COUNT", (*path, "many"), advice
+    if one.alike:
+        advice = "Remove alike: with many, each option is decided by itself."
+        yield "RULE_DOES_NOT_FIT", (*path, "alike"), advice
 
 
 def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -290,9 +314,10 @@ def _longest(protocol: ProtocolFile, one: object) -> int:
         case schema.Rank():
             roles = values.options_of(protocol, one)
             return sum((bounds(protocol.roles[role])[1] or 0) * (len(role.partition(".")[2]) + 3) for role in roles)
-        case schema.Pick(many=True):
-            names = [role.partition(".")[2] for role in values.options_of(protocol, one)]
-            return sum(len(name) + 3 for name in [*names * MOST_KEYS, *one.fixed])
+        case schema.Pick() if one.many:
+            names = [name for role in values.options_of(protocol, one) for name in values.member_names(protocol, role)]
+            lengths = sorted((len(name) + 1 for name in [*names, *one.fixed]), reverse=True)
+            return sum(lengths[: option_sets.limits(one)[1]]) + 4 * len(one.of)
         case schema.Check():
             most = len(one.statements) if one.statements else bounds(protocol.roles[str(one.of)])[1] or 30
             return 7 * most
@@ -345,11 +370,14 @@ def _reachable(protocol: ProtocolFile, one: schema._Asked, path: tuple[str | int
     """A question that waits for a question which, whenever it is asked, has another answer than is waited for."""
     needed: dict[str, set[str]] = {}
     todo, seen = [one], {one.name}
+    sets = {other.name for other in protocol.answers if is_set(other)}
     while todo:
         asked = todo.pop()
         for address, wanted in (asked.when.all if asked.when else {}).items():
-            needed[address] = needed.get(address, set(wanted)) & set(wanted)
             name = address.partition(".")[0]
+            if name in sets:  # of which several values can hold
+                continue
+            needed[address] = needed.get(address, set(wanted)) & set(wanted)
             todo += [other for other in protocol.answers if other.name == name and name not in seen]
             seen.add(name)
     for address, left in needed.items():
@@ -409,8 +437,18 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             kinds = _listed(_RULES[one.rule])
             yield code, (*path, "rule"), f"{one.rule} needs an answer of kind {kinds}; {one.answer} is {answer.kind}."
             continue
+        of_sets = "." not in one.answer and is_set(answer)
+        if of_sets and isinstance(one, schema.DawidSkene):
+            advice = "Decide a pick of many by majority, at_least or unanimous."
+            yield "RULE_DOES_NOT_FIT", (*path, "rule"), advice
+            continue
+        if isinstance(one, schema.AtLeast) and bool(one.of) == of_sets:
+            advice = f"Write the value that at least {one.m} must give, as in of: yes." if not of_sets else ""
+            advice = advice or f"Remove of: each option that at least {one.m} chose counts."
+            yield "UNKNOWN_KEY" if of_sets else "MISSING_KEY", (*path, "of"), advice
+            continue
         if isinstance(one, schema._Table):
-            yield from _table(protocol, one, path)
+            yield from _table(protocol, one, path, of_sets)
         if getattr(one, "tie", "") == "none" and "none" not in values.fixed_of(answer):
             yield "UNKNOWN_VALUE", (*path, "tie"), f"{one.answer} has no fixed answer called none."
         if isinstance(one, schema.DawidSkene) and any(
@@ -428,12 +466,14 @@ def _decisions(protocol: ProtocolFile) -> Iterator[Found]:
             yield "UNKNOWN_ATTRIBUTE", (*path, "over"), f"item has no attribute {over}. It has: {there}."
 
 
-def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ...]) -> Iterator[Found]:
+def _table(
+    protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ...], of_sets: bool = False
+) -> Iterator[Found]:
     known = table_values(protocol, one.answer)
     if known is None:
         yield "NO_VALUES", (*path, "answer"), f"{one.answer} has no list of values to decide by."
         return
-    more = (ELSE,) if isinstance(one, schema.AtLeast | schema.Unanimous) else ()
+    more = (ELSE,) if of_sets or isinstance(one, schema.AtLeast | schema.Unanimous) else ()
     yield from _known_values(protocol, one.answer, one.keep, (*path, "keep"))
     yield from _known_values(protocol, one.answer, list(one.drop), (*path, "drop"), *more)
     for value in set(one.keep) & one.drop.keys():
@@ -443,7 +483,7 @@ def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ..
             advice = f"Say what is right, for all tasks alike, such as right: {{{one.answer}: {{from: label}}}}."
             yield "NO_RIGHT_ANSWER", (*path, "of"), advice
         known = []  # any value can be the wrong one, and else stands for all
-    elif isinstance(one, schema.AtLeast):
+    elif isinstance(one, schema.AtLeast) and one.of:
         yield from _known_values(protocol, one.answer, [one.of], (*path, "of"))
         if one.of in one.drop:
             yield "KEPT_AND_DROPPED", (*path, "drop", one.of), f"at_least keeps {one.of}. Remove it here."
@@ -454,7 +494,7 @@ def _table(protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ..
 
 
 def _kept(rule: schema._Table) -> list[str]:
-    return [*rule.keep, *([rule.of] if isinstance(rule, schema.AtLeast) else [])]
+    return [*rule.keep, *([rule.of] if isinstance(rule, schema.AtLeast) and rule.of else [])]
 
 
 def _carried(protocol: ProtocolFile) -> Iterator[Found]:
@@ -490,8 +530,10 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
         if unknown:
             continue
         kind = "pick" if "." in address else protocol.answer(address).kind
-        if one.agreement and one.agreement not in _AGREEMENT[kind]:
-            fitting = _listed(_AGREEMENT[kind])
+        of_set = kind == "pick" and "." not in address and is_set(protocol.answer(address))
+        levels = (*_AGREEMENT[kind], *(["set"] if of_set else []))
+        if one.agreement and one.agreement not in levels:
+            fitting = _listed(levels)
             advice = f"{address} is a {kind}; agreement on it can be: {fitting}."
             yield "AGREEMENT_DOES_NOT_FIT", (*path, "agreement"), advice
         known = table_values(protocol, address)
@@ -556,14 +598,18 @@ def _orders(
 def _right(protocol: ProtocolFile) -> Iterator[Found]:
     if protocol.group and not protocol.right:
         yield "NO_RIGHT_ANSWER", ("group",), "Groups count right answers. Say which these are, under right."
+    sets = [one.name for one in protocol.answers if is_set(one)]
     for name, said in protocol.right.items():
         path = ("right", name)
         if name == "from" and len(protocol.answers) > 1 and name not in (one.name for one in protocol.answers):
             advice = f"Say to which answer: right: {{{protocol.answers[0].name}: {{from: {said}}}}}."
             yield "UNKNOWN_ANSWER", path, advice
             continue
-        if isinstance(said, str):
-            yield from _known_values(protocol, name, [said], path)
+        if isinstance(said, list) and not (said and name in sets):
+            yield "WRONG_VALUE", path, "Name one value: only a pick of many has several right ones."
+            continue
+        if isinstance(said, str | list):
+            yield from _known_values(protocol, name, [said] if isinstance(said, str) else said, path)
             continue
         if isinstance(said, schema.ByItem):
             yield from _by_item(protocol, name, said, path)
@@ -602,4 +648,4 @@ def _names_of_parts(protocol: ProtocolFile) -> list[list[str]]:
 def _members_named(protocol: ProtocolFile, roles: Sequence[str]) -> list[str]:
     names = [role.partition(".")[2] for role in roles]
     several = any(bounds(protocol.roles.get(role, "1"))[1] != 1 for role in roles)
-    return [f"{name}-{place}" for name in names for place in range(MOST_KEYS)] if several else names
+    return [f"{name}-{place}" for name in names for place in range(MOST_OPTIONS)] if several else names

@@ -10,7 +10,7 @@ from functools import partial
 
 from annotation.protocols import answers, base, schema, simulated, tasks, values
 from annotation.protocols.keys import given_keys
-from annotation.protocols.measuring import labels_listed, lists_labels, seen, seen_through
+from annotation.protocols.measuring import labels_listed, lists_labels, seen, seen_as
 from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
@@ -212,11 +212,13 @@ def _projections(file: ProtocolFile) -> dict[str, base.Projection]:
 
 
 def _on(file: ProtocolFile, name: str, table: Mapping[str, str] | None = None) -> base.Projection:
+    answer = file.answer(name.partition(".")[0])
+
     def projection(label: str) -> str:
         if label == base.CANNOT_JUDGE:
             return table.get(label, label) if table else label
         said = answers.given(in_own_names(file, label), name, file)
-        return seen_through(table, said) if table and said else said
+        return seen_as(answer, table, said) if table and said else said
 
     return projection
 

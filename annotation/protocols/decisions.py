@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
 from types import MappingProxyType
 
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, Attributes
-from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Decision, Posterior, decide
-from annotation.protocols.measuring import parents_of
+from annotation.protocols.decision_rule import AWAITING_ADJUDICATION, DROPPED, KEPT, OPEN, Decision, Posterior, decide
+from annotation.protocols.measuring import is_set, parents_of
 from annotation.protocols.rankings import mean_ranks
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import ELSE
@@ -78,6 +78,8 @@ def _by_rule(
     said = [one for one in said if one]  # who was not asked has no say
     if not said:
         return Decision(KEPT, by="not_asked")
+    if isinstance(rule, schema._Table) and "." not in rule.answer and is_set(answer := protocol.answer(rule.answer)):
+        return _by_options(answer, rule, said)
     match rule:
         case schema.AtLeast() if values.is_of_right(protocol, rule):
             right = answers.right_answer(protocol, rule.answer, "", of_item)
@@ -159,6 +161,42 @@ def _by_table(rule: schema.AtLeast | schema.Unanimous, said: Sequence[str], of: 
         return Decision(DROPPED, "", rule.drop[ELSE], "no_agreement")
     why = _reasons(rule)(leader)
     return Decision(DROPPED if why else KEPT, leader, why, by)
+
+
+def _by_options(answer: schema.Pick, rule: schema._Table, said: Sequence[str]) -> Decision:
+    """Of sets of options: the set of those that won, if they may be chosen together. It is dropped for the first value
+    of `drop` that is among them. *Cannot judge* counts like an option.
+    """
+    given = [option_sets.chosen(one) for one in said]
+    counts = Counter(option for one in given for option in sorted(one))
+    by = "only_answer" if len(given) == 1 else "unanimous" if len(set(given)) == 1 else "majority"
+    match rule:
+        case schema.Unanimous():
+            won = set(given[0]) if by != "majority" else set()
+        case schema.AtLeast():
+            won = {option for option, count in counts.items() if rule.is_met(count, len(given))}
+        case _:
+            won = {option for option, count in counts.items() if count * 2 > len(given)}
+            level = {option for option, count in counts.items() if count * 2 == len(given)}
+            tie = rule.tie if level and isinstance(rule, schema.Majority) else ""
+            if tie == _DROP:
+                return Decision(DROPPED, reason="tie_unresolved", by="tie_rule")
+            if tie == "adjudicate":
+                return Decision(OPEN, reason=AWAITING_ADJUDICATION)
+            if tie == _FIRST:
+                won |= level & given[0]
+            if tie == option_sets.NONE and not won:
+                won = {option_sets.NONE}
+            by = "tie_rule" if tie else by
+    outcome, reason = option_sets.as_label(won), _reasons(rule)
+    if CANNOT_JUDGE in won:
+        return Decision(DROPPED, CANNOT_JUDGE, reason(CANNOT_JUDGE) or CANNOT_JUDGE, by)
+    if not won or not option_sets.is_allowed(answer, frozenset(won)):
+        return Decision(DROPPED, outcome, rule.drop[ELSE], "no_agreement")
+    drops = [
+        value for value in rule.drop if any(values.in_table(one, [*rule.keep, *rule.drop]) == value for one in won)
+    ]
+    return Decision(DROPPED if drops else KEPT, outcome, rule.drop[drops[0]] if drops else "", by)
 
 
 def _by_bound(

@@ -4,8 +4,8 @@ and how agreement is measured. Pure.
 
 from collections.abc import Iterator, Sequence
 
-from annotation.protocols import schema, values
-from annotation.protocols.measuring import level_of
+from annotation.protocols import option_sets, schema, values
+from annotation.protocols.measuring import is_set, level_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 
@@ -20,6 +20,7 @@ _LEVELS = {
     "ordinal": "ordinal, by the order of the values",
     "interval": "interval, by the distance of the values",
     "rank": "by the order of the options",
+    "set": "by the options that two answers share",
 }
 
 
@@ -38,8 +39,8 @@ def _choices(file: ProtocolFile, answer: schema.Answer) -> str:
     fixed = [f"“{one.label}”" for one in values.fixed_of(answer).values()]
     match answer:
         case schema.Pick(many=many):
-            options = ["any number of" if many else "one of", *_roles(file, answer.of)]
-            return _listed([*options[1:], *fixed], options[0])
+            before = "one of" if not many else "any number of" if many is True else f"{option_sets.in_words(answer)} of"
+            return _listed([*_roles(file, answer.of), *fixed], before)
         case schema.Pair():
             return _listed([*_roles(file, values.options_of(file, answer)), *fixed], "the better of")
         case schema.Scale(anchors=anchors):
@@ -99,15 +100,21 @@ def each_rule_in_words(file: ProtocolFile) -> list[str]:
 
 
 def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
+    of_sets = "." not in rule.answer and is_set(file.answer(rule.answer))
     match rule:
+        case schema.Majority(tie=tie) if of_sets:
+            return f"each option counts that more than half chose, {_TIES[tie]}"
+        case schema.AtLeast(m=m) if of_sets:
+            return f"each option counts that at least {_enough(m)} chose"
+        case schema.Unanimous() if of_sets:
+            return "all must choose the same options"
         case schema.Majority(tie=tie):
             return f"the most frequent answer counts, {_TIES[tie]}"
         case schema.DawidSkene(tie=tie):
             return f"the most probable answer counts, by Dawid and Skene's model of the stage's judgments, {_TIES[tie]}"
         case schema.AtLeast(of=of, m=m):
             of = "what is right for the item" if values.is_of_right(file, rule) else of
-            enough = f"{m} of the judgments" if isinstance(m, str) else m
-            return f"at least {enough} must answer {of}, otherwise the most frequent answer counts"
+            return f"at least {_enough(m)} must answer {of}, otherwise the most frequent answer counts"
         case schema.Unanimous():
             return "all must give the same answer"
         case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
@@ -118,6 +125,10 @@ def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
         case schema.BradleyTerry(over=over):
             return f"the Bradley–Terry model gives each {over} a strength over all items, no item is dropped"
     return "the last text counts"
+
+
+def _enough(m: int | str) -> str:
+    return f"{m} of the judgments" if isinstance(m, str) else f"{m}"
 
 
 def _dropped(rule: schema.Decision) -> str:
@@ -145,6 +156,8 @@ def _right(right: schema.Right) -> str:
     match right:
         case str():
             return right
+        case list():
+            return " and ".join(right)
         case schema.ByItem(column=column):
             return f"that of the item, in “{column}”"
     return ", ".join(f"{value} for {task}" for task, value in right.items())

@@ -5,6 +5,7 @@ A column is any place of the row that the item came from, as in a mapping of col
 item's roles stand for its texts and for the names of its images, and `id`, `type` and `subtype` for themselves.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,8 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from annotation.protocols import schema, values
+from annotation.protocols import option_sets, schema, values
 from annotation.protocols.base import ITEM, RIGHT, Attributes, UnsuitableItem
+from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
 from benchmarks.formats.own.mapping import as_text, cell
@@ -21,6 +23,7 @@ from benchmarks.formats.table import read_table
 from benchmarks.records import ItemRecord
 
 _SPELLINGS = ({"yes", "true", "1", "y", "t", "correct", "right"}, {"no", "false", "0", "n", "f", "incorrect", "wrong"})
+_BETWEEN = re.compile(r"\s*[,;|]\s*")  # several right options in a text
 _AROUND = " .,:;()[]\"'"  # of a letter or a word that an answer is written as: “(B)”, “Yes.”
 
 
@@ -113,13 +116,21 @@ def _row(item: ItemRecord) -> dict[str, Any]:
 
 
 def _right(file: ProtocolFile, name: str, of: schema.ByItem, row: Mapping[str, Any], item: ItemRecord) -> str:
-    """The value of the answer that the item's data mean, or ""."""
+    """The value of the answer that the item's data mean, or ""; of a pick of many those of a list, or of a text with
+    commas or semicolons between them.
+    """
     value = cell(row, of.column)
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
     if value is None:
         return ""
-    said = as_text(value).strip()
+    if not is_set(file.answer(name)):
+        alone = value[0] if isinstance(value, list) and len(value) == 1 else value
+        return _meant(file, name, of, as_text(alone).strip(), item)
+    several = value if isinstance(value, list) else _BETWEEN.split(as_text(value))
+    found = [_meant(file, name, of, as_text(one).strip(), item) for one in several]
+    return option_sets.as_label(found) if all(found) else ""
+
+
+def _meant(file: ProtocolFile, name: str, of: schema.ByItem, said: str, item: ItemRecord) -> str:
     if said in of.values:
         return of.values[said]
     known, word = _known(file, name, item), said.casefold().strip(_AROUND)

@@ -66,8 +66,8 @@ def keys_on_screen(
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """The keys of options with these texts, and of the fixed answers that have those keys, each once.
 
-    An option whose text looks like a key that no other looks like has that key. All others have that of their place, or
-    letters if an option looks like a digit.
+    An option whose text looks like a key that no other looks like has that key. All others have that of their place, up
+    to 9, or letters if an option looks like a digit, as long as some are free.
     """
     looks = [looks_like(text) for text in options]
     counts = Counter(key for own in looks for key in own)
@@ -82,7 +82,7 @@ def keys_on_screen(
         keys = sorted(keys, key=lambda key: not _is_plain(key) or counts[key] > 1)
         if keys and _is_plain(keys[0]) and counts[keys[0]] < 2:
             return tuple(keys)
-        first = str(place) if place and placed else next(letters, "")
+        first = (_PLACES[place - 1 : place] if placed else next(letters, "")) if place else next(letters, "")
         return (first, *keys) if first else tuple(keys)
 
     own = [with_first(keys, place) for place, keys in enumerate(looks, 1)]

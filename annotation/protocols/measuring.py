@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
+from types import MappingProxyType
 
-from annotation.protocols import schema
+from annotation.protocols import option_sets, schema
 from annotation.protocols.answers import PARTING
-from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, Attributes, Projection, Scale, View
+from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, SET, Attributes, Projection, Scale, View
 from annotation.protocols.rankings import ranks_of, weak_orders
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import (
@@ -23,13 +24,17 @@ from annotation.protocols.values import (
 )
 from benchmarks.formats.limits import MAX_CAPTION
 
+BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of the view of each option, whether it was chosen
+_BY_OPTION = "by option"
 _BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
 
 def level_of(protocol: ProtocolFile, address: str) -> str:
-    """`nominal`, `ordinal`, `interval` or `rank`; "" for texts, on which none is computed."""
+    """`nominal`, `ordinal`, `interval`, `rank` or `set`; "" for texts, on which none is computed."""
     if (said := protocol.measure.get(address)) and said.agreement:
         return said.agreement
+    if "." not in address and is_set(protocol.answer(address)):
+        return SET
     return "nominal" if "." in address else _BY_KIND.get(protocol.answer(address).kind, "nominal")
 
 
@@ -39,12 +44,15 @@ def views(protocol: ProtocolFile, projections: Mapping[str, Projection]) -> dict
     """
     names = [one.name for one in protocol.answers]
     alone = names[0] if len(names) == 1 else ""
+    looks = seen(protocol)
     found = {"answer": View(lambda label: label)}
     if alone:
         found["answer"] = view_of(protocol, alone, found["answer"])
     for name, projection in projections.items():
         of_answer = name in names or "." in name
-        if not of_answer:
+        if looks.get(name, ("", None))[1] is BY_OPTION:
+            found[name] = by_option(protocol, looks[name][0], projection)
+        elif not of_answer:
             found[name] = View(projection)
         elif level_of(protocol, name):
             found[name] = view_of(protocol, name, projection)
@@ -57,6 +65,8 @@ def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | Non
     for answer in protocol.answers:
         if len(protocol.answers) > 1:
             found[answer.name] = answer.name, None
+        if is_set(answer):
+            found[_BY_OPTION if len(protocol.answers) == 1 else f"{answer.name}, {_BY_OPTION}"] = answer.name, BY_OPTION
         measured = protocol.measure.get(answer.name)
         for view, table in (measured.views if measured else {}).items():
             found[view if view not in found else f"{answer.name}, {view}"] = answer.name, table
@@ -69,6 +79,8 @@ def labels_offered(protocol: ProtocolFile, view: str, options: Sequence[str]) ->
     address, table = (alone, None) if view == "answer" else seen(protocol)[view]
     if address is None:
         return None
+    if table is BY_OPTION:
+        return {YES, NO}
     said = _values_offered(protocol, address, options)
     if said is None or table is None:
         return None if said is None else set(said)
@@ -131,11 +143,30 @@ def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> Vie
     """A projection to an answer or a statement, with its scale."""
     answer = protocol.answer(address.partition(".")[0])
     level = level_of(protocol, address) or NOMINAL
+    if is_set(answer):
+        return View(lambda label: option_sets.named(projection(label)), Scale(level))
     order = tuple(points(answer)) if isinstance(answer, schema.Scale) and level != NOMINAL else ()
     if "." in address or not isinstance(answer, schema.Check | schema.Words):
         return View(projection, Scale(level, order))
     unit = "statement" if isinstance(answer, schema.Check) else "word"
     return View(projection, Scale(level, order), lambda value: parts_of_value(answer, value), unit)
+
+
+def by_option(protocol: ProtocolFile, name: str, projection: Projection) -> View:
+    """Of each option of a pick of many, whether it was chosen."""
+    answer = protocol.answer(name)
+
+    def parts(value: str) -> list[str]:
+        given = option_sets.chosen(value)
+        options = None if value == CANNOT_JUDGE else option_sets.all_options(protocol, answer, value)
+        return [YES if one in given else NO for one in options or ()]
+
+    return View(projection, Scale(NOMINAL), parts, "option")
+
+
+def is_set(answer: schema.Answer) -> bool:
+    """Whether it is a set of options."""
+    return isinstance(answer, schema.Pick) and bool(answer.many)
 
 
 def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]:
@@ -147,6 +178,13 @@ def parts_of_value(answer: schema.Check | schema.Words, value: str) -> list[str]
     count, _, marked = value.partition(";")
     marks = dict(one.split(":") for one in marked.split(",") if one)
     return [marks.get(str(place), answer.unmarked) for place in range(1, min(int(count), MAX_CAPTION) + 1)]
+
+
+def seen_as(answer: schema.Answer, view: Mapping[str, str], value: str) -> str:
+    """An answer as a view has it; of a set of options, what the view makes of each."""
+    if is_set(answer):
+        return option_sets.as_label({seen_through(view, one) for one in option_sets.chosen(value)})
+    return seen_through(view, value)
 
 
 def seen_through(view: Mapping[str, str], value: str) -> str:

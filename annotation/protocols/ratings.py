@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.protocols import answers, rankings, schema, values
+from annotation.protocols import answers, option_sets, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
@@ -106,9 +106,7 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Pick(many=False) | schema.Pair():
             return said, _unknown([said], _options(protocol, answer))
         case schema.Pick():
-            given = sorted(said.split(","))
-            twice = "" if len(set(given)) == len(given) else "Name each answer once."
-            return ",".join(given), _unknown(given, _options(protocol, answer)) or twice
+            return _several(protocol, answer, said)
         case schema.Rank():
             return _ranking(protocol, answer, said)
         case schema.Check():
@@ -122,6 +120,23 @@ def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[
         case schema.Text(shortest=shortest, longest=longest):
             return answers.WRITTEN, _too_long_or_short(said, shortest, longest)
     return answers.EDITED, _too_long_or_short(said, 1, answer.longest)
+
+
+def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[str, str]:
+    """As a judgment has it: `a-0,a-3`, or with the number of options `a-0,a-3;5`; no number is no mistake."""
+    chosen, sign, counts = said.partition(";")
+    given = [one.strip() for one in chosen.split(",")]
+    label = option_sets.as_label(given) + sign + counts.strip()
+    if unknown := _unknown(given, _options(protocol, answer)):
+        return label, unknown
+    if len(set(given)) < len(given):
+        return label, "Name each answer once."
+    if not option_sets.is_allowed(answer, frozenset(given)):
+        return label, f"Nobody could choose these together: {option_sets.in_words(answer)}."
+    if sign and not option_sets.has_counts(protocol, answer, label):
+        return label, "Remove what stands behind “;”, or write how many options the item has there: a-0,a-3;5."
+    there = option_sets.all_options(protocol, answer, label)
+    return label, "" if there is None else _unknown(given, there)
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[str, str]:
@@ -165,6 +180,8 @@ def _shapes(protocol: ProtocolFile, label: str) -> Iterator[tuple[str, object]]:
     """What each answer says of its item, the same in each row: how many statements or words, which options."""
     for name, said in answers.parts_of(label, protocol).items():
         match protocol.answer(name):
+            case schema.Pick(many=many) if many and ";" in said:
+                yield name, said.partition(";")[2]
             case schema.Check() if said:
                 yield name, said.count(",") + 1
             case schema.Words() if said:

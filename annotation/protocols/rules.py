@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.protocols import answers, rankings, schema, values
+from annotation.protocols import answers, option_sets, rankings, schema, values
 from annotation.protocols.base import (
     CANNOT_JUDGE,
     NO_ATTRIBUTES,
@@ -27,7 +27,7 @@ from annotation.protocols.decision_rule import (
     Rule,
 )
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import labels_offered, views
+from annotation.protocols.measuring import is_set, labels_offered, views
 from annotation.protocols.schema import ProtocolFile
 
 
@@ -101,9 +101,12 @@ class FileRule(Rule):
 
     def is_split(self, labels: Sequence[str]) -> bool:
         """Whether annotators are on both sides of a bound; where nothing is decided by votes, whether they are more
-        than a step apart on a scale, or no option is first in more than half of the rankings; else whether no answer
-        has more than half.
+        than a step apart on a scale, or no option is first in more than half of the rankings; of one set of options,
+        whether what more than half chose is no answer; else whether no answer has more than half.
         """
+        match self.file.answers:
+            case [schema.Pick() as one] if one.many:
+                return option_sets.is_split(one, labels)
         bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
         answer = self.file.answer(bound.answer) if bound else None
         if bound is None or not isinstance(answer, schema.Scale):
@@ -126,7 +129,8 @@ class FileRule(Rule):
         for rule in self.file.decide:
             if isinstance(rule, schema.Majority | schema.DawidSkene | schema.AtLeast):
                 said = [self._said(one, rule.answer) for one in self._named(labels)]
-                found.append(kinds_of(self.file, rule, said))
+                of_sets = "." not in rule.answer and is_set(self.file.answer(rule.answer))
+                found.append(option_sets.closest_vote(said) if of_sets else kinds_of(self.file, rule, said))
         return min(found, key=certainty) if found else super().votes(labels)
 
     def _said(self, label: str, answer: str) -> str:

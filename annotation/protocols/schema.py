@@ -25,7 +25,8 @@ from annotation.wording import exact
 
 VERSION = "protocol/1"
 LARGEST = 10**15  # of a number: floating point knows it from the next ones
-MOST_KEYS = 9  # options are picked with the keys 1 to 9
+MOST_KEYS = 9  # options have the keys 1 to 9, and so do the ranks of a ranking
+MOST_OPTIONS = 200  # of a pick, as many as an item can have captions
 MOST_TASKS = 1_000  # of an item
 # Nothing in a file is without a bound, so that a small file cannot make much work (a test walks the JSON Schema).
 _MOST_ANSWERS = 12
@@ -93,6 +94,14 @@ CountOrShare = Annotated[
 ]
 # YAML 1.2 reads yes and no as texts, and values of answers are written so (`compare: yes`): settings take both.
 _Flag = Annotated[bool, BeforeValidator(_yes_or_no, json_schema_input_type=bool | Literal["yes", "no"])]
+_NumberText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}(\.\.([1-9][0-9]{0,2})?)?$", max_length=8)]
+# Whether several options may be chosen, or how many: `2`, `1..3`, `2..`.
+_Many = Annotated[
+    bool | _NumberText,
+    BeforeValidator(
+        lambda value: _count(_yes_or_no(value)), json_schema_input_type=bool | Literal["yes", "no"] | int | _NumberText
+    ),
+]
 TaskName = Annotated[str, StringConstraints(max_length=104)]  # five names of members, parted by /
 
 
@@ -239,7 +248,8 @@ class _Asked(Strict):
 
 
 class Pick(_Asked):
-    """One of the shuffled options or fixed answers, or with `many` any number of them.
+    """One of the shuffled options or fixed answers, or with `many` any number of them, or as many as it says: `2`,
+    `1..3`, `2..`. The fixed answer `none` is chosen without others.
 
     If the options are `alike`, each is a vote that some option fits: first it is decided whether one does, then which.
     """
@@ -247,7 +257,7 @@ class Pick(_Asked):
     kind: Literal["pick"]
     of: References = Field(default_factory=list)
     fixed: dict[Name, Choice] = Field(default_factory=dict, max_length=36)  # each has a key
-    many: _Flag = False
+    many: _Many = False
     alike: _Flag = False
 
 
@@ -339,7 +349,7 @@ class _Tied(_Table):
 
 
 class Majority(_Tied):
-    """The value with the most answers."""
+    """The value with the most answers; of a pick of many, each option that more than half chose."""
 
     rule: Literal["majority"]
 
@@ -352,11 +362,12 @@ class DawidSkene(_Tied):
 
 class AtLeast(_Table):
     """Kept where at least `m` gave the value `of`, or a share of them: `m: 2/3`. Otherwise the answer given most says
-    why it is dropped, `else` where none is given most.
+    why it is dropped, `else` where none is given most. Of a pick of many there is no `of`: each option that at least
+    `m` chose counts.
     """
 
     rule: Literal["at_least"]
-    of: Value
+    of: Value = ""
     m: CountOrShare
 
     def is_met(self, given: int, judgments: int) -> bool:
@@ -422,7 +433,7 @@ class Measure(Strict):
     hold: `positive>negative, other>=negative`. `score` is `mean`, or the share of a value of the answer or of a view.
     """
 
-    agreement: Literal["nominal", "ordinal", "interval", "rank"] | None = None
+    agreement: Literal["nominal", "ordinal", "interval", "rank", "set"] | None = None
     views: dict[Line, Annotated[dict[Seen, Value], Field(max_length=_MOST_NAMES)]] = Field(
         default_factory=dict, max_length=_MOST_ANSWERS
     )
@@ -458,11 +469,12 @@ class ByItem(Strict):
 def _form_of_right(value: object) -> str:
     if isinstance(value, ByItem) or (isinstance(value, dict) and "from" in value):
         return "ByItem"
-    return "tasks" if isinstance(value, dict) else "value"
+    return "tasks" if isinstance(value, dict) else "set" if isinstance(value, list) else "value"
 
 
 Right = Annotated[
     Annotated[Value, Tag("value")]
+    | Annotated[_Values, Tag("set")]
     | Annotated[ByItem, Tag("ByItem")]
     | Annotated[dict[TaskName, Value], Field(max_length=MOST_TASKS), Tag("tasks")],
     Discriminator(_form_of_right),
@@ -477,11 +489,11 @@ Group = Annotated[
 class ProtocolFile(Strict):
     """A whole file.
 
-    `right` are the right answers, which no annotator gets: by construction a value, or for each task by its name a
-    value; or those that each item has. Of the only answer: `right: {from: label}`. `group` says which tasks of an item
-    must all be right: those with the same part in the names listed, none for all of them; of rows, the rows listed; or
-    a comparison of tasks. `scores` combine several answers. `leaks` are
-    protocols that an annotator must not have met on the same material.
+    `right` are the right answers, which no annotator gets: by construction a value, of a pick of many also several, or
+    for each task by its name a value; or those that each item has. Of the only answer: `right: {from: label}`. `group`
+    says which tasks of an item must all be right: those with the same part in the names listed, none for all of them;
+    of rows, the rows listed; or a comparison of tasks. `scores` combine several answers. `leaks` are protocols that an
+    annotator must not have met on the same material.
     """
 
     winnow: Literal["protocol/1"]

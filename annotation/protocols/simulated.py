@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import answers, base, edits, measuring, schema, values
+from annotation.protocols import answers, base, edits, measuring, option_sets, schema, values
 from annotation.protocols.schema import ProtocolFile
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
@@ -69,10 +69,10 @@ class _Asked:
     def value(self) -> str:
         """The answer's part of the label."""
         match self.answer:
-            case schema.Pick(many=True):
-                return self._several()
-            case schema.Pick():
+            case schema.Pick(many=False):
                 return self._pick([*self._names(), *values.fixed_of(self.answer)])
+            case schema.Pick():
+                return self._several(self.answer)
             case schema.Pair():
                 return self._better()
             case schema.Rank():
@@ -97,19 +97,38 @@ class _Asked:
 
     def _right(self, known: Sequence[str]) -> list[str]:
         """The values that are right by construction."""
-        right = answers.right_answer(self.file, self.answer.name, self.question, self.of_item)
-        return [one for one in known if right and values.in_table(one, [right]) == right]
+        right = answers.right_answer(self.file, self.answer.name, self.question, self.of_item).split(",")
+        return [one for one in known if values.in_table(one, right) in right]
 
     def _pick(self, known: Sequence[str]) -> str:
         right = self._right(known) or [self.truth.choice(known)]
         wrong = [one for one in known if one not in right]
         return self.rng.choice(wrong) if wrong and self.errs() else right[0]
 
-    def _several(self) -> str:
-        known, truth = [*self._names(), *values.fixed_of(self.answer)], self.truth
-        held = [(truth.random() < 0.5) != self.errs() for _ in known]
-        chosen = [one for one, holds in zip(known, held, strict=True) if holds]
-        return ",".join(sorted(chosen or [truth.choice(known)]))
+    def _several(self, answer: schema.Pick) -> str:
+        """The right set, or one drawn, in which they err by option; where that is too few or too many, others of the
+        options make up for it.
+        """
+        names, truth = self._names(), self.truth
+        every = [*names, *answer.fixed]
+        known = [one for one in every if one not in answer.fixed or one != option_sets.NONE]
+        held = self._right(every) or self._made_allowed(
+            answer, known, [one for one in known if truth.random() < 0.5], truth
+        )
+        given = [one for one in known if (one in held) != self.errs()]
+        if option_sets.NONE in held and (given == [] or not self.errs()):
+            given = [option_sets.NONE]
+        else:
+            given = self._made_allowed(answer, known, given, self.rng)
+        return option_sets.with_counts(self.file, answer, given, names)
+
+    def _made_allowed(self, answer: schema.Pick, known: Sequence[str], some: Sequence[str], dice: Random) -> list[str]:
+        """The options, some left out or more of them taken in so that they may be chosen together."""
+        least, most = option_sets.limits(answer)
+        others = [one for one in known if one not in some]
+        more = dice.sample(others, min(len(others), max(0, least - len(some))))
+        found = [*some, *more]
+        return found if most is None or len(found) <= most else dice.sample(found, most)
 
     def _quality(self, name: str) -> float:
         place = name.rpartition("-")[2]

@@ -55,7 +55,7 @@ def table_values(protocol: ProtocolFile, address: str) -> list[str] | None:
             raise KeyError(address)
         return [YES, NO, UNSURE] if answer.unsure else [YES, NO]
     match answer:
-        case schema.Pick(many=False) | schema.Pair():
+        case schema.Pick() | schema.Pair():
             return [*(one.partition(".")[2] for one in options_of(protocol, answer)), *fixed_of(answer)]
         case schema.Scale():
             return [*points(answer), *fixed_of(answer)]
@@ -85,7 +85,9 @@ def is_alone(protocol: ProtocolFile, role: str) -> bool:
 def member_names(protocol: ProtocolFile, role: str) -> list[str]:
     """What the members of a role can be called: `candidate-0` to the most; of one alone its role."""
     name, most = role.partition(".")[2], bounds(protocol.roles[role])[1]
-    return [name] if most == 1 else [f"{name}-{place}" for place in range(schema.MOST_KEYS if most is None else most)]
+    return (
+        [name] if most == 1 else [f"{name}-{place}" for place in range(schema.MOST_OPTIONS if most is None else most)]
+    )
 
 
 def member_count(protocol: ProtocolFile, role: str) -> int:

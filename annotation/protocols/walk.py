@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import answers, base, schema, values
+from annotation.protocols import answers, base, option_sets, schema, values
 from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
@@ -100,14 +100,10 @@ def _possible(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: R
 def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
     name = answer.name
     match answer:
-        case schema.Pick(many=True):
-            choices = answers.choices_of(file, answer, screen.shown)
-            whole, counts = len(choices) <= _LISTED + 1, range(1, len(choices) + 1)
-            every = (some for count in counts for some in itertools.combinations(choices, count))
-            drawn = (dice.sample(choices, dice.choice(counts)) for _ in range(_FEW))
-            return [{f"{name}-{one}": "1" for one in some} for some in (every if whole else drawn)], whole
-        case schema.Pick() | schema.Pair():
+        case schema.Pick(many=False) | schema.Pair():
             return [{name: one} for one in answers.choices_of(file, answer, screen.shown)], True
+        case schema.Pick():
+            return _sets(file, answer, screen, dice)
         case schema.Scale():
             return [{name: one} for one in [*values.points(answer), *values.fixed_of(answer)]], True
         case schema.Rank():
@@ -126,6 +122,19 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
     shortest, lines = max(answer.shortest, 1), "One line.\nAnother: 一句话."
     written = ["x" * shortest, "x" * answer.longest, *([lines] if shortest <= len(lines) <= answer.longest else [])]
     return [{name: one} for one in dict.fromkeys(written)], False
+
+
+def _sets(file: ProtocolFile, answer: schema.Pick, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:
+    """Those that may be chosen."""
+    choices = answers.choices_of(file, answer, screen.shown)
+    options = [one for one in choices if one != option_sets.NONE]
+    least, most = option_sets.limits(answer)
+    counts = range(least, len(options) + 1 if most is None else min(most, len(options)) + 1)
+    whole = option_sets.how_many_sets(answer, choices) <= _FEW
+    every = (some for count in counts for some in itertools.combinations(options, count))
+    drawn = (dice.sample(options, dice.choice(counts)) for _ in range(_FEW if counts else 0))
+    apart = [[one] for one in choices if one == option_sets.NONE]
+    return [{f"{answer.name}-{one}": "1" for one in some} for some in (*(every if whole else drawn), *apart)], whole
 
 
 def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:

@@ -116,7 +116,7 @@ def _question(
             keys, own = keys_on_screen([part.get("text", "") for _, part in there], [one.keys for one in fixed])
             fixed = [replace(one, keys=of) for one, of in zip(fixed, own, strict=True)]
             found["options"] = [
-                choice(str(n), of, part=part, called=_called(part, "".join(of[:1]).upper()))
+                choice(str(n), of, part=part, called=_called(part, "".join(of[:1]).upper() or n))
                 for (n, part), of in zip(there, keys, strict=True)
             ]
             found |= {"many": many, "cards": any("url" in part for _, part in there)}

@@ -1,6 +1,5 @@
 """What a screen sends comes back as it was; what it cannot send is refused."""
 
-import itertools
 from random import Random
 
 import pytest
@@ -47,8 +46,7 @@ def fields(kind: str) -> list[dict[str, str]]:
         case "pick":
             return [{"a": one} for one in ("1", "2", "both")]
         case "many":
-            ticks = [f"a-{one}" for one in ("1", "2", "none")]
-            return [dict.fromkeys(some, "1") for n in (1, 2, 3) for some in itertools.combinations(ticks, n)]
+            return [{"a-1": "1"}, {"a-2": "1"}, {"a-1": "1", "a-2": "1"}, {"a-none": "1"}]
         case "scale":
             return [{"a": one} for one in ("0", "0.5", "1", "not_applicable")]
         case "rank" | "strict":
@@ -91,7 +89,8 @@ def test_every_answer_comes_back_as_it_was_given(kind):
     ("kind", "sent"),
     [
         ("pick", {}), ("pick", {"a": "3"}), ("pick", {"a": "positive"}), ("pick", {"a": "0"}), ("pick", {"a": "١"}),
-        ("many", {}), ("many", {"a-4": "1"}), ("scale", {"a": "2"}), ("scale", {"a": "0.50"}), ("scale", {"a": "nan"}),
+        ("many", {}), ("many", {"a-4": "1"}), ("many", {"a-1": "1", "a-none": "1"}),
+        ("scale", {"a": "2"}), ("scale", {"a": "0.50"}), ("scale", {"a": "nan"}),
         ("rank", {"a-1": "1"}), ("rank", {"a-1": "1", "a-2": "3"}), ("strict", {"a-1": "1", "a-2": "1"}),
         ("pair", {"a": "both"}), ("check", {"a-same": "yes"}), ("check", {"a-same": "yes", "a-reads": "maybe"}),
         ("listed", {"a-1": "yes", "a-2": "unsure"}), ("words", {"a-4": "wrong"}), ("words", {"a-0": "wrong"}),
@@ -113,7 +112,7 @@ def test_what_need_not_be_answered_may_stay_empty(kind):
 @pytest.mark.parametrize(
     ("kind", "sent", "label"),
     [
-        ("pick", {"a": "2"}, "positive"), ("many", {"a-1": "1", "a-none": "1"}, "negative,none"),
+        ("pick", {"a": "2"}, "positive"), ("many", {"a-2": "1", "a-1": "1"}, "negative,positive"),
         ("rank", {"a-1": "2", "a-2": "2"}, "positive=negative"),
         ("rank", {"a-1": "1", "a-2": "2"}, "negative>positive"), ("text", {"a": "cup"}, "written"),
         ("words", {"a-3": "wrong", "a-1": "unsure"}, "3;1:unsure,3:wrong"),
@@ -140,7 +139,8 @@ def test_answers_as_numbers(kind, label, number):
     ("kind", "sent", "words"),
     [
         ("pick", {"a": "1"}, "Which? “a blue cup”"), ("pick", {"a": "both"}, "Which? Both"),
-        ("many", {"a-2": "1", "a-none": "1"}, "Which? None Which? “a red cup”"), ("scale", {"a": "0.5"}, "Which? 0.5"),
+        ("many", {"a-2": "1", "a-1": "1"}, "Which? “a blue cup” Which? “a red cup”"),
+        ("scale", {"a": "0.5"}, "Which? 0.5"),
         ("rank", {"a-1": "2", "a-2": "1"}, "Your order: “a red cup” > “a blue cup”"),
         ("pair", {"a": "tie"}, "Which? Tie"),
         ("check", {"a-same": "yes", "a-reads": "unsure"}, "Same Yes Reads well Not sure"),

@@ -100,6 +100,7 @@ def test_a_file_in_which_a_key_would_look_like_another_answer_is_refused(answer,
         (["3", "1", "2"], ["n0"], (["3", "1", "2"], ["n0"])),
         (["3", "two", "0"], ["n0", "a"], (["3", "b", "0"], ["n", "a"])),
         (["2", "2", "1"], ["2"], (["a2", "b2", "1"], ["d"])),
+        ([f"sentence {n}" for n in range(12)], ["n"], ([*"123456789", "", "", ""], ["n"])),
     ],
 )
 def test_options_that_look_like_keys_have_these(texts, fixed, keys):

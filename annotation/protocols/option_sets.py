@@ -1,0 +1,125 @@
+"""Answers that are sets of options: of a pick of many.
+
+A stored set has its options sorted, with commas between them. If items have different numbers of options, the number of
+each such role follows: `candidate-0,candidate-3;5` of five candidates. So agreement knows what was not chosen too. A
+fixed answer called `none` is chosen without others.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import comb
+
+from annotation.protocols import schema, values
+from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.schema import ProtocolFile, bounds
+
+NONE = "none"
+_COUNTS, _OF_ROLES = ";", "+"
+
+
+def limits(answer: schema.Pick) -> tuple[int, int | None]:
+    """The least and the most options that may be chosen; None: any number."""
+    return bounds(answer.many) if isinstance(answer.many, str) else (1, None)
+
+
+def chosen(said: str) -> frozenset[str]:
+    """The options of a stored set."""
+    return frozenset(filter(None, named(said).split(",")))
+
+
+def named(said: str) -> str:
+    """A stored set without the numbers of options."""
+    return said.partition(_COUNTS)[0]
+
+
+def as_label(options: Iterable[str]) -> str:
+    return ",".join(sorted(options))
+
+
+def with_counts(protocol: ProtocolFile, answer: schema.Pick, options: Iterable[str], shown: Sequence[str]) -> str:
+    """The set as it is stored; `shown` are the names of all options on the screen."""
+    counts = [str(_count(shown, role)) for role in _open_roles(protocol, answer)]
+    return as_label(options) + (_COUNTS + _OF_ROLES.join(counts) if counts else "")
+
+
+def has_counts(protocol: ProtocolFile, answer: schema.Pick, said: str) -> bool:
+    """Whether the numbers of options are those that the file asks for, and numbers that an item can have."""
+    roles, counts = _open_roles(protocol, answer), said.partition(_COUNTS)[2].split(_OF_ROLES)
+    if len(roles) != len(counts) or not all(one.isdecimal() and len(one) < 4 for one in counts):
+        return False
+    given = zip(roles, map(int, counts), strict=True)
+    return all(schema.is_within(count, protocol.roles[role]) for role, count in given)
+
+
+def all_options(protocol: ProtocolFile, answer: schema.Pick, said: str) -> list[str] | None:
+    """What could be chosen on the screen of a stored set, fixed answers last; None if it does not say."""
+    open_roles, counts = _open_roles(protocol, answer), said.partition(_COUNTS)[2]
+    if open_roles and not counts:
+        return None
+    told = dict(zip(open_roles, map(int, counts.split(_OF_ROLES)), strict=True)) if open_roles else {}
+    found: list[str] = []
+    for role in answer.of:
+        count = told.get(role, bounds(protocol.roles[role])[0])
+        found += values.member_names(protocol, role)[:count]
+    return [*found, *answer.fixed]
+
+
+def _open_roles(protocol: ProtocolFile, answer: schema.Pick) -> list[str]:
+    """Those of which items have different numbers."""
+    counts = {role: bounds(protocol.roles[role]) for role in answer.of}
+    return [role for role, (least, most) in counts.items() if least != most]
+
+
+def _count(shown: Sequence[str], role: str) -> int:
+    name = role.partition(".")[2]
+    return sum(values.role_of(one) == name for one in shown)
+
+
+def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
+    """What two sets share: options in both by options in either (Jaccard 1912). 1 of two empty sets."""
+    first, second = set(one), set(other)
+    return len(first & second) / len(first | second) if first | second else 1.0
+
+
+def how_many_sets(answer: schema.Pick, options: Sequence[str]) -> int:
+    """How many different answers there are to a question with these options."""
+    least, most = limits(answer)
+    free = len(options) - len(_apart(answer))
+    sizes = range(least, free + 1 if most is None else min(most, free) + 1)
+    return sum(comb(free, size) for size in sizes) + len(_apart(answer))
+
+
+def is_allowed(answer: schema.Pick, options: frozenset[str]) -> bool:
+    """Whether somebody may choose these."""
+    least, most = limits(answer)
+    if options & _apart(answer):
+        return len(options) == 1
+    return least <= len(options) <= (most or len(options))
+
+
+def is_split(answer: schema.Pick, said: Sequence[str]) -> bool:
+    """Whether some option has exactly half of the judgments, or those that have more are no answer."""
+    counts = Counter(option for one in said for option in chosen(one))
+    won = frozenset(option for option, count in counts.items() if count * 2 > len(said))
+    level = any(count * 2 == len(said) for count in counts.values())
+    return bool(said) and (level or not (is_allowed(answer, won) or won == {CANNOT_JUDGE}))
+
+
+def closest_vote(said: Sequence[str]) -> list[str]:
+    """The votes for and against the option that is closest to half of them; "" of those who were not asked."""
+    counts = Counter(option for one in said for option in chosen(one))
+    closest = min(sorted(counts), key=lambda option: abs(counts[option] * 2 - len(said)), default="")
+    return [(values.YES if closest in chosen(one) else values.NO) if one else "" for one in said]
+
+
+def in_words(answer: schema.Pick) -> str:
+    """How many may be chosen: `at least 2`, `exactly 2`."""
+    least, most = limits(answer)
+    if least == most:
+        return f"exactly {least}"
+    return f"at least {least}" if most is None else f"at most {most}" if least == 1 else f"{least} to {most}"
+
+
+def _apart(answer: schema.Pick) -> set[str]:
+    """What is chosen without others."""
+    return {NONE} & answer.fixed.keys()
