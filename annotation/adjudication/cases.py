@@ -25,6 +25,7 @@ from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.schema import MOST_KEYS
 from annotation.sql import fetch
 from annotation.wording import readable_label
 from benchmarks import audit, queries
@@ -264,8 +265,8 @@ def _given(task: Task, rule: Rule, given: Sequence[base.Answer]) -> list[Answer]
     order = sorted(first, key=lambda token: random_rank("adjudicate", task.pk, token))
     return [
         Answer(
-            token, answer_words.answer_in_words(protocol, first[token]), counts[token], keys=str(place),
-            decides=_decides(rule, first[token]),
+            token, answer_words.answer_in_words(protocol, first[token]), counts[token],
+            keys=str(place) if place <= MOST_KEYS else "", decides=_decides(rule, first[token]),
         )
         for place, token in enumerate(order, 1)
     ]  # fmt: skip

@@ -52,6 +52,8 @@ def _by_type(scores: Figures) -> list[Figures]:
             rows += [{**row, "what": f"{name}: {what}", "is_share": one["is_share"]} for row in one["by_type"]]
         if "right" in one:
             rows += [{**row, "what": f"{name}: right", "is_share": True} for row in one["right"]["by_type"]]
+        if "jaccard" in one:
+            rows += [{**row, "what": f"{name}: Jaccard", "is_share": False} for row in one["jaccard"]["by_type"]]
     for one in scores["groups"]:
         what = f"{readable_label(one['group'])}: right"
         rows += [{**row, "what": what, "is_share": True} for row in one["by_type"]]

@@ -274,6 +274,7 @@ class Protocol:
     tasks: Callable[[ItemRecord, Carried], list[TaskSpec]]
     fixed: tuple[Choice, ...] = ()  # stay last, in this order
     picks: tuple[str, str] = ("", "")  # of the help: the keys for options, and what they do: "pick a picture"
+    more_keys: tuple[tuple[str, str], ...] = ()  # of the help, likewise; a form has its own
     projections: Mapping[str, Projection] = field(default_factory=dict)  # by name
     drops: Mapping[str, str] = field(default_factory=dict)
     alike: bool = False

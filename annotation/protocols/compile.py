@@ -69,6 +69,7 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
         tasks=partial(tasks.tasks_of, file),
         fixed=_fixed(file) if form is None else (),
         picks=layout.picks if layout else _picks(file),
+        more_keys=_keys_of_long(file) if form is None else (),
         projections=_projections(file),
         drops=_drops(file) if decides else _drops_of_chosen(file) | _drops(file),
         alike=any(isinstance(one, schema.Pick) and one.alike for one in file.answers),
@@ -136,10 +137,24 @@ def _picks(file: ProtocolFile) -> tuple[str, str]:
     options = _options(file.answers[0], file) if is_plain(file) else []
     if not options:
         return "", ""
-    pair = isinstance(file.answers[0], schema.Pair)
-    most = 2 if pair else sum(bounds(file.roles[role])[1] or schema.MOST_KEYS for role in options)
+    most = _most_options(file, file.answers[0])
     does = _PICK_PICTURE if options[0].startswith("images.") else _PICK_SENTENCE
-    return "1 2" if most == 2 else f"1 – {most}", does
+    return "1 2" if most == 2 else f"1 – {min(most, schema.MOST_KEYS)}", does
+
+
+def _most_options(file: ProtocolFile, answer: schema.Answer) -> int:
+    if isinstance(answer, schema.Pair):
+        return 2
+    return sum(bounds(file.roles[role])[1] or schema.MOST_OPTIONS for role in _options(answer, file))
+
+
+def _keys_of_long(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
+    """Of a pick with more options than keys."""
+    long = [one for one in file.answers if isinstance(one, schema.Pick) and _most_options(file, one) > schema.MOST_KEYS]
+    found = [("↑ ↓", gettext_noop("mark an option, which Space or Enter chooses"))] if long else []
+    if any(not role.startswith("images.") for one in long for role in one.of):
+        found.append(("/", gettext_noop("find words among the options")))
+    return tuple(found)
 
 
 def _layout(file: ProtocolFile) -> _Layout | None:
@@ -163,7 +178,12 @@ def _layout(file: ProtocolFile) -> _Layout | None:
 def _template(file: ProtocolFile) -> str:
     """That of a pick among pictures or sentences, or of a statement about a picture, where the screen is one."""
     blocks, answer = file.screen, file.answers[0]
-    if not is_plain(file) or not _fits_bar(answer) or any(getattr(block, "label", None) for block in blocks):
+    if (
+        not is_plain(file)
+        or _most_options(file, answer) > schema.MOST_KEYS
+        or not _fits_bar(answer)
+        or any(getattr(block, "label", None) for block in blocks)
+    ):
         return GENERIC
     kinds = [type(block) for block in blocks]
     options = _options(answer, file)
@@ -306,4 +326,4 @@ def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
             found.append(("1 – 9", gettext_noop("answer what is marked")))
         found += _HELP.get(type(one), [])
         found += [(of.keys[0].upper(), of.label) for of in given[one.name] if of.identity not in points]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys([*found, *_keys_of_long(file)]))

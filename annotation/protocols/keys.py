@@ -13,7 +13,7 @@ from annotation.protocols.schema import ProtocolFile
 
 # Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
 # looks like it.
-RESERVED = frozenset("ufhzs?؟")
+RESERVED = frozenset("ufhzs?؟/")
 _LETTERS = "abdegijklmnopqrtvwxy"
 _PLACES = "123456789"  # of options
 _DIGITS = frozenset("0123456789")
@@ -128,7 +128,7 @@ def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
     taken = {*RESERVED, *(_PLACES if numbered else "")}
     for look, value in looks.items():
         if look in RESERVED:
-            own = "Winnow's own, as F, H, S, U, Z and ? are"
+            own = "Winnow's own, as F, H, S, U, Z, ? and / are"
             raise KeysTaken(place, f"{value} looks like the key {look.upper()}, which is {own}. Label it in words.")
         if look in taken:
             raise KeysTaken(place, f"{value} looks like the key {look}, which does something else. Label it in words.")

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from annotation.models import Lease
-from annotation.protocols import answers, schema, values
+from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import SubmittedFields
 from annotation.protocols.compile import is_plain
 from annotation.protocols.keys import given_keys, keys_on_screen
@@ -99,12 +99,13 @@ def _question(
         "cards": False,
         "options": [],
     }
-    many = isinstance(answer, schema.Pick) and answer.many
+    many = isinstance(answer, schema.Pick) and bool(answer.many)
 
     def choice(value: str, keys: Sequence[str], **shown: Any) -> Context:
         field, sent = (f"{name}-{value}", "1") if many else (name, value)
         shown |= {"field": field, "value": sent, "checked": given.get(field) == sent}
-        return shown | {"keys": " ".join(keys), "key": keys[0].upper() if keys else ""}
+        shown |= {"keys": " ".join(keys), "key": keys[0].upper() if keys else ""}
+        return shown | {"apart": many and value == option_sets.NONE}
 
     points = values.points(answer) if isinstance(answer, schema.Scale) else []
     given_here = given_keys(file)[answer.name]
@@ -116,10 +117,13 @@ def _question(
             keys, own = keys_on_screen([part.get("text", "") for _, part in there], [one.keys for one in fixed])
             fixed = [replace(one, keys=of) for one, of in zip(fixed, own, strict=True)]
             found["options"] = [
-                choice(str(n), of, part=part, called=_called(part, "".join(of[:1]).upper() or n))
+                choice(str(n), of, place=n, part=part, called=_called(part, "".join(of[:1]).upper() or n))
                 for (n, part), of in zip(there, keys, strict=True)
             ]
             found |= {"many": many, "cards": any("url" in part for _, part in there)}
+            found["long"] = len(there) > schema.MOST_KEYS
+            if many and isinstance(answer, schema.Pick):
+                found |= _how_many(answer)
         case schema.Rank():
             rows = [(answers.LETTERS[n - 1], f"{name}-{n}", part) for n, part in _named(file, answer, lease, options)]
             found["rows"] = [_row(letter, field, part, given) for letter, field, part in rows]
@@ -154,6 +158,19 @@ def _question(
         labels = [one.label for one in fixed]
         found["stacked"] = len(labels) > _ROW or any(len(one) > _LONG for one in labels)
     return found
+
+
+def _how_many(answer: schema.Pick) -> Context:
+    """How many may be chosen, `from` and `to`, and in words."""
+    least, most = option_sets.limits(answer)
+    words = {"number": least, "least": least, "most": most}
+    if least == most:
+        says = gettext("Choose exactly %(number)s.") % words
+    elif most is None:
+        says = gettext("Choose at least %(number)s.") % words if least > 1 else gettext("Choose all that apply.")
+    else:
+        says = gettext("Choose %(least)s to %(most)s.") % words
+    return {"how_many": says, "from": least, "to": most or ""}
 
 
 def _named(
@@ -229,7 +246,9 @@ def _shared(asked: Sequence[Context]) -> list[list[Context]]:
     for parts, questions in groups.items():
         if parts and len(questions) > 1:
             first = questions[0]["options"]
-            found.append([{**one["part"], "badge": one["key"], "called": one["called"]} for one in first])
+            badges = [one["key"] or one["place"] for one in first]
+            named = zip(first, badges, strict=True)
+            found.append([{**one["part"], "badge": badge, "called": one["called"]} for one, badge in named])
             for one in questions:
                 one |= {"names": one["options"], "options": [], "cards": False}
     return found

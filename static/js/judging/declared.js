@@ -5,6 +5,7 @@ import { diff, inWords, mark as markChanges } from "./diff.js";
 import { one as oneLine, write } from "./edit-words.js";
 import { kinds } from "./forms.js";
 import { digit, meant } from "./keys.js";
+import { optionKey } from "./options.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";
 import { format, readOut, say } from "./say.js";
@@ -23,14 +24,50 @@ const typedIn = (unit) => unit.querySelector("textarea");
 function done(unit) {
   if (unit.dataset.kind === "words") return true;
   const field = unit.querySelector("select, textarea");
+  if ("to" in unit.dataset) return !wrongNumber(unit) && ticked(unit).length > 0;
   if (field) return field.matches("select") ? Boolean(field.value) : [...field.value.trim()].length >= (field.dataset.least || 1);
   return Boolean(unit.querySelector("input:checked"));
+}
+
+// Of a pick of many
+
+const ticked = (unit) => [...unit.querySelectorAll("input:checked")];
+
+// What is wrong with the number of options chosen, or "".
+function wrongNumber(unit) {
+  const least = Number(unit.dataset.from), most = Number(unit.dataset.to) || Infinity;
+  const given = ticked(unit), chosen = given.length;
+  if (!chosen || (chosen === 1 && given[0].matches("[data-apart]")) || (chosen >= least && chosen <= most)) return "";
+  const number = chosen < least ? least : most;
+  if (least === most) return format(gettext("Choose exactly %(number)s. You have chosen %(chosen)s."), { number, chosen });
+  const words = chosen < least ? gettext("Choose at least %(number)s. You have chosen %(chosen)s.") : gettext("Choose at most %(number)s. You have chosen %(chosen)s.");
+  return format(words, { number, chosen });
+}
+
+// Says beside the question how many are chosen.
+function count(unit) {
+  const { from, to } = unit.dataset;
+  const chosen = ticked(unit).length;
+  const line = unit.querySelector(".chosen");
+  line.textContent = from === to ? format(gettext("%(chosen)s of %(number)s chosen"), { chosen, number: to }) : format(gettext("%(chosen)s chosen"), { chosen });
+  line.classList.toggle("wrong", Boolean(to) && chosen > Number(to));
+}
+
+// What is chosen without others takes their ticks away, and they take its.
+function keepApart({ checked, dataset, type }, unit) {
+  if (!checked || type !== "checkbox") return;
+  const others = ticked(unit).filter((one) => ("apart" in one.dataset) !== ("apart" in dataset));
+  others.forEach((one) => (one.checked = false));
 }
 
 function ready({ node }) {
   node.addEventListener("filled", () => start(node));
   node.addEventListener("input", ({ target }) => target.matches("textarea") && changed(target));
-  node.addEventListener("change", () => show(node));
+  node.addEventListener("change", ({ target }) => {
+    const unit = target.closest("[data-to]");
+    if (unit) keepApart(target, unit);
+    show(node);
+  });
   for (const type of ["focusin", "pointerdown"]) node.addEventListener(type, ({ target }) => markAt(node, target));
   node.addEventListener("click", ({ target, detail }) => {
     if (!detail || !target.matches("input[data-keys]")) return; // the arrow keys' own
@@ -56,20 +93,23 @@ function show(node) {
   for (const one of questions(node)) if (one.dataset.when) one.hidden = !comes(node, JSON.parse(one.dataset.when));
   if (marked(node)?.closest("[hidden]")) mark(node, units(node)[0], false);
   $$(node, ".asked textarea").forEach(changed);
+  $$(node, "[data-to]").forEach(count);
   wordsShow(node);
   ranksShow(node);
 }
 
 function comes(node, { all = {}, any = {} }) {
-  const met = ([address, wanted]) => wanted.includes(given(node, address));
+  const met = ([address, wanted]) => given(node, address).some((one) => wanted.includes(one));
   return Object.entries(all).every(met) && (!Object.keys(any).length || Object.entries(any).some(met));
 }
 
-// The value of an answer, or of one statement of it: "holds.same". "" where it is not asked or not given.
+// The values of an answer, or of one statement of it: "holds.same". None where it is not asked or not given.
 function given(node, address) {
   const [name] = address.split(".");
-  const { hidden } = questions(node).find((one) => one.dataset.name === name);
-  return hidden ? "" : (node.querySelector(`[name="${address.replace(".", "-")}"]:checked`)?.value ?? "");
+  const one = questions(node).find((one) => one.dataset.name === name);
+  if (one.hidden) return [];
+  if ("to" in one.dataset) return ticked(one).map((input) => input.name.slice(name.length + 1));
+  return [node.querySelector(`[name="${address.replace(".", "-")}"]:checked`)?.value ?? ""];
 }
 
 function changed(field) {
@@ -111,9 +151,11 @@ function key(event, { node }) {
   const place = digit(event);
   const unit = marked(node);
   if (wordKey(event, unit)) return true;
+  const moved = optionKey(event, unit, units(node).length < 2);
+  if (moved) return true;
   if ((event.shiftKey && place === null) || !unit) return false;
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  if (by) return !event.target.closest("input") && !node.closest(".zoomed") && step(node, unit, by);
+  if (by) return (moved === null || !event.target.closest("input")) && !node.closest(".zoomed") && step(node, unit, by);
   if (unit.matches(".row")) return place > 0 && rank(unit, place) && sayNext(node, unit, place);
   const input = meant(event, unit.querySelectorAll("[data-keys]"));
   if (!input) return false;
@@ -131,7 +173,7 @@ function step(node, unit, by) {
   const there = all[(all.indexOf(unit) + by + all.length) % all.length];
   const focused = document.activeElement.closest("[data-unit]");
   mark(node, there);
-  const target = there.querySelector("input:checked, textarea, select, .token [tabindex='0']") ?? there.querySelector("input");
+  const target = there.querySelector("input:checked, textarea, select, .token [tabindex='0']") ?? there.querySelector("input:not([type=search])");
   if (focused && !typedIn(there)) target.focus();
   const input = there.querySelector("input:checked");
   const answer = input ? nameOf(input) : there.querySelector("select")?.value;
@@ -150,15 +192,17 @@ function sayNext(node, unit, answer) {
   mark(node, there);
   if (focused && there !== unit) node.querySelector("h1").focus({ preventScroll: true });
   const open = all.find((one) => !done(one));
-  const then = stays ? "" : open ? called(there) : gettext("Everything is answered. Press Enter to submit.");
+  const then = stays ? (unit.querySelector(".chosen")?.textContent ?? "") : open ? called(there) : gettext("Everything is answered. Press Enter to submit.");
   say(`${called(unit)} ${answer}. ${then}`.trim(), true);
   return true;
 }
 
 function lacks({ node }) {
-  const open = units(node).find((one) => asked(one).matches("[data-required]") && !done(one));
+  const open = units(node).find((one) => (asked(one).matches("[data-required]") && !done(one)) || ("to" in one.dataset && wrongNumber(one)));
   if (!open) return "";
   mark(node, open);
+  const number = "to" in open.dataset && wrongNumber(open);
+  if (number) return number;
   const field = typedIn(open);
   if (field?.value.trim()) return format(gettext("Write at least %(characters)s characters."), { characters: field.dataset.least });
   return format(gettext("Answer this question: %(question)s"), { question: called(open) });

@@ -1,6 +1,7 @@
 // Which key does what. Keys never act while somebody types, with a foreign modifier, in a dialog or an open sheet.
 
 import { kindOf } from "./forms.js";
+import { optionKey } from "./options.js";
 
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
@@ -79,7 +80,9 @@ export function onKey(event, actions, screen) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (HELP.includes(key)) return act("rules");
   if (event.shiftKey && pressed === "s") return act("skip");
-  if (!event.repeat && kindOf(screen)?.key(event, screen)) return event.preventDefault();
+  const kind = kindOf(screen);
+  if (screen && !kind && optionKey(event, screen.node.querySelector(".asked"), true)) return event.preventDefault();
+  if (!event.repeat && kind?.key(event, screen)) return event.preventDefault();
   const answer = answerFor(event, screen);
   if (answer && (!event.shiftKey || digit(event))) return act("pick", answer);
   if (event.shiftKey) return;

@@ -4,12 +4,14 @@
 
 import { fields, fill, kindOf, prepare } from "./forms.js";
 import { fit } from "./layout.js";
+import { optionsReady } from "./options.js";
 import { hold } from "./pictures.js";
 import { format } from "./say.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
   for (const img of node.querySelectorAll("img")) watch(img);
   const screen = { node, lease: node.dataset.lease, answer };
+  optionsReady(node);
   if (!node.dataset.form) return screen;
   screen.answer = "answered" in node.dataset ? fields(node) : "";
   try {
@@ -38,7 +40,7 @@ export function restore(screen) {
 // What an answer is called when it is read out.
 export function nameOf(radio) {
   const label = radio.closest("label"), picture = label.querySelector("img");
-  if (label.matches(".text-option")) return format(gettext("Sentence %(number)s"), { number: radio.dataset.keys ?? radio.value });
+  if (label.matches(".text-option")) return format(gettext("Sentence %(number)s"), { number: radio.dataset.keys || label.querySelector(".number")?.textContent || radio.value });
   if (picture) return picture.alt;
   const words = label.cloneNode(true); // of a picture, this would fetch it once more, before all else
   words.querySelectorAll("kbd").forEach((one) => one.remove());
