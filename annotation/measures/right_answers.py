@@ -13,10 +13,11 @@ from annotation.measures.judgments import TaskKey
 from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, scored
 from annotation.measures.types import Figures
 from annotation.protocols import answers, option_sets, schema, values
-from annotation.protocols.base import CANNOT_JUDGE, NO_ATTRIBUTES, Attributes
+from annotation.protocols.base import CANNOT_JUDGE, ITEM, NO_ATTRIBUTES, Attributes
 from annotation.protocols.compile import is_plain
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
+from benchmarks.formats.own.mapping import as_text
 
 
 class Rights:
@@ -111,37 +112,57 @@ def chance_of(file: ProtocolFile, name: str, right: str, places: int, said: str)
 
 
 def group(
-    file: ProtocolFile, name: str, said: Mapping[str, Sequence[Said]], tasks: Sequence[TaskRow], right_of: Rights
+    file: ProtocolFile,
+    name: str,
+    said: Mapping[str, Sequence[Said]],
+    tasks: Sequence[TaskRow],
+    right_of: Rights,
+    attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed.
+    """Groups of tasks that count only if all are right: those of an item with the same parts in the names listed, or
+    those of all items with the same values.
 
     A comparison has an item as a group: its tasks with the right answer `compare` must have got it from a larger share
     of annotators than all others with the same part. It has no chance to tell: shares can tie.
     """
     of = file.group[name]
     is_right, chance_that, part_of = _rule(file, of, said, right_of)
-    groups: dict[tuple[int, int, str], list[TaskRow]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[TaskRow]] = defaultdict(list)
     for task in tasks:
         position, question, round_ = task.task
-        if (part := part_of(question)) is not None:
+        if isinstance(of, schema.Over):
+            if (shared := _shared(of, position, attributes)) is not None:
+                groups[shared].append(task)
+        elif (part := part_of(question)) is not None:
             groups[position, round_, part].append(task)
     rows, chances, waiting = [], [], 0
-    for (position, _, _), of_group in sorted(groups.items()):
+    for of_group in sorted(groups.values(), key=lambda tasks: tasks[0].task):
         if any(task.state is None for task in of_group):
             waiting += 1
             continue
-        rows.append(Scored(position, of_group[0].type, of_group[0].subtype, "", float(is_right(of_group))))
+        kinds = {(task.type, task.subtype) for task in of_group}
+        kind, subtype = kinds.pop() if len(kinds) == 1 else ("", "")
+        # Of several items, the group is the sampling unit; no two groups over the same columns share one.
+        rows.append(Scored(of_group[0].task[0], kind, subtype, "", float(is_right(of_group))))
         if chance_that:
             chances.append(chance_that(of_group))
     chance = math.fsum(chances) / len(chances) if chances else None
     return {"group": name, "waiting": waiting, **broken_down(rows, SHARE), "chance": chance}
 
 
+def _shared(of: schema.Over, position: int, attributes: Mapping[int, Attributes]) -> tuple[object, ...] | None:
+    """What the item shares with the others of its group; None if it is in none."""
+    said = attributes.get(position, NO_ATTRIBUTES).get(ITEM, {})
+    if not all(column in said for column in of.over or ()):
+        return None
+    return (of.every and position // of.every, *(as_text(said[column]) for column in of.over or ()))
+
+
 _OfGroup = Callable[[Sequence[TaskRow]], float]
 
 
 def _rule(
-    file: ProtocolFile, of: schema.Comparison | Sequence[str], said: Mapping[str, Sequence[Said]], right_of: Rights
+    file: ProtocolFile, of: schema.Group, said: Mapping[str, Sequence[Said]], right_of: Rights
 ) -> tuple[_OfGroup, _OfGroup | None, Callable[[str], str | None]]:
     """Whether a group is right; how likely that is at random; the question of a task → what its group shares."""
     if isinstance(of, schema.Comparison):
@@ -158,7 +179,7 @@ def _rule(
     def chance_that(tasks: Sequence[TaskRow]) -> float:
         return math.prod(found.get(task.task, 1.0) for found in chances for task in tasks)
 
-    return is_right, chance_that, _places(file, of)
+    return is_right, chance_that, _places(file, [] if isinstance(of, schema.Over) else of)
 
 
 _Shares = Mapping[TaskKey, tuple[float, bool]]  # of judgments with the value, and whether it is the right one

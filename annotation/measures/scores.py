@@ -39,7 +39,7 @@ def scores(
     for name, of in file.scores.items():
         found["answers"].append(_combination(file, name, of, rows, attributes))
     if file.group:
-        found["groups"] = [right_answers.group(file, name, said, tasks, right_of) for name in file.group]
+        found["groups"] = [right_answers.group(file, name, said, tasks, right_of, attributes) for name in file.group]
     for rule in file.decide:
         if isinstance(rule, schema.BradleyTerry):
             found["strengths"].append(over_attribute.strengths(file, rule, said[rule.answer], attributes))

@@ -551,6 +551,10 @@ def _measures(protocol: ProtocolFile) -> Iterator[Found]:
             yield from _known_values(protocol, address, [one.score], (*path, "score"))
     bound = list(protocol.tasks.rows) if isinstance(protocol.tasks, schema.Rows) else list(bound_roles(protocol))
     for name, of in protocol.group.items():
+        if isinstance(of, schema.Over):
+            if not of.over and not of.every:
+                yield "MISSING_KEY", ("group", name), "Say over which column of the items, over: sentence."
+            continue
         over = of.within if isinstance(of, schema.Comparison) else of
         if isinstance(of, schema.Comparison):
             yield from _comparison(protocol, of, ("group", name))

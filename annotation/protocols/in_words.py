@@ -167,6 +167,10 @@ def _grouped(file: ProtocolFile, group: schema.Group) -> str:
     if isinstance(group, schema.Comparison):
         same = f"among the tasks with the same {' and '.join(group.within)}"
         return f"right if more annotators gave {group.compare} where it is right than elsewhere, {same}"
+    if isinstance(group, schema.Over):
+        items = f"{group.every} items in a row" if group.every else "the items"
+        same = f" with the same {' and '.join(group.over)}" if group.over else ""
+        return f"right if all tasks of {items}{same} are"
     if isinstance(file.tasks, schema.Rows) and group:
         return f"right if the tasks {' and '.join(group)} all are"
     same = f" with the same {' and '.join(group)}" if group else ""

@@ -34,7 +34,8 @@ def asks_items(file: ProtocolFile) -> bool:
 
 def columns(file: ProtocolFile) -> list[str]:
     """The columns that the file names."""
-    return [right.column for right in rights(file).values()]
+    over = [column for group in file.group.values() if isinstance(group, schema.Over) for column in group.over or ()]
+    return list(dict.fromkeys([*(right.column for right in rights(file).values()), *over]))
 
 
 def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:

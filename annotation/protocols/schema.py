@@ -88,6 +88,8 @@ Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]$", max_length=1)]
 _ShareText = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]?/[1-9][0-9]?$", max_length=5)]
 _Share = Annotated[_ShareText, BeforeValidator(as_value, json_schema_input_type=_ShareText)]
 Column = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\r\n]*$")]  # of an item's data
+_Columns = Annotated[list[Column], Field(min_length=1, max_length=12)]
+Columns = Annotated[_Columns, BeforeValidator(_one_or_more, json_schema_input_type=_Columns | Column)]
 CountOrShare = Annotated[
     Annotated[int, Field(ge=1, le=99), Tag("count")] | Annotated[_Share, Tag("share")],
     Discriminator(lambda value: "count" if isinstance(value, int) else "share"),
@@ -480,9 +482,21 @@ Right = Annotated[
     Discriminator(_form_of_right),
 ]
 
+
+class Over(Strict):
+    """All tasks of the items that have the same values in these columns; of so many items in a row with `every`. An
+    item that has nothing in one of the columns is in no group.
+    """
+
+    over: Columns | None = None
+    every: Annotated[int, Field(ge=2, le=1_000)] | None = None
+
+
 Group = Annotated[
-    Annotated[list[Name], Field(max_length=_MOST_NAMES), Tag("list")] | Annotated[Comparison, Tag("Comparison")],
-    Discriminator(_form_of({"compare": "Comparison", "within": "Comparison"}, "list")),
+    Annotated[list[Name], Field(max_length=_MOST_NAMES), Tag("list")]
+    | Annotated[Comparison, Tag("Comparison")]
+    | Annotated[Over, Tag("Over")],
+    Discriminator(_form_of({"compare": "Comparison", "within": "Comparison", "over": "Over", "every": "Over"}, "list")),
 ]
 
 
@@ -492,8 +506,8 @@ class ProtocolFile(Strict):
     `right` are the right answers, which no annotator gets: by construction a value, of a pick of many also several, or
     for each task by its name a value; or those that each item has. Of the only answer: `right: {from: label}`. `group`
     says which tasks of an item must all be right: those with the same part in the names listed, none for all of them;
-    of rows, the rows listed; or a comparison of tasks. `scores` combine several answers. `leaks` are protocols that an
-    annotator must not have met on the same material.
+    of rows, the rows listed; or a comparison of tasks; or the tasks of several items. `scores` combine several answers.
+    `leaks` are protocols that an annotator must not have met on the same material.
     """
 
     winnow: Literal["protocol/1"]

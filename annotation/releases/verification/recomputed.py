@@ -142,10 +142,11 @@ def comparable(rows: Rows, stages: list[dict]) -> list[dict]:
         file, scores = stage.rule.protocol.file, figures.get("scores")
         unknown = any(task["position"] not in rows.records for task in stage.live_tasks)
         if file and item_data.asks_items(file) and scores and unknown:
-            of_items = OF_RIGHT if item_data.rights(file) else set()
-            without = (OVER_ATTRIBUTES if file.item.attributes else set()) | of_items
+            without = OVER_ATTRIBUTES if file.item.attributes else set()
+            without |= OF_RIGHT if item_data.rights(file) else set()
             answers = [redaction.without_keys(one, without) for one in scores["answers"]]
-            figures = {**figures, "scores": {"answers": answers, "groups": [] if of_items else scores["groups"]}}
+            groups = [] if item_data.columns(file) else scores["groups"]
+            figures = {**figures, "scores": {"answers": answers, "groups": groups}}
         found.append(figures)
     return found
 

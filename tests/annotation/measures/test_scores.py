@@ -1,7 +1,9 @@
 """Scores, right answers, groups, strengths and mean ranks of declared protocols: against values computed by hand."""
 
 import itertools
+import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +13,13 @@ from annotation.measures.judgments import JudgmentRow
 from annotation.measures.scored import Range, Scored, summary
 from annotation.measures.scores import scores, task_scores
 from annotation.protocols import answers, library
+from annotation.protocols.item_data import attributes_of
 from annotation.protocols.measuring import parents_of
 from bench.coverage import scores as made_up
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.format import FORMAT
 from benchmarks.metrics.base import wilson
+from benchmarks.records import ItemRecord
 from tests.annotation.protocols.files import changed, read
 
 
@@ -196,3 +202,112 @@ def test_the_order_of_a_list_does_not_change_the_score_of_its_questions(yes):
         said = ",".join("yes" if yes[one] else "no" for one in order)
         places = [[order.index(parent) + 1 for parent in parents[one]] for one in order]
         assert answers.number(check, said, places) == expected
+
+
+YES_NO = changed(
+    ("decide", []), ("answers", [{"name": "ok", "kind": "pick", "fixed": {"yes": "Y", "no": "N"}}]),
+    ("right", {"from": "label"}),
+)  # fmt: skip
+
+
+def of_items(file, metas: list[dict]) -> dict:
+    """By position, as figures and verification have it."""
+    return {
+        place: attributes_of(file, ItemRecord(str(place), "", "", (), (), meta=meta))
+        for place, meta in enumerate(metas)
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "right", "n"),
+    [
+        ({"over": "sentence"}, 2 / 3, 3),  # d, and f with its one item
+        ({"over": ["sentence", "figure"]}, 3 / 4, 4),  # the third has no figure; the two others of c are apart
+        ({"every": 2}, 1 / 3, 3),
+        ({"every": 4, "over": "sentence"}, 3 / 4, 4),
+        ([], 4 / 6, 6),
+    ],
+)
+def test_groups_over_items_count_where_all_tasks_of_all_their_items_are_right(group, right, n):
+    """Everybody says yes; of two sentences' items that is right, of one it is wrong twice in three."""
+    metas = [
+        {"label": 0, "sentence": "c", "figure": "1"}, {"label": 1, "sentence": "c", "figure": "2"},
+        {"label": 0, "sentence": "c"}, {"label": 1, "sentence": "d", "figure": "1"},
+        {"label": 1, "sentence": "d", "figure": "1"}, {"label": 1, "sentence": "f", "figure": 1},
+    ]  # fmt: skip
+    file = read(changed(("group", {"all": group}), of=YES_NO))
+    said = [(item, "", who, "yes") for item in range(6) for who in range(3)]
+    found = scores(file, rows(said, places=0), tasks(said), of_items(file, metas))
+    (one,) = found["groups"]
+    assert (one["whole"]["value"], one["whole"]["n_judgments"]) == (pytest.approx(right), n)
+    assert found["answers"][0]["right"]["whole"]["value"] == pytest.approx(4 / 6)
+
+
+def test_a_group_over_items_waits_for_each_of_them_and_is_one_unit_by_chance_of_all():
+    metas = [{"label": 1, "of": place // 2} for place in range(8)]
+    file = read(changed(("group", {"all": {"over": "of"}}), of=YES_NO))
+    said = [(item, "", who, "yes" if item else "no") for item in range(8) for who in range(2)]
+    (one,) = scores(file, rows(said, places=0), tasks(said, ((7, "", 1),)), of_items(file, metas))["groups"]
+    assert (one["waiting"], one["chance"], one["whole"]["n_items"]) == (1, 0.25, 3)
+    assert (one["whole"]["low"], one["whole"]["high"]) == pytest.approx(wilson(4 / 3, 2))  # as of any three units
+    assert [row["type"] for row in one["by_type"]] == [""]  # its items are of two types
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "label", "mapping", "groups"),
+    [
+        (
+            "HallusionBench.json", "gt_answer",
+            {"texts": {"question": "question"}, "images": {"picture": "filename"}, "type": "category",
+             "subtype": "subcategory"},
+            {"pair": {"over": ["type", "subtype", "set_id", "question_id"]},
+             "figure": {"over": ["type", "subtype", "set_id", "figure_id", "picture"]}},
+        ),
+        (
+            "nlvr2_dev.json", "label",
+            {"id": "identifier", "texts": {"caption": "sentence"}},
+            {"consistency": {"over": "caption"}},
+        ),
+        (
+            "naturalbench_test_set.json", "3", {"texts": {"question": "1"}, "images": {"picture": "2"}},
+            {"q": {"every": 4, "over": "question"}, "i": {"every": 4, "over": "picture"}, "g": {"every": 4}},
+        ),
+    ],
+)  # fmt: skip
+def test_published_benchmarks_have_the_groups_of_their_own_code(name, label, mapping, groups):
+    """Two judges, who say yes to all, and to two items in three; the groups are found again from the file's rows."""
+    path = Path(__file__).resolve().parents[4] / "shared" / "data" / "foreign" / name
+    file = read(changed(("right", {"from": label}), ("group", groups), of=YES_NO))
+    records = list(FORMAT.read(path, ProblemLog(), mapping=json.dumps({"winnow": "mapping/1", **mapping})))
+    for judge in (lambda place: "yes", lambda place: "yes" if place % 3 else "no"):
+        said = [(place, "", 1, judge(place)) for place in range(len(records))]
+        attributes = {place: attributes_of(file, record) for place, record in enumerate(records)}
+        found = scores(file, rows(said, places=0), tasks(said), attributes)["groups"]
+        got = {one["group"]: (one["whole"]["value"], one["whole"]["n_judgments"]) for one in found}
+        assert got == published(name, path, judge)
+
+
+def published(name: str, path: Path, judge) -> dict[str, tuple[float, int]]:
+    """HallusionBench's `get_eval_pair_all` and `get_eval_fig`, NLVR2's consistency, NaturalBench's three scores."""
+    text = path.read_text()
+    given = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
+    keys: dict[str, list] = {}
+    for place, row in enumerate(given):
+        if name.startswith("Hall"):
+            right, start = row["gt_answer"] == "1", (row["category"], row["subcategory"], row["set_id"])
+            keys.setdefault("pair", []).append(((*start, row["question_id"]), place, right))
+            if not (row["category"] == "VS" and row["figure_id"] == "0"):
+                keys.setdefault("figure", []).append(((*start, row["figure_id"]), place, right))
+        elif name.startswith("nlvr"):
+            keys.setdefault("consistency", []).append((row["sentence"], place, row["label"] == "True"))
+        else:
+            for key, of in (("q", row[0]), ("i", row[1]), ("g", "")):
+                keys.setdefault(key, []).append(((place // 4, of), place, row[2] == "Yes"))
+    found = {}
+    for key, of in keys.items():
+        all_right: dict[object, bool] = {}
+        for group, place, right in of:
+            all_right[group] = all_right.get(group, True) and (judge(place) == "yes") == right
+        found[key] = (sum(all_right.values()) / len(all_right), len(all_right))
+    return found

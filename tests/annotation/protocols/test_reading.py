@@ -136,6 +136,7 @@ MISTAKES = [  # change, code, path, a word of the advice
         ("decide.0", {"answer": "fit", "rule": "at_least", "of": "right", "m": 2, "drop": {"else": "c"}}),
         "NO_RIGHT_ANSWER", "decide.0.of", "from: label",
     ),
+    (("group", {"pair": {"over": []}}), "WRONG_VALUE", "group.pair.over", "at least 1"),
     (("right", {"fit": {"from": "scene"}}), "NOT_BLIND", "right.fit.from", "shown to annotators"),
     (("right", {"fit": {"from": "label", "values": {"0": "nought"}}}), "UNKNOWN_VALUE", "right.fit.values", "nought"),
     (("right", {"from": "label"}), "UNKNOWN_ANSWER", "right.from", "right: {fit: {from: label}}"),

@@ -73,7 +73,7 @@ BY_ITEM = {
     "screen": [{"picture": "picture"}, {"sentence": "caption"}], "judgments": 3,
     "answers": [{"name": "holds", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"}}],
     "decide": [{"answer": "holds", "rule": "at_least", "of": "right", "m": "2/3", "drop": {"else": "label_doubted"}}],
-    "right": {"from": "label", "values": {"sí": "yes", "nò": "no"}},
+    "right": {"from": "label", "values": {"sí": "yes", "nò": "no"}}, "group": {"pairs": {"every": 2, "over": "type"}},
 }  # fmt: skip
 
 
@@ -103,3 +103,20 @@ def test_right_answers_of_items_decide_and_are_counted_and_known_to_checks(tmp_p
         call_command("decide", export=place, items=True, json=True, stdout=(out := StringIO()))
         (found,) = json.loads(out.getvalue())["stages"].values()
         assert (found["kept"], found["dropped"], found["open"]) == (3, {"label_doubted": 2}, 1)
+
+
+def test_right_answers_and_groups_over_items_are_computed_again(tmp_path):
+    stage = declared.judge(
+        declared.of_file(BY_ITEM, 4), 3, lambda task, who: "no" if task.item.position == 1 else "yes"
+    )
+    made = release(exported(with_originals(stage.study), tmp_path), tmp_path / "release", splits=ONE)
+    text = (made / "figures.json").read_text()
+    (group,) = json.loads(text)["stages"][0]["scores"]["groups"]
+    assert (group["whole"]["value"], group["whole"]["n_judgments"], group["chance"]) == (0.5, 2, 0.25)
+    assert verify(made).problems == []
+    for part, path in (("groups", "groups/0/whole/value"), ("answers", "answers/0/right/whole/value")):
+        figures = json.loads(text)
+        (one,) = figures["stages"][0]["scores"][part]
+        one.get("right", one)["whole"]["value"] += 0.01
+        (made / "figures.json").write_text(json.dumps(figures))
+        assert any(path in str(problem) for problem in verify(made).problems)
