@@ -1,18 +1,22 @@
 """The files of the library: what each asks of an item of its kind, and how its answers decide."""
 
+from collections import Counter
 from random import Random
 
 import pytest
 import yaml
 
 from annotation.protocols import answers, library
-from annotation.protocols.base import Answer
+from annotation.protocols.base import RIGHT, Answer
 from annotation.protocols.compile import GENERIC, as_protocol, is_plain
 from annotation.protocols.decisions import decide_item
+from annotation.protocols.item_data import attributes_of
 from annotation.protocols.rules import rule_for
 from annotation.protocols.simulated import simulate
 from annotation.protocols.tasks import tasks_of
 from annotation.protocols.walk import made_up_item, texts_of
+from benchmarks.formats.base import ProblemLog
+from benchmarks.formats.own.format import FORMAT
 from tests.annotation.protocols.files import changed, read
 
 
@@ -125,3 +129,25 @@ def test_answers_to_a_form_are_listed_where_they_are_few(name, count):
     listed = as_protocol(file, name).form.labels
     options = tasks_of(file, made_up_item(file, limit=9), {})[0].options
     assert (len(set(listed(options))) if listed else None) == count
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "file", "column", "items"),
+    [
+        ("true-or-false", "all_vsr_raw_data.jsonl", "label", 12_809),
+        ("yes-no-question", "coco_pope_adversarial.json", "label", 60),
+        ("yes-no-question", "HallusionBench.json", "gt_answer", 60),
+        ("yes-no-question", "naturalbench_test_set.json", "3", 80),
+        ("true-of-two-pictures", "nlvr2_dev.json", "label", 60),
+    ],
+)
+def test_published_files_suit_as_winnow_proposes_to_read_them(real, name, file, column, items):
+    """Their roles as guessed, and the right answer of every item."""
+    text = library.text_of(name).replace("{from: label}", f"{{from: '{column}'}}")
+    of = library.read_stored(text, name)
+    records = list(FORMAT.read(real / "data" / "foreign" / file, ProblemLog()))
+    assert sum(len(tasks_of(of, record, {})) for record in records) == len(records) == items
+    (answer,) = of.answers
+    said = Counter(attributes_of(of, record)[RIGHT][answer.name] for record in records)
+    assert set(said) == {"yes", "no"} and said.total() == items
