@@ -36,7 +36,7 @@ def _in_words(file: schema.ProtocolFile, one: Figures) -> dict[str, str]:
     anchors = asked[0].anchors if asked and isinstance(asked[0], schema.Scale) else {}
 
     def end(value: float) -> str:
-        point = exact(value) if asked else f"{value:g}"  # a geometric mean has its own ends
+        point = exact(value) if asked else f"{value:g}"  # a combined score has its own ends
         return f"{point} ({anchors[point]})" if point in anchors else point
 
     return {"score_words": readable_label(one["score"]), "from_words": end(one["from"]), "to_words": end(one["to"])}

@@ -4,8 +4,9 @@ Pure. docs/reference/measures.md defines the figures. Judgments are counted ones
 judge”, or have no value, have no part and are counted aside.
 """
 
+import itertools
 import math
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from annotation.measures import over_attribute, right_answers
@@ -15,6 +16,7 @@ from annotation.measures.scored import SHARE, Range, Said, Scored, broken_down, 
 from annotation.measures.types import Figures
 from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, RIGHT, Attributes
+from annotation.protocols.in_words import combination_in_words
 from annotation.protocols.measuring import is_set, parents_of, seen_as
 from annotation.protocols.schema import ProtocolFile
 
@@ -80,13 +82,13 @@ def _combination(
     rows: Sequence[JudgmentRow],
     attributes: Mapping[int, Attributes],
 ) -> Figures:
-    """The geometric mean of several answers of each judgment that has a number for all of them."""
-    names = of.geometric_mean
+    """The combined score of each judgment that has a number for all of its answers."""
+    names = list(of.weights)
     by_answer = {one: {(said.row.task, said.row.annotator): said for said in said_to(file, one, rows)} for one in names}
     numbers = {one: _number(file, one, _MEAN) for one in names}
     judged: list[tuple[Said, float | None]] = []
     unable = 0
-    for key, first in by_answer[names[0]].items():
+    for key, first in ChainMap(*by_answer.values()).items():  # a judgment with any of them
         if first.value == CANNOT_JUDGE:
             unable += 1
             continue
@@ -95,22 +97,39 @@ def _combination(
             None if said is None else numbers[one](said.value, _of(attributes, first))
             for one, said in zip(names, given, strict=True)
         ]
-        judged.append((first, _geometric_mean(parts)))
-    every = [_ends(file.answer(one)) for one in names]
-    lows, highs = [end.least for end in every], [end.most for end in every]
-    low, high = (max(0, math.prod(of)) ** (1 / len(names)) for of in (lows, highs))
+        known = [part for part in parts if part is not None]
+        judged.append((first, combined(of, known) if len(known) == len(parts) else None))
     return {
         "answer": name,
-        "ask": f"The geometric mean of {' and '.join(names)}.",
+        "ask": f"{combination_in_words(of)}.",
         "cannot_judge": unable,
-        **_scores(file, _MEAN, judged, Range(low, high), attributes),
+        **_scores(file, _MEAN, judged, _ends_of(of, [_ends(file.answer(one)) for one in names]), attributes),
     }
 
 
-def _geometric_mean(parts: Sequence[float | None]) -> float | None:
-    """None if one is missing or below 0."""
-    known = [part for part in parts if part is not None]
-    return math.prod(known) ** (1 / len(parts)) if len(known) == len(parts) and min(known) >= 0 else None
+def combined(of: schema.Combined, parts: Sequence[float]) -> float | None:
+    """The score of numbers in the order of its answers; None if one of a geometric mean is below 0."""
+    weights = of.weights.values()
+    terms = [weight * part for weight, part in zip(weights, parts, strict=True)]
+    match of.rule:
+        case "mean":
+            return math.fsum(terms) / math.fsum(weights)
+        case "sum":
+            return math.fsum(terms)
+        case "min":
+            return min(terms)
+        case "product":
+            return math.prod(terms)
+    return math.prod(terms) ** (1 / len(terms)) if min(terms) >= 0 else None
+
+
+def _ends_of(of: schema.Combined, every: Sequence[Range]) -> Range:
+    """Each rule rises or falls with each number while the others stay, so that its ends lie at theirs."""
+    ends = [(one.least, one.most) for one in every]
+    if of.rule == "geometric_mean":
+        ends = [(max(0, low), max(0, high)) for low, high in ends]
+    found = [one for parts in itertools.product(*ends) if (one := combined(of, parts)) is not None]
+    return Range(min(found), max(found))
 
 
 def _scores(

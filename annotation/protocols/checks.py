@@ -578,11 +578,24 @@ def _combined(protocol: ProtocolFile) -> Iterator[Found]:
         path = ("scores", name)
         if name in names:
             yield "VALUE_TWICE", path, f"An answer is called {name}. Choose another name."
-        for place, one in enumerate(score.geometric_mean):
-            yield from _known_answer(protocol, one, (*path, "geometric_mean", place))
+        if len(score.rules) != 1:
+            yield (
+                "WRONG_VALUE",
+                path,
+                f"Say how to combine answers, with one key of {_listed(type(score).model_fields)}.",
+            )
+            continue
+        listed = isinstance(terms := getattr(score, score.rule), list)
+        for place, one in enumerate(terms):
+            at = (*path, score.rule, place if listed else one)
+            yield from _known_answer(protocol, one, at)
             if one in names and names[one] not in NUMERIC:
-                advice = f"{one} has no number to multiply; name answers of kind {_listed(NUMERIC)}."
-                yield "BOUND_ON_NOMINAL", (*path, "geometric_mean", place), advice
+                advice = f"{one} has no number to combine; name answers of kind {_listed(NUMERIC)}."
+                yield "BOUND_ON_NOMINAL", at, advice
+        if len(terms) > len(set(terms)):
+            yield "VALUE_TWICE", (*path, score.rule), "Name each answer once. A table has weights: {fit: 2, style: 1}."
+        if score.rule == "mean" and min(score.weights.values()) <= 0:
+            yield "WRONG_VALUE", (*path, "mean"), "Weights of a mean are above 0. Use sum where one takes away."
 
 
 def _orders(

@@ -146,7 +146,8 @@ def measures_in_words(file: ProtocolFile) -> list[str]:
     """
     found = [words for one in file.answers for words in _measured(file, one.name)]
     for name, score in file.scores.items():
-        found.append(f"The score {name} is the geometric mean of {' and '.join(score.geometric_mean)}.")
+        words = combination_in_words(score)
+        found.append(f"The score {name} is {words[0].lower()}{words[1:]}.")
     for name, right in file.right.items():
         found.append(f"The right answer to {name} is {_right(right)}.")
     return [*found, *(f"Group {name}: {_grouped(file, group)}." for name, group in file.group.items())]
@@ -161,6 +162,25 @@ def _right(right: schema.Right) -> str:
         case schema.ByItem(column=column):
             return f"that of the item, in “{column}”"
     return ", ".join(f"{value} for {task}" for task, value in right.items())
+
+
+_COMBINED = {
+    "mean": "The mean of",
+    "sum": "The sum of",
+    "min": "The lowest of",
+    "product": "The product of",
+    "geometric_mean": "The geometric mean of",
+}
+
+
+def combination_in_words(score: schema.Combined) -> str:
+    """`The sum of 0.5 × precision, 0.5 × recall and −1 × fluency`, without a full stop."""
+    *terms, last = (_term(name, weight) for name, weight in score.weights.items())
+    return f"{_COMBINED[score.rule]} {', '.join(terms)} and {last}"
+
+
+def _term(name: str, weight: float) -> str:
+    return name if weight == 1 else f"{exact(weight)} × {name}".replace("-", "−")
 
 
 def _grouped(file: ProtocolFile, group: schema.Group) -> str:

@@ -451,10 +451,43 @@ class Comparison(Strict):
     within: Annotated[list[Name], Field(min_length=1, max_length=5)]
 
 
-class Combined(Strict):
-    """A score of each judgment from several of its answers that have numbers: the root of their product."""
+_Terms = Annotated[list[Name], Field(min_length=2, max_length=_MOST_ANSWERS)]
+_Weights = Annotated[dict[Name, float], Field(min_length=2, max_length=_MOST_ANSWERS)]
+_Weighted = Annotated[
+    Annotated[_Terms, Tag("list")] | Annotated[_Weights, Tag("weights")],
+    Discriminator(lambda value: "weights" if isinstance(value, dict) else "list"),
+]
 
-    geometric_mean: Annotated[list[Name], Field(min_length=2, max_length=_MOST_ANSWERS)]
+
+class Combined(Strict):
+    """A score of each judgment from several of its answers that have numbers. It has one of these keys.
+
+    A list takes the numbers as they are, a table multiplies each by its weight, which may be negative; weights of a
+    mean are positive, and their sum divides.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    mean: _Weighted | None = None
+    sum: _Weighted | None = None
+    min: _Weighted | None = None
+    product: _Terms | None = None
+    geometric_mean: _Terms | None = None
+
+    @property
+    def rules(self) -> list[str]:
+        """The keys that it has; a file without mistakes has one."""
+        return [name for name, of in self if of is not None]
+
+    @property
+    def rule(self) -> str:
+        return self.rules[0]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Answer → weight."""
+        of = getattr(self, self.rule)
+        return of if isinstance(of, dict) else dict.fromkeys(of, 1.0)
 
 
 class ByItem(Strict):

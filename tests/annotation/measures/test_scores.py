@@ -146,6 +146,35 @@ def test_a_combined_score_is_the_geometric_mean_of_each_judgment():
     assert one["whole"]["value"] == pytest.approx(math.sqrt(0.5) / 2) == one["by"]["model"][0]["value"]
 
 
+@pytest.mark.parametrize(
+    ("score", "value", "ends", "words"),
+    [
+        ({"mean": ["fit", "style"]}, 3, (0, 4), "The mean of fit and style."),
+        ({"mean": {"fit": 3, "style": 1}}, 3.5, (0.5, 4.5), "The mean of 3 × fit and style."),
+        ({"sum": {"fit": 0.5, "style": -1}}, 0, (-2.5, 3.5), "The sum of 0.5 × fit and −1 × style."),
+        ({"min": {"fit": 1, "style": 2}}, 4, (-2, 5), "The lowest of fit and 2 × style."),
+        ({"product": ["fit", "style"]}, 8, (-5, 15), "The product of fit and style."),
+        (
+            {"geometric_mean": ["fit", "style"]},
+            math.sqrt(8),
+            (0, math.sqrt(15)),
+            "The geometric mean of fit and style.",
+        ),
+    ],
+)
+def test_combined_scores_with_weights_and_signs_and_where_they_end(score, value, ends, words):
+    file = read(changed(
+        ("decide", []),
+        ("answers", [{"name": "fit", "ask": "Fit?", "kind": "scale", "points": 5},
+                     {"name": "style", "ask": "Style?", "kind": "scale", "points": [-1, 2, 3], "required": False}]),
+        ("scores", {"all": score}),
+    ))  # fmt: skip
+    said = [(0, "", 1, "4/2"), (0, "", 2, "5/"), (0, "", 3, "cannot_judge")]
+    (one,) = scores(file, rows(said), tasks(said), {})["answers"]
+    assert (one["whole"]["value"], one["from"], one["to"]) == pytest.approx((value, *ends))
+    assert (one["whole"]["n_judgments"], one["no_value"], one["cannot_judge"], one["ask"]) == (1, 1, 1, words)
+
+
 def test_chance_counts_options_and_fixed_answers():
     said = [(0, "", 1, "caption-positive-0"), (1, "", 1, "both")]
     (one,) = scores(library.shipped("image-caption-foil"), rows(said), tasks(said), {})["answers"]
