@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
@@ -14,13 +14,14 @@ from annotation.models import Lease, Task
 from annotation.protocols import answers, base, item_data, schema
 from annotation.protocols.base import Attributes
 from annotation.protocols.compile import as_protocol, is_plain, value_of
+from annotation.protocols.conditions import Never
 from annotation.protocols.decision_rule import DROPPED, KEPT, OPEN, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.reading import line_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.simulated import simulate
-from annotation.protocols.tasks import tasks_of
+from annotation.protocols.tasks import file_about, tasks_of
 from annotation.protocols.walk import MOST, SEVERAL, Fields, Screen, every_answer, made_up_item, texts_of
 from annotation.screens.screens import build_screen, screens_under
 from benchmarks import queries
@@ -68,9 +69,12 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
     attributes: dict[str, Attributes] = {}  # by task, those of its item's parts
     ratings: list[Rated] = []
     there: set[str] = set()  # names of attributes
+    asked: set[str] = set()  # names of answers
     most = min(_MOST_SCREENS, max(1, _MOST_ANSWERED // (len(file.answers) * file.judgments)))
     for item, record, tasks in _items(file, benchmark, items, found):
         texts = texts_of(record)
+        own = file_about(file, record, {})
+        asked |= {one.name for one in own.answers if not isinstance(one.when, Never)}
         found.items += 1
         of_item = item_data.attributes_of(file, record)
         there |= {name for identity, of in of_item.items() if identity != base.RIGHT for name in of}
@@ -79,11 +83,11 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
         for place, task in enumerate(tried):
             found.tasks += 1
             shown = dice.sample(task.options, len(task.options))
-            found.screens += bool(_rendered(file, item, task, shown, texts))
-            labels |= dict.fromkeys(_walk(file, Screen(shown, texts, task.question), dice, found))
+            found.screens += bool(_rendered(own, item, task, shown, texts))
+            labels |= dict.fromkeys(_walk(own, Screen(shown, texts, task.question), dice, found))
             name = f"{record.key}#{place}"
             attributes[name] = of_item
-            crowd = _crowd(file, record.key, task, texts, people, dice, of_item)
+            crowd = _crowd(own, record.key, task, texts, people, dice, of_item)
             ratings += [Rated(name, annotator, label) for annotator, label in crowd]
     if benchmark and found.items:
         found.no_attribute = [name for name in [*file.item.attributes, *item_data.columns(file)] if name not in there]
@@ -93,7 +97,10 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
             (one.state, one.reason) for one in decided(file, ratings, attributes=attributes).values()
         )
         found.agreement = agreement(file, [(row.item, row.annotator, row.label) for row in ratings])
-        found.unreachable = _unreachable(text, file, [*labels][:_MOST_LABELS], dice, attributes.values())
+        found.unreachable = [
+            *_never_asked(text, file, asked),
+            *_unreachable(text, file, [*labels][:_MOST_LABELS], dice, attributes.values()),
+        ]
     return found
 
 
@@ -197,6 +204,15 @@ def _crowd(
 
 
 # Outcomes that no answers lead to
+
+
+def _never_asked(text: str, file: ProtocolFile, asked: Container[str]) -> Iterator[dict[str, Any]]:
+    """The questions that none of the tried items is asked."""
+    for place, one in enumerate(file.answers):
+        if one.name not in asked:
+            path = ("answers", place, "when")
+            advice = f"No tried item is asked {one.name}. Correct its condition, or try items that meet it."
+            yield {"outcome": one.name, "line": line_of(text, path), "key": ".".join(map(str, path)), "advice": advice}
 
 
 def _unreachable(

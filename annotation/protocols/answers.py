@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 
 from annotation.protocols import base, edits, option_sets, rankings, schema, values
+from annotation.protocols.conditions import Never, depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
 from annotation.wording import gettext_noop
@@ -54,9 +55,13 @@ def _by_statement(protocol: ProtocolFile, name: str, said: str) -> dict[str, str
 
 
 def is_asked(answer: schema.Answer, so_far: Mapping[str, str], protocol: ProtocolFile) -> bool:
-    """Whether the answers so far (by name) bring this question."""
+    """Whether the answers so far (by name) bring this question; of a file that is not of one item (`conditions.about`),
+    whether it may be asked.
+    """
     if answer.when is None:
         return True
+    if isinstance(answer.when, Never):
+        return False
 
     def met(address: str, wanted: Sequence[str]) -> bool:
         name, _, statement = address.partition(".")
@@ -87,7 +92,7 @@ def parse(
             found[answer.name] = ""
             continue
         said = parse_one(protocol, answer, sent, shown, texts, question, words)
-        if not said and answer.required:
+        if not said and answer.required and not depends_on_items(answer):
             raise base.InvalidAnswer(_MISSING, question=answer.ask or protocol.ask)
         found[answer.name] = said
     content = base.AnswerContent(texts=words) if words else base.AnswerContent()

@@ -8,6 +8,7 @@ from math import prod
 
 from annotation.protocols import option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.keys import KeysTaken, given_keys
 from annotation.protocols.layout import bound_roles
 from annotation.protocols.measuring import is_set
@@ -345,9 +346,27 @@ def _conditions(protocol: ProtocolFile) -> Iterator[Found]:
                 else:
                     yield from _known_values(protocol, address, wanted, at)
                     yield from _blind(protocol, address, wanted, at)
-        if not one.when.all and not one.when.any:
-            yield "UNREACHABLE_ANSWER", path, "Say after which answers this question is asked."
+        for fact, wanted in one.when.item.items():
+            yield from _of_item(protocol, fact, wanted, (*path, "item", fact))
+        if not one.when.all and not one.when.any and not one.when.item:
+            advice = "Say after which answers this question is asked, or of which items: item: {images.second: 1..}."
+            yield "UNREACHABLE_ANSWER", path, advice
         yield from _reachable(protocol, one, path)
+
+
+def _of_item(protocol: ProtocolFile, fact: str, wanted: Sequence[str], path: tuple[str | int, ...]) -> Iterator[Found]:
+    role, attribute = parts_of_fact(fact)
+    if role and role not in protocol.roles:
+        yield from _known_role(protocol, role, path)
+    elif role and attribute:
+        if attribute not in protocol.item.attributes:
+            there = _listed(protocol.item.attributes)
+            yield "UNKNOWN_ATTRIBUTE", path, f"item has no attribute {attribute}. It has: {there}."
+    elif role and (len(wanted) != 1 or not re.fullmatch(r"\d{1,3}(\.\.\d{0,3})?", wanted[0])):
+        yield "WRONG_COUNT", path, "Write how many an item must have: 1, 2..9, or 1.. for one or more."
+    elif role and not schema.overlap(wanted[0], protocol.roles[role]):
+        has = schema.how_many(protocol.roles[role])
+        yield "UNREACHABLE_ANSWER", path, f"An item always has {has} of {role}, so that this question is never asked."
 
 
 def _blind(protocol: ProtocolFile, address: str, wanted: Sequence[str], path: tuple[str | int, ...]) -> Iterator[Found]:

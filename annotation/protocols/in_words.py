@@ -5,6 +5,7 @@ and how agreement is measured. Pure.
 from collections.abc import Iterator, Sequence
 
 from annotation.protocols import option_sets, schema, values
+from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.measuring import is_set, level_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
@@ -83,7 +84,19 @@ def _condition(answer: schema.Answer) -> str:
         for word, table in (("and", answer.when.all), ("or", answer.when.any))
         if table
     ]
+    joined += [_of_item(fact, wanted) for fact, wanted in answer.when.item.items()]
     return f"; asked if {' and '.join(joined)}"
+
+
+def _of_item(fact: str, wanted: Sequence[str]) -> str:
+    role, attribute = parts_of_fact(fact)
+    if not role:
+        return f"the item's {attribute} is {' or '.join(wanted)}"
+    kind, _, name = role.partition(".")
+    part = f"{name.replace('_', ' ')} {kind}"
+    if not attribute:
+        return f"the item has {schema.how_many(wanted[0])} {part}"
+    return f"{attribute} of one of the {part} is {' or '.join(wanted)}"
 
 
 def rules_in_words(file: ProtocolFile) -> str:

@@ -98,7 +98,7 @@ def read_right_answers(path: Path, file: ProtocolFile, log: ProblemLog) -> dict[
 def with_right_answers(file: ProtocolFile, item: ItemRecord, number: int) -> ItemRecord:
     """A made-up item with data that mean one answer or another, by its number, under each column that the file names.
     Two answers of one column have the same."""
-    meta: dict[str, object] = {}
+    meta: dict[str, object] = {**item.meta}
     for name, of in rights(file).items():
         said = [*of.values, *_known(file, name, item)]
         meta.setdefault(of.column, said[number % len(said)] if said else "")

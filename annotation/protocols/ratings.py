@@ -11,6 +11,7 @@ from pathlib import Path
 
 from annotation.protocols import answers, option_sets, rankings, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.conditions import depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -84,7 +85,7 @@ def _label(
         advice = ""
         if said and not asked:
             advice = "This question is not asked after the other answers. Leave the cell empty."
-        elif not said and asked and answer.required:
+        elif not said and asked and answer.required and not depends_on_items(answer):  # a table does not have the items
             advice = "Fill in this cell, or remove the row."
         elif said:
             said, advice = _checked(protocol, answer, said)

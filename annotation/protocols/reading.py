@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from annotation.protocols import checks
-from annotation.protocols.schema import LARGEST, VERSION, ProtocolFile, json_schema
+from annotation.protocols.schema import FACT, LARGEST, VERSION, ProtocolFile, json_schema
 from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
@@ -273,6 +273,7 @@ _PATTERNS = {
     r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$": (
         "Write how many there are: 2, 2..9, 1.. for one or more, or first for the first of them."
     ),
+    FACT: "Name a role with its kind, images.second, one of its attributes, images.second.model, or one of the item.",
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",
     r"^[1-9][0-9]?/[1-9][0-9]?$": "Write a number of judgments, or a share of them as a fraction, such as 2/3.",

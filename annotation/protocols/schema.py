@@ -224,19 +224,32 @@ def _label_alone(value: object) -> object:
 Choice = Annotated[Fixed, BeforeValidator(_label_alone, json_schema_input_type=Fixed | Line)]
 
 
+FACT = r"^([a-z][a-z0-9_]*|(images|captions|texts|lists)\.[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?)$"  # of an item
+_Fact = Annotated[str, StringConstraints(pattern=FACT, max_length=42)]
+_OfItem = Annotated[dict[_Fact, Values], Field(max_length=_MOST_NAMES)]
+
+
 class When(Strict):
-    """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values."""
+    """Whether a question comes: if `all` of these answers, or `any` of them, have one of the listed values.
+
+    With `item`, only for items of which all of this is true: how many members a role has (`images.second: 1..`), what
+    an attribute of one of them is (`texts.object.kind: [animal]`), or one of the item itself (`type: [counting]`).
+    """
 
     all: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
     any: dict[Address, Values] = Field(default_factory=dict, max_length=_MOST_NAMES)
+    item: _OfItem = Field(default_factory=dict)
 
 
 def _all_of(value: object) -> object:
-    known = isinstance(value, dict) and value.keys() <= {"all", "any"}
-    return value if known or not isinstance(value, dict) else {"all": value}
+    if not isinstance(value, dict):
+        return value
+    of_item = {"item": value["item"]} if isinstance(value.get("item"), dict) else {}
+    others = {key: of for key, of in value.items() if key not in of_item}
+    return value if others.keys() <= {"all", "any"} else {"all": others, **of_item}
 
 
-_Answers = Annotated[dict[Address, Values], Field(max_length=_MOST_NAMES)]
+_Answers = Annotated[dict[Address, Values | _OfItem], Field(max_length=_MOST_NAMES)]
 Condition = Annotated[When, BeforeValidator(_all_of, json_schema_input_type=When | _Answers)]
 
 
@@ -611,6 +624,12 @@ def is_within(there: int, count: str) -> bool:
     """Whether an item may have so many members."""
     least, most = _allowed(count)
     return least <= there and (most is None or there <= most)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether some number of members is within both counts."""
+    (least, most), (other_least, other_most) = _allowed(one), _allowed(other)
+    return (most is None or other_least <= most) and (other_most is None or least <= other_most)
 
 
 def how_many(count: str) -> str:

@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from random import Random
 
 from annotation.protocols import base, schema, values
+from annotation.protocols.conditions import Never, about, depends_on_items
 from annotation.protocols.item_data import require_right_answers
 from annotation.protocols.layout import shown_name
 from annotation.protocols.measuring import parents_of
@@ -35,10 +36,20 @@ def tasks_of(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) ->
     if (tasks := _count(protocol, parts)) > schema.MOST_TASKS:
         lacks = f"item {item.key} would make {tasks:,} tasks under {protocol.name}, and an item can have at most"
         raise base.UnsuitableItem(f"{lacks} {schema.MOST_TASKS:,}")
+    if all(isinstance(one.when, Never) for one in file_about(protocol, item, carried).answers):
+        raise base.UnsuitableItem(f"item {item.key} is asked none of the questions of {protocol.name}")
     found = [_task(protocol, parts, question, bound) for question, bound in _bindings(protocol, item, parts)]
     if not found:
         raise base.UnsuitableItem(f"item {item.key} has no task under {protocol.name}")
     return found
+
+
+def file_about(protocol: ProtocolFile, item: ItemRecord, carried: base.Carried) -> ProtocolFile:
+    """The file with the conditions of its questions as they are for this item."""
+    if not any(map(depends_on_items, protocol.answers)):
+        return protocol
+    roles = protocol.roles.items()
+    return about(protocol, item, {role: members(item, carried, role, schema.uses_first(of)) for role, of in roles})
 
 
 def members(item: ItemRecord, carried: base.Carried, role: str, of_all_rounds: bool = False) -> list[str]:

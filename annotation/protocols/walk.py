@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from annotation.protocols import answers, base, option_sets, schema, values
+from annotation.protocols.conditions import suiting
 from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.schema import ProtocolFile, bounds
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
@@ -21,17 +22,24 @@ Fields = dict[str, str]
 
 
 def made_up_item(file: ProtocolFile, number: int = 0, most: bool = False, limit: int = SEVERAL) -> ItemRecord:
-    """An item with the fewest members of each role, or with as many as the role may have, up to `limit`."""
+    """An item with the fewest members of each role, or with as many as the role may have, up to `limit`, and with what
+    questions ask of items.
+    """
     captions, images = [], []
+    attributes, own = suiting(file) if most else ({}, {})
     for role, count in file.roles.items():
         kind, _, name = role.partition(".")
         least, highest = bounds(count)
         members = max(least, min(limit, limit if highest is None else highest)) if most else least
         if kind == "images":
-            images += [ImageRecord(name, f"{name}{place}.jpg") for place in range(members)]
+            files = [f"{name}{place}.jpg" for place in range(members)]
+            images += [ImageRecord(name, file, attributes=attributes.get(role, {})) for file in files]
         else:
-            captions += [CaptionRecord(name, f"The {name} words, number {place}.") for place in range(members)]
-    return with_right_answers(file, ItemRecord(f"made-up-{number}", "", "", tuple(captions), tuple(images)), number)
+            words = [f"The {name} words, number {place}." for place in range(members)]
+            captions += [CaptionRecord(name, text, attributes.get(role, {})) for text in words]
+    kind, subtype = own.pop("type", ""), own.pop("subtype", "")
+    made = ItemRecord(f"made-up-{number}", kind, subtype, tuple(captions), tuple(images), own)
+    return with_right_answers(file, made, number)
 
 
 def texts_of(record: ItemRecord) -> dict[str, str]:

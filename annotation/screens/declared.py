@@ -14,10 +14,12 @@ from annotation.models import Lease
 from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import SubmittedFields
 from annotation.protocols.compile import is_plain
+from annotation.protocols.conditions import Never
 from annotation.protocols.keys import given_keys, keys_on_screen
 from annotation.protocols.layout import Layout, layout_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.screens.material import Part
+from annotation.screens.questions import file_for
 
 _LONG = 24  # characters of an answer that does not fit a row with others
 _LONG_ANCHOR = 40  # likewise of words for a point
@@ -39,7 +41,12 @@ def context(
     pictures in `shown`. `columns` says whether there are pictures, words or both below the sentences.
     """
     layout = layout_of(file, lease.task.shows)
-    asked = [_question(file, one, lease, options, parts, layout, given) for one in file.answers]
+    file = file_for(file, lease.task)
+    asked = [
+        _question(file, one, lease, options, parts, layout, given)
+        for one in file.answers
+        if not isinstance(one.when, Never)
+    ]
     shared = _shared(asked)
     apart = [one for group in shared for one in group]
     texts = [

@@ -3,13 +3,17 @@
 A protocol is given by its name, or itself where it has none that stages know: of a draft.
 """
 
+from functools import partial
+
 from django.utils.translation import gettext
 
 from annotation.models import Lease
+from annotation.protocols import answers
 from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, Protocol, SubmittedFields
 from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import BadAnswer
 from annotation.screens.material import texts_of
+from annotation.screens.questions import file_for
 
 
 def _known(protocol: Protocol | str) -> Protocol:
@@ -34,11 +38,12 @@ def place_on_screen(lease: Lease, answer: str) -> str:
 
 def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) -> Answer:
     """The answer in the submitted fields of a screen. Raises BadAnswer."""
-    form = _known(protocol).form
+    form, file = _known(protocol).form, _known(protocol).made_from
     if form is None or sent.get("answer") == CANNOT_JUDGE:
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
+    parse = partial(answers.parse, file_for(file, lease.task)) if file else form.parse
     try:
-        return form.parse(sent, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
+        return parse(sent, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
     except InvalidAnswer as lacks:
         values = {name: gettext(value) for name, value in lacks.values.items()}
         raise BadAnswer(gettext(lacks.message) % values if values else gettext(lacks.message)) from None

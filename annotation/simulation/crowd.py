@@ -37,6 +37,7 @@ from annotation.protocols import item_data, simulated
 from annotation.protocols.base import NO_ATTRIBUTES, Attributes, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
+from annotation.screens.questions import file_for
 from annotation.simulation.browser import Form, Unreachable, Visitor
 from benchmarks import queries
 from benchmarks.models import Item
@@ -179,8 +180,8 @@ class Simulated:
         task, protocol = lease.task, protocol_named(lease.task.stage.protocol)
         if protocol.file and not task.gold and not task.item.truth.get(protocol.name):
             sent = simulated.simulate(
-                protocol.file, self.rng, lease.shown, texts_of(task, lease.shown), task.question, task.item_id,
-                self.plan.error_rate, _of_item(protocol, task.item),
+                file_for(protocol.file, task), self.rng, lease.shown, texts_of(task, lease.shown), task.question,
+                task.item_id, self.plan.error_rate, _of_item(protocol, task.item),
             )  # fmt: skip
             return sent if protocol.form else {"answer": sent[protocol.file.answers[0].name]}
         if protocol.form is not None:

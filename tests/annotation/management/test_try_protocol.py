@@ -107,6 +107,23 @@ def test_outcomes_that_no_answers_lead_to_are_named(tmp_path, text, outcomes):
     assert ended == "" and {one["outcome"]: lines[one["line"] - 1].strip() for one in found["unreachable"]} == outcomes
 
 
+def test_a_question_that_no_item_is_asked_is_named(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        FOIL.replace(
+            "judgments: 3",
+            """\
+  - {name: more, ask: What else, kind: scale, points: 3, when: {item: {type: [counting]}}}
+judgments: 3""",
+        ).replace("  - name: fit\n", "  - name: fit\n    ask: Which?\n")
+    )
+    assert tried(path)[0]["unreachable"] == [], "every second made-up item is one"
+    found, ended = tried(path, "--benchmark", declared.benchmark(library.shipped("image-caption-foil")).name)
+    assert ended == "" and [(one["outcome"], one["key"]) for one in found["unreachable"]] == [
+        ("more", "answers.1.when")
+    ]
+
+
 SENTENCES = {"winnow": "protocol/1", "name": "much", "title": "Much", "instructions": "Answer.", "ask": "How much?"}
 SCALE = {"name": "fit", "kind": "scale", "points": 5}
 

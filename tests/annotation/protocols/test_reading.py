@@ -114,6 +114,13 @@ MISTAKES = [  # change, code, path, a word of the advice
     (("answers.1.when", {"fit": ["positive"]}), "NOT_BLIND", "answers.1.when.all.fit", "positive, negative"),
     (("answers.1.name", "reason"), "NAME_TAKEN", "answers.1.name", "page"),
     (("answers.1.when", {"all": {}}), "UNREACHABLE_ANSWER", "answers.1.when", "which answers"),
+    (("answers.1.when", {"item": {"images.scen": 1}}), "UNKNOWN_ROLE", "answers.1.when.item.images.scen", "It has"),
+    (("answers.1.when", {"item": {"scene.a.b": 1}}), "WRONG_VALUE", "answers.1.when.item.scene.a.b", "images.second"),
+    (("answers.1.when", {"item": {"images.scene": "many"}}), "WRONG_COUNT", "answers.1.when.item.images.scene", "2..9"),
+    (("answers.1.when", {"item": {"images.scene": "2.."}}), "UNREACHABLE_ANSWER", "answers.1.when.item.images.scene",
+     "always has 1"),
+    (("answers.1.when", {"item": {"images.scene.style": "x"}}), "UNKNOWN_ATTRIBUTE",
+     "answers.1.when.item.images.scene.style", "model"),
     (("decide.0.answer", "fitt"), "UNKNOWN_ANSWER", "decide.0.answer", "fit, sure"),
     (("decide.0.drop", {"negative": "foil"}), "DROP_NOT_TOTAL", "decide.0.drop", "both"),
     (("decide.0.drop.positive", "why"), "KEPT_AND_DROPPED", "decide.0.drop.positive", "Choose"),
@@ -166,11 +173,10 @@ MISTAKES = [  # change, code, path, a word of the advice
 
 
 def keys_to(path: str) -> list[str]:
-    return (
-        [path.removeprefix("carry.")]
-        if path.startswith("carry.")
-        else [step for step in path.split(".") if step != "all"]
-    )
+    dotted = path.partition("when.item.")[2]
+    if dotted or path.startswith("carry."):
+        return [dotted or path.removeprefix("carry.")]
+    return [step for step in path.split(".") if step != "all"]
 
 
 def test_mean_ranks_go_over_an_attribute_of_the_item():

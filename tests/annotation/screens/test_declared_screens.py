@@ -166,6 +166,37 @@ def test_no_key_of_a_built_in_protocol_looks_like_another_answer(name):
     assert screens and [looking_alike(html) for html in screens] == [[]] * len(screens)
 
 
+OF_OBJECTS = {
+    "winnow": "protocol/1", "name": "objects", "title": "Objects", "ask": "What is there?", "instructions": "Look.",
+    "item": {"images": {"picture": 1}, "texts": {"first": 1, "second": "0..1"}},
+    "screen": [{"picture": "picture"}, {"sentence": "first"}, {"sentence": "second"}],
+    "answers": [
+        {"name": "count", "ask": "How many of the first?", "kind": "scale", "points": 3},
+        {"name": "other", "ask": "How many of the second?", "kind": "scale", "points": 3,
+         "when": {"item": {"texts.second": 1}}},
+        {"name": "left", "ask": "Is one left of the other?", "kind": "pick", "fixed": {"yes": "Yes", "no": "No"},
+         "when": {"other": ["2", "3"]}},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lacking", "label"), [(True, "1//"), (False, "1/2/no")])
+def test_a_question_about_what_an_item_lacks_is_not_on_its_screen(client, lacking, label):
+    stage = declared.of_file(OF_OBJECTS, 1, lacking=lacking)
+    who = studies.annotator(stage.study)
+    page = client.get(home(who)).text
+    assert [name in page for name in ("of the first?", "of the second?", "left of the other?")] == [
+        True,
+        *[not lacking] * 2,
+    ]
+    sent = {"lease": held(who).token, "key": uuid.uuid4(), "count": "1", "other": "2", "left": "no"}
+    if not lacking:
+        without = {name: value for name, value in sent.items() if name != "other"}
+        assert "refused" in client.post(home(who) + "submit/", without, **JSON).text
+    client.post(home(who) + "submit/", sent, **JSON)
+    assert Judgment.objects.get().answer == label
+
+
 OF_NUMBERS = {
     "winnow": "protocol/1", "name": "counts", "title": "Counts", "ask": "How many?", "instructions": "Count.",
     "item": {"images": {"picture": 1}, "captions": {"option": 4}}, "screen": [{"picture": "picture"}],
