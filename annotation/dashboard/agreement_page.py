@@ -174,7 +174,7 @@ def _confusion(stage: Stage, asked: Query, labels: Sequence[str], cells: Cells) 
         times[one] += n
         times[other] += n
     most = sorted(sorted(times, key=lambda label: (-times[label], label))[:LABELS])
-    if asked.level in (base.ORDINAL, base.INTERVAL) and times:
+    if asked.level in (base.ORDINAL, base.INTERVAL) and times and len(labels) <= LABELS:
         most = list(range(len(labels)))
     counts = {(one, other): n for one, other, n in cells}
     names = {label: _in_words(stage, labels[label], asked.view) for label in most}
@@ -188,7 +188,7 @@ def _in_words(stage: Stage, label: str, view: str) -> str:
     """
     protocol = protocol_named(stage.protocol)
     answer = next((one for one in protocol.file.answers if one.name == view), None) if protocol.file else None
-    if isinstance(answer, schema.Scale | schema.Pick | schema.Pair | schema.Rank):
+    if isinstance(answer, schema.Scale | schema.Number | schema.Pick | schema.Pair | schema.Rank):
         return declared_answers.value_in_words(answer, label)
     try:
         return answer_words.answer_in_words(protocol, Answer(label))

@@ -18,7 +18,7 @@ from annotation.measures.rank_agreement import tau_b
 from annotation.measures.ratings import Rating, RatingColumns, distinct, in_order
 from annotation.measures.ratings import codes as codes_of
 from annotation.measures.types import Array, Figures
-from annotation.protocols.base import NOMINAL, RANK, SET, Projection, Scale, View
+from annotation.protocols.base import NEAR, NOMINAL, RANK, SET, Projection, Scale, View
 from annotation.protocols.option_sets import chosen, jaccard
 from annotation.protocols.rankings import mean_ranks, ranks_of
 
@@ -102,7 +102,8 @@ class RatingTable:
         else:
             other.items = [(self.items[code // most], code % most + 1) for code in codes.tolist()]
         other.annotators, other.annotator = self.annotators, self.annotator[rows]
-        other.labels = list(scale.order) or sorted({one for of_label in parts for one in of_label})
+        given = {one for of_label in parts for one in of_label}
+        other.labels = list(scale.order) or sorted(given, key=float if scale.ends else None)
         places = {label: number for number, label in enumerate(other.labels)}
         to = np.zeros((len(parts), most), dtype=int)
         for row, of_label in zip(to, parts, strict=True):
@@ -160,9 +161,9 @@ def agreement_with_majority(table: RatingTable) -> dict[int | str, tuple[int, in
     """For each annotator, how often they gave the label that most of the others on the item gave, of how many compared.
 
     A rating is compared if the other ratings of its item have one most frequent label. On an ordered scale, how often
-    they were at most one step from the others' median (on four points or fewer: half a step), and of rankings, how
-    often more pairs of options had the order of the others' mean ranks than the reverse. Of sets, how often they shared
-    half or more with the set of what more than half of the others chose.
+    they were at most one step from the others' median (on four points or fewer half a step, of numbers that are typed a
+    tenth of the range), and of rankings, how often more pairs of options had the order of the others' mean ranks than
+    the reverse. Of sets, how often they shared half or more with the set of what more than half of the others chose.
     """
     same, compared = (_is_near if table.scale.level != NOMINAL else _is_majority)(table)
     people = len(table.annotators)
@@ -215,6 +216,8 @@ def agrees_on_scale(scale: Scale, own: str, others: Sequence[str]) -> bool | Non
         counts = Counter(option for one in others for option in chosen(one))
         most = {option for option, n in counts.items() if n * 2 > len(others)}
         return jaccard(chosen(own), most) >= 0.5 if most else None
+    if scale.ends:
+        return scale.share(float(own), median(map(float, others))) <= NEAR
     places = [scale.order.index(one) for one in others]
     return abs(scale.order.index(own) - median(places)) <= (1 if len(scale.order) > _FEW_POINTS else 0.5)
 

@@ -180,6 +180,9 @@ def scale_terms(table: RatingTable, one: Array, other: Array) -> list[Array]:
         like = likeness(table, one, other)
         defined = ~np.isnan(like)
         return [np.where(defined, like, 0), defined.astype(float)]
+    if table.scale.ends:
+        numbers = np.array([float(label) - table.scale.ends[0] for label in table.labels])
+        one, other = numbers[one], numbers[other]
     ones = np.ones(len(one))
     return [ones, *(part.astype(float) for part in (one, other, (one - other) ** 2, one**2 + other**2))]
 

@@ -16,6 +16,7 @@ from annotation.protocols import answers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE, ITEM, NO_ATTRIBUTES, Attributes
 from annotation.protocols.compile import is_plain
 from annotation.protocols.measuring import is_set
+from annotation.protocols.numbers import span_of
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.own.mapping import as_text
 
@@ -97,6 +98,8 @@ def chance_of(file: ProtocolFile, name: str, right: str, places: int, said: str)
             found = None if said == CANNOT_JUDGE else _sets(file, name, said, right)
             fits = found is not None and option_sets.is_allowed(answer, found[1])
             return 1 / option_sets.how_many_sets(answer, found[2]) if found and fits else 0.0
+        case schema.Number():
+            return 1 / (span_of(answer).size + fixed)
         case schema.Scale():
             return 1 / (len(values.points(answer)) + fixed)
         case schema.Check():

@@ -190,6 +190,8 @@ def task_scores(file: ProtocolFile, labels: Iterable[str], of_item: Attributes) 
 
 
 def _ends(answer: schema.Answer) -> Range:
+    if isinstance(answer, schema.Number):
+        return Range(answer.least, answer.most)
     if isinstance(answer, schema.Scale):
         points = [float(one) for one in values.points(answer)]
         return Range(points[0], points[-1])

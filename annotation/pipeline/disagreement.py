@@ -6,7 +6,7 @@ Reading every judgment of a stage instead would take seconds for a million of th
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log2
 from statistics import fmean
 from typing import Any
@@ -80,14 +80,18 @@ def _of_view(view: View, labels: Sequence[str]) -> float:
 
 
 def _on_scale(scale: Scale, values: Sequence[Any]) -> float:
-    """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of rankings, of
-    the order of two options, over all pairs; of sets, of having chosen an option, over those that
-    anybody chose. 1 for the two ends of a scale or opposite orders.
+    """By distance: the mean entropy of being on one side of a step, over the steps of an ordered scale; of numbers, of
+    a point, over all points between the ends; of rankings, of the order of two options, over all pairs; of sets, of
+    having chosen an option, over those that anybody chose. 1 for the two ends of a scale or opposite orders.
     """
     if scale.order:
         places = [scale.order.index(one) for one in values]
         steps = range(1, len(scale.order))
         return fmean(entropy(Counter(place < step for place in places).values()) for step in steps)
+    if scale.ends:
+        there = sorted(map(float, values))
+        below = ((scale.share(*pair), place) for place, pair in enumerate(pairwise(there), 1))
+        return sum(share * entropy((place, len(there) - place)) for share, place in below)
     if scale.level == RANK:
         ranks = [ranks_of(one) for one in values]
         pairs = list(combinations(sorted(ranks[0]), 2))

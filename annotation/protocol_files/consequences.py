@@ -72,6 +72,7 @@ def _score(answer: schema.Answer, value: str, views: Mapping[str, str], wanted: 
         return ""
     if wanted == "mean":
         number = answers.number(answer, value)
-        return "" if number is None else value if isinstance(answer, schema.Scale) else format(number, ".4g")
+        itself = isinstance(answer, schema.Scale | schema.Number)
+        return "" if number is None else value if itself else format(number, ".4g")
     given = option_sets.chosen(value)
     return str(int(wanted in (value, *given, *map(values.role_of, given), *views.values())))

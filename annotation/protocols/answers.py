@@ -8,7 +8,7 @@ whether there is one; the words are in the content.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
 
-from annotation.protocols import base, edits, option_sets, rankings, schema, values
+from annotation.protocols import base, edits, numbers, option_sets, rankings, schema, values
 from annotation.protocols.conditions import Never, depends_on_items
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import NO, UNSURE, YES
@@ -115,6 +115,9 @@ def parse_one(
             return _named(protocol, answer, sent[name], shown) if sent.get(name) else ""
         case schema.Pick():
             return _several(protocol, answer, sent, shown)
+        case schema.Scale() | schema.Number() if numbers.is_typed(answer):
+            typed = sent.get(f"{name}-{numbers.FIELD}", "").strip()
+            return numbers.checked(answer, typed) if typed else _one_of(values.fixed_of(answer), sent.get(name, ""))
         case schema.Scale():
             return _one_of([*values.points(answer), *values.fixed_of(answer)], sent.get(name, ""))
         case schema.Rank():
@@ -305,6 +308,8 @@ def fill(protocol: ProtocolFile, answer: base.Answer, shown: Sequence[str]) -> d
                 found |= {f"{name}-{key}": value for key, value in zip(keys, said.split(","), strict=True)}
             case schema.Text() | schema.Edit():
                 found[name] = answer.texts.get(name, "")
+            case schema.Scale() | schema.Number() if numbers.is_typed(one) and numbers.is_number(said):
+                found[f"{name}-{numbers.FIELD}"] = said
             case schema.Words():
                 marked = [mark.split(":") for mark in said.partition(";")[2].split(",") if mark]
                 found |= {name: one.unmarked} | {f"{name}-{place}": mark for place, mark in marked}
@@ -319,13 +324,15 @@ def _place(protocol: ProtocolFile, answer: schema.Pick | schema.Pair, value: str
 
 
 def number(answer: schema.Answer, said: str, parents: Sequence[Sequence[int]] = ()) -> float | None:
-    """The answer as a number: a point of a scale, the share of statements that hold, the share of unmarked words.
+    """The answer as a number: itself, or a point of a scale; the share of statements that hold, or of unmarked words.
 
     `parents` are, for each statement, the places (from 1) of those that must be answered yes for it to count: what was
     answered, not what counts, as in DSG's own code, so that the order of the list does not matter. None where there is
     no number.
     """
     match answer:
+        case schema.Scale() | schema.Number() if numbers.is_typed(answer):
+            return float(said) if numbers.is_number(said) else None
         case schema.Scale():
             return float(said) if said in values.points(answer) else None
         case schema.Check() if said:
@@ -425,8 +432,10 @@ def _answer_in_words(
             said = [(asked, labels[one]) for one in mine.values()]
         case schema.Pick():
             said = [(asked, labels[one]) for one in mine]
-        case schema.Scale():
+        case schema.Scale() if not numbers.is_typed(answer):
             said = [(asked, labels.get(one) or answer.anchors.get(one, one)) for one in mine.values()]
+        case schema.Scale() | schema.Number():
+            said = [(asked, labels.get(one, one)) for one in mine.values() if one]
         case _:
             said = [(asked, f"“{one}”") for one in mine.values()]
     return [(_SAID, {"question": question, "answer": one}) for question, one in said]

@@ -205,14 +205,24 @@ def require_parts(item: ItemRecord, *, captions: Sequence[str] = (), images: Seq
 NOMINAL, ORDINAL, INTERVAL, RANK, SET = "nominal", "ordinal", "interval", "rank", "set"  # levels of measurement
 
 
+NEAR = 0.1  # of the distance of the ends: numbers this close count as agreeing
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """What agreement on labels takes into account: their `level`, and their `order` from low to high where they have
-    one. Labels outside the order (not applicable, cannot judge) have no part in it.
+    one. Labels outside the order (not applicable, cannot judge) have no part in it. Numbers between two `ends` have
+    the order of numbers, and distances.
     """
 
     level: str = NOMINAL
     order: tuple[str, ...] = ()
+    ends: tuple[float, float] | None = None
+
+    def share(self, one: float, other: float) -> float:
+        """The distance of two numbers as a share of that of the ends."""
+        least, most = self.ends or (0, 1)
+        return abs(one - other) / (most - least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +242,8 @@ class View:
     def on_scale(self, said: str) -> Sequence[str]:
         """What a projected label counts for; nothing where it is off the scale."""
         if not said or (self.scale.order and said not in self.scale.order):
+            return ()
+        if self.scale.ends and not said.removeprefix("-")[:1].isdecimal():
             return ()
         if said == CANNOT_JUDGE and self.scale.level in (RANK, SET):
             return ()

@@ -3,10 +3,11 @@
 import contextlib
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice, pairwise, product
 from math import prod
 
-from annotation.protocols import option_sets, schema, values
+from annotation.protocols import numbers, option_sets, schema, values
 from annotation.protocols.base import CANNOT_JUDGE
 from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.keys import KeysTaken, given_keys
@@ -14,6 +15,7 @@ from annotation.protocols.layout import bound_roles
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
 from annotation.protocols.values import ELSE, NUMERIC, table_values
+from annotation.wording import exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
 
 Found = tuple[str, tuple[str | int, ...], str]  # code, path, what to do
@@ -26,7 +28,7 @@ _ENVELOPE = frozenset(
 _PICTURES = ("images",)
 _TEXTS = ("captions", "texts", "lists")
 _RULES = {
-    "majority": ("pick", "pair", "scale"),
+    "majority": ("pick", "pair", "scale", "number"),
     "dawid_skene": ("pick", "pair", "scale"),
     "at_least": ("pick", "pair", "scale"),
     "unanimous": ("pick", "pair", "scale"),
@@ -40,6 +42,7 @@ _AGREEMENT = {
     "pick": ("nominal",),
     "pair": ("nominal",),
     "scale": ("nominal", "ordinal", "interval"),
+    "number": ("nominal", "ordinal", "interval"),
     "rank": ("nominal", "rank"),
     "check": ("nominal",),
     "words": ("nominal",),
@@ -195,6 +198,8 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
             yield from _options(protocol, one, path)
         if isinstance(one, schema.Scale):
             yield from _scale(one, path)
+        if isinstance(one, schema.Number):
+            yield from _number(one, path)
         if isinstance(one, schema.Check):
             yield from _check(protocol, one, path)
         if isinstance(one, schema.Words | schema.Edit):
@@ -276,9 +281,36 @@ def _scale(one: schema.Scale, path: tuple[str | int, ...]) -> Iterator[Found]:
     steps = values.points(one)
     if isinstance(one.points, list) and sorted(set(one.points)) != one.points:
         yield "WRONG_COUNT", (*path, "points"), "List the points from low to high, each once."
+    if isinstance(one.points, str):
+        last = Decimal(one.points.rpartition("..")[2])
+        if len(steps) > schema.MOST_POINTS:
+            yield (
+                "WRONG_COUNT",
+                (*path, "step"),
+                f"There would be more than {schema.MOST_POINTS:,} points. Use larger steps.",
+            )
+            return
+        if len(steps) < 2 or Decimal(steps[-1]) != last:
+            yield (
+                "WRONG_COUNT",
+                (*path, "points"),
+                "Go from a lower to a higher point that the steps reach, as in 0..100.",
+            )
+            return
+    elif "step" in one.model_fields_set:
+        yield "WRONG_COUNT", (*path, "step"), "Steps go from one point to another: points: 0..100. Remove step."
     for anchor in one.anchors:
         if anchor not in steps:
             yield "UNKNOWN_VALUE", (*path, "anchors", anchor), f"The scale has no point {anchor}: {_listed(steps)}."
+
+
+def _number(one: schema.Number, path: tuple[str | int, ...]) -> Iterator[Found]:
+    if one.least >= one.most:
+        yield ("WRONG_COUNT", (*path, "most"), f"The largest number must be above the smallest, {exact(one.least)}.")
+    for name in ("least", "most"):
+        value = getattr(one, name)
+        if round(value, one.decimals) != value:
+            yield "WRONG_COUNT", (*path, name), f"{exact(value)} has more than {one.decimals} decimals."
 
 
 def _check(protocol: ProtocolFile, one: schema.Check, path: tuple[str | int, ...]) -> Iterator[Found]:
@@ -310,6 +342,8 @@ def _shown_text(
 def _longest(protocol: ProtocolFile, one: object) -> int:
     """The characters that a stored answer can take."""
     match one:
+        case schema.Number():
+            return max(len(str(int(end))) for end in (one.least, one.most)) + 1 + one.decimals
         case schema.Scale():
             return max(map(len, (*values.points(one), *values.fixed_of(one))))
         case schema.Rank():
@@ -412,6 +446,14 @@ def _known_values(
     except KeyError:
         yield from _known_answer(protocol, address, path)
         return
+    answer = protocol.answer(address.partition(".")[0])
+    if isinstance(answer, schema.Number):
+        fixed = (*values.fixed_of(answer), CANNOT_JUDGE, *more)
+        span = " to ".join(map(exact, (answer.least, answer.most)))
+        for value in wanted:
+            if value not in fixed and not numbers.has(answer, value):
+                yield "UNKNOWN_VALUE", path, f"{address} has no value {value}. It is a number from {span}."
+        return
     if known is None:
         yield "NO_VALUES", path, f"{address} has no list of values to name here."
         return
@@ -489,6 +531,8 @@ def _table(
     protocol: ProtocolFile, one: schema._Table, path: tuple[str | int, ...], of_sets: bool = False
 ) -> Iterator[Found]:
     known = table_values(protocol, one.answer)
+    if isinstance(protocol.answer(one.answer.partition(".")[0]), schema.Number):
+        known = []  # a number that is not named is kept
     if known is None:
         yield "NO_VALUES", (*path, "answer"), f"{one.answer} has no list of values to decide by."
         return

@@ -11,6 +11,7 @@ from functools import partial
 from annotation.protocols import answers, base, schema, simulated, tasks, values
 from annotation.protocols.keys import given_keys
 from annotation.protocols.measuring import labels_listed, lists_labels, seen, seen_as
+from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile, bounds
 from annotation.wording import exact, gettext_noop
 
@@ -86,8 +87,8 @@ def as_protocol(file: ProtocolFile, name: str, decides: bool = True) -> base.Pro
 def is_plain(file: ProtocolFile) -> bool:
     """Whether one pick answers the whole screen."""
     match file.answers:
-        case [schema.Pick(many=False) | schema.Pair() | schema.Scale()]:
-            return True
+        case [schema.Pick(many=False) | schema.Pair() | schema.Scale() as one]:
+            return not is_typed(one)
     return False
 
 
@@ -268,8 +269,8 @@ def _drops_of_chosen(file: ProtocolFile) -> dict[str, str]:
 def _dropped_by(file: ProtocolFile, rule: schema.Decision) -> dict[str, str]:
     if isinstance(rule, schema.Mean | schema.Median):
         answer = file.answer(rule.answer)
-        below = [f"below {exact(rule.at_least)}"]
-        if isinstance(answer, schema.Scale):
+        below = [] if rule.at_least is None else [f"below {exact(rule.at_least)}"]
+        if isinstance(answer, schema.Scale) and rule.at_least is not None and not is_typed(answer):
             below = [one for one in values.points(answer) if float(one) < rule.at_least]
         return dict.fromkeys(below, rule.below) | dict.fromkeys(values.fixed_of(answer), rule.no_value)
     return dict(getattr(rule, "drop", {}))
@@ -313,13 +314,20 @@ _HELP = {
 }
 
 
+_TYPED = [("0 – 9", gettext_noop("type a number"))]
+_SLIDER = ("E", gettext_noop("go to the slider, which arrow keys move"))
+
+
 def _keys(file: ProtocolFile) -> tuple[tuple[str, str], ...]:
     """What keys do on the screen, for its help."""
     several = len(file.answers) > 1 or isinstance(file.answers[0], schema.Check | schema.Rank)
     found = [("↑ ↓", gettext_noop("mark what is above or below"))] if several else []
     given = given_keys(file)
     for one in file.answers:
-        if points := values.points(one) if isinstance(one, schema.Scale) else []:
+        points: list[str] = []
+        if is_typed(one):
+            found += _TYPED if isinstance(one, schema.Number) else [*_TYPED, _SLIDER]
+        elif points := values.points(one) if isinstance(one, schema.Scale) else []:
             press = " ".join(of.keys[0].upper() for of in given[one.name] if of.identity in points)
             found.append((press, gettext_noop("answer what is marked")))
         elif _options(one, file):

@@ -209,9 +209,11 @@ def _by_bound(
     if len(there) * 2 <= len(numbers):
         return Decision(DROPPED, "", rule.no_value, rule.rule)
     level = (fmean if rule.rule == "mean" else median)(there)
-    is_point = isinstance(answer, schema.Scale) and level in there
+    is_point = isinstance(answer, schema.Scale | schema.Number) and level in there
     outcome = exact(level) if is_point else _rounded(level)
-    if level >= rule.at_least - 1e-9:  # a mean of thirds is not less than a third for its last bit
+    if (
+        rule.at_least is None or level >= rule.at_least - 1e-9
+    ):  # a mean of thirds is not less than a third for its last bit
         return Decision(KEPT, outcome, by=rule.rule)
     return Decision(DROPPED, outcome, rule.below, rule.rule)
 

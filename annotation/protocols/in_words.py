@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from annotation.protocols import option_sets, schema, values
 from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.measuring import is_set, level_of
+from annotation.protocols.numbers import is_typed, span_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 
@@ -44,6 +45,12 @@ def _choices(file: ProtocolFile, answer: schema.Answer) -> str:
             return _listed([*_roles(file, answer.of), *fixed], before)
         case schema.Pair():
             return _listed([*_roles(file, values.options_of(file, answer)), *fixed], "the better of")
+        case schema.Scale() | schema.Number() if is_typed(answer):
+            span = {name: values.written(one) for name, one in span_of(answer)._asdict().items()}
+            anchors = getattr(answer, "anchors", {})
+            at = {name: f" ({anchors[one]})" if one in anchors else "" for name, one in span.items()}
+            ends = " to ".join(f"{span[end]}{at[end]}" for end in ("least", "most"))
+            return ", ".join([f"a number from {ends} in steps of {span['step']}", *fixed])
         case schema.Scale(anchors=anchors):
             points = [f"{one} ({anchors[one]})" if one in anchors else one for one in values.points(answer)]
             return _listed([*points, *fixed], "a point:")
@@ -130,7 +137,9 @@ def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
             return f"at least {_enough(m)} must answer {of}, otherwise the most frequent answer counts"
         case schema.Unanimous():
             return "all must give the same answer"
-        case schema.Mean(at_least=bound) | schema.Median(at_least=bound):
+        case schema.Mean(at_least=None) | schema.Median(at_least=None):
+            return f"the {rule.rule} counts"
+        case schema.Mean(at_least=float() as bound) | schema.Median(at_least=float() as bound):
             return f"the {rule.rule} must be at least {exact(bound)}"
         case schema.MeanRank(tie=tie, over=over):
             more = f"; each {over} has a mean rank over all items" if over else ""
@@ -146,6 +155,8 @@ def _enough(m: int | str) -> str:
 
 def _dropped(rule: schema.Decision) -> str:
     """The values for which it drops items, each with the reason."""
+    if isinstance(rule, schema.Mean | schema.Median) and rule.at_least is None:
+        return f"; dropped: no number ({rule.no_value})"
     if isinstance(rule, schema.Mean | schema.Median):
         return f"; dropped: others ({rule.below}), no number ({rule.no_value})"
     drops = getattr(rule, "drop", {})

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from annotation.protocols import schema, values
 from annotation.protocols.base import Choice
+from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile
 
 # Of the judging page, on every screen (static/js/judging/keys.js). In adjudication, C is Cannot judge unless an answer
@@ -17,6 +18,7 @@ RESERVED = frozenset("ufhzs?؟/")
 _LETTERS = "abdegijklmnopqrtvwxy"
 _PLACES = "123456789"  # of options
 _DIGITS = frozenset("0123456789")
+_TYPING = _DIGITS | {"e"}  # of numbers that are typed
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Me"})  # of which keycaps and circles are the last
 _VARIANTS = re.compile("[\u034f\u115f\u1160\u180b-\u180d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
@@ -117,7 +119,9 @@ def _number(label: str) -> str:
 
 def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
     fixed = dict(answer.marks) if isinstance(answer, schema.Words) else values.fixed_of(answer)
-    points, anchors = (values.points(answer), answer.anchors) if isinstance(answer, schema.Scale) else ([], {})
+    points, anchors, typed = [], {}, is_typed(answer)
+    if isinstance(answer, schema.Scale) and not typed:
+        points, anchors = values.points(answer), answer.anchors
     labels = {point: point for point in points} | {value: one.label for value, one in fixed.items()}
     looks: dict[str, str] = {}
     for value, label in [*labels.items(), *anchors.items()]:
@@ -125,7 +129,7 @@ def _keys_of(answer: schema.Answer, place: int) -> list[Choice]:
             if (other := looks.setdefault(look, value)) != value:
                 raise KeysTaken(place, f"{value} is called {label}, as {other} is. Label it in words.")
     numbered = isinstance(answer, schema.Pick | schema.Rank | schema.Pair) and answer.of
-    taken = {*RESERVED, *(_PLACES if numbered else "")}
+    taken = {*RESERVED, *(_PLACES if numbered else ""), *(_TYPING if typed else "")}
     for look, value in looks.items():
         if look in RESERVED:
             own = "Winnow's own, as F, H, S, U, Z, ? and / are"

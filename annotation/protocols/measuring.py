@@ -7,6 +7,7 @@ from types import MappingProxyType
 from annotation.protocols import option_sets, schema
 from annotation.protocols.answers import PARTING
 from annotation.protocols.base import CANNOT_JUDGE, CAPTION_PREFIX, NOMINAL, SET, Attributes, Projection, Scale, View
+from annotation.protocols.numbers import is_typed, span_of
 from annotation.protocols.rankings import ranks_of, weak_orders
 from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.values import (
@@ -26,7 +27,7 @@ from benchmarks.formats.limits import MAX_CAPTION
 
 BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of the view of each option, whether it was chosen
 _BY_OPTION = "by option"
-_BY_KIND = {"scale": "ordinal", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
+_BY_KIND = {"scale": "ordinal", "number": "interval", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
 
 def level_of(protocol: ProtocolFile, address: str) -> str:
@@ -115,7 +116,7 @@ def lists_labels(protocol: ProtocolFile) -> bool:
             case schema.Rank():
                 return sum(len(member_names(protocol, role)) for role in answer.of) <= _MOST_RANKED
             case schema.Pick(many=False) | schema.Pair() | schema.Scale():
-                return True
+                return not is_typed(answer)
         return False
 
     return all(listed(one) and one.required and not one.when for one in protocol.answers)
@@ -146,6 +147,9 @@ def view_of(protocol: ProtocolFile, address: str, projection: Projection) -> Vie
     if is_set(answer):
         return View(lambda label: option_sets.named(projection(label)), Scale(level))
     order = tuple(points(answer)) if isinstance(answer, schema.Scale) and level != NOMINAL else ()
+    if is_typed(answer) and level != NOMINAL:
+        span = span_of(answer)
+        return View(projection, Scale(level, ends=(float(span.least), float(span.most))))
     if "." in address or not isinstance(answer, schema.Check | schema.Words):
         return View(projection, Scale(level, order))
     unit = "statement" if isinstance(answer, schema.Check) else "word"

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.protocols import answers, option_sets, rankings, schema, values
-from annotation.protocols.base import CANNOT_JUDGE
+from annotation.protocols.base import CANNOT_JUDGE, InvalidAnswer
 from annotation.protocols.conditions import depends_on_items
+from annotation.protocols.numbers import checked, is_typed
 from annotation.protocols.schema import ProtocolFile
 from annotation.wording import exact
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -99,7 +100,11 @@ def _label(
 def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[str, str]:
     """The cell as it is stored, and what is wrong with it."""
     match answer:
+        case schema.Number():
+            return _number(answer, said)
         case schema.Scale():
+            if is_typed(answer):
+                return _number(answer, said)
             known = values.table_values(protocol, answer.name) or []
             with contextlib.suppress(ValueError):  # 2.0 is the point 2
                 said = exact(float(said))
@@ -138,6 +143,15 @@ def _several(protocol: ProtocolFile, answer: schema.Pick, said: str) -> tuple[st
         return label, "Remove what stands behind “;”, or write how many options the item has there: a-0,a-3;5."
     there = option_sets.all_options(protocol, answer, label)
     return label, "" if there is None else _unknown(given, there)
+
+
+def _number(answer: schema.Scale | schema.Number, said: str) -> tuple[str, str]:
+    if said in values.fixed_of(answer):
+        return said, ""
+    try:
+        return checked(answer, said), ""
+    except InvalidAnswer as problem:
+        return said, str(problem)
 
 
 def _ranking(protocol: ProtocolFile, answer: schema.Rank, said: str) -> tuple[str, str]:

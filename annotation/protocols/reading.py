@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from annotation.protocols import checks
-from annotation.protocols.schema import FACT, LARGEST, VERSION, ProtocolFile, json_schema
+from annotation.protocols.schema import FACT, LARGEST, POINTS, VERSION, ProtocolFile, json_schema
 from benchmarks.formats.base import KEPT, ProblemLog, Unreadable
 from benchmarks.formats.table import nearest
 
@@ -231,6 +231,7 @@ _EXAMPLES = {  # of keys that a file cannot do without
     "answer": "answer: fit",
     "answers.name": "name: fit",
     "answers.points": "points: 5",
+    "answers.most": "most: 20",
     "answers.marks": "marks: {wrong: Not in the picture}",
     "m": "m: 2, or a share, m: 2/3",
     "at_least": "at_least: 3.5",
@@ -273,6 +274,7 @@ _PATTERNS = {
     r"^([0-9]{1,3}(\.\.[0-9]{0,3})?|(0\.\.)?first)$": (
         "Write how many there are: 2, 2..9, 1.. for one or more, or first for the first of them."
     ),
+    POINTS: "Write how many points there are, 5, or from one to another, 0..100.",
     FACT: "Name a role with its kind, images.second, one of its attributes, images.second.model, or one of the item.",
     r"^[^\r\n]*$": "Write this on one line.",
     r"^[a-z0-9]$": "A key is one lower-case letter or digit.",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from annotation.protocols import answers, option_sets, rankings, schema, values
 from annotation.protocols.base import (
     CANNOT_JUDGE,
+    NEAR,
     NO_ATTRIBUTES,
     Answer,
     AnswerContent,
@@ -27,7 +28,8 @@ from annotation.protocols.decision_rule import (
     Rule,
 )
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import is_set, labels_offered, views
+from annotation.protocols.measuring import is_set, labels_offered, view_of, views
+from annotation.protocols.numbers import is_typed
 from annotation.protocols.schema import ProtocolFile
 
 
@@ -109,7 +111,7 @@ class FileRule(Rule):
                 return option_sets.is_split(one, labels)
         bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
         answer = self.file.answer(bound.answer) if bound else None
-        if bound is None or not isinstance(answer, schema.Scale):
+        if bound is None or bound.at_least is None or not isinstance(answer, schema.Scale | schema.Number):
             said = [one for one in labels if one != CANNOT_JUDGE]
             votes = (
                 any(
@@ -120,7 +122,7 @@ class FileRule(Rule):
             )
             return super().is_split(labels) if votes else self._differ(self.file.answers[0], said, labels)
         said = [answers.given(one, bound.answer, self.file) for one in labels if one != CANNOT_JUDGE]
-        numbers = [float(one) for one in said if one in values.points(answer)]
+        numbers = [one for label in said if (one := answers.number(answer, label)) is not None]
         return bool(numbers) and min(numbers) < bound.at_least <= max(numbers)
 
     def votes(self, labels: Sequence[str]) -> list[str]:
@@ -137,6 +139,10 @@ class FileRule(Rule):
         return label if label == CANNOT_JUDGE else answers.given(label, answer, self.file)
 
     def _differ(self, answer: schema.Answer, said: Sequence[str], labels: Sequence[str]) -> bool:
+        if is_typed(answer):
+            there = [one for label in said if (one := answers.number(answer, label)) is not None]
+            scale = view_of(self.file, answer.name, str).scale
+            return bool(there) and scale.ends is not None and scale.share(min(there), max(there)) > NEAR
         if isinstance(answer, schema.Scale):
             order = values.points(answer)
             places = [order.index(one) for one in said if one in order]

@@ -69,6 +69,7 @@ def _form_of(forms: Mapping[str, str], other: str | None = None) -> Callable[[An
     return form
 
 
+POINTS = r"^-?[0-9]+(\.[0-9]+)?\.\.-?[0-9]+(\.[0-9]+)?$"  # from one to another
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=16)]
 ProtocolName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*$", max_length=32)]
 Reference = Annotated[
@@ -276,12 +277,34 @@ class Pick(_Asked):
     alike: _Flag = False
 
 
+MOST_BUTTONS = 11  # points of a scale that are buttons; more are a slider
+MOST_POINTS = 1_001
+
+
 class Scale(_Asked):
-    """A point of a scale: of `points` from 1, or of those listed. `anchors` are words for some points."""
+    """A point of a scale: of `points` from 1, of those listed, or from one to another, 0..100, in steps of `step`.
+
+    More than 11 are a slider, with a field to type the number. `anchors` are words for some points.
+    """
 
     kind: Literal["scale"]
-    points: Annotated[int, Field(ge=2, le=10)] | Annotated[list[float], Field(min_length=2, max_length=10)]
-    anchors: dict[Value, Line] = Field(default_factory=dict, max_length=10)
+    points: (
+        Annotated[int, Field(ge=2, le=MOST_POINTS)]
+        | Annotated[list[float], Field(min_length=2, max_length=MOST_BUTTONS)]
+        | Annotated[str, StringConstraints(pattern=POINTS, max_length=40)]
+    )
+    step: Annotated[float, Field(ge=0.001, le=LARGEST)] = 1
+    anchors: dict[Value, Line] = Field(default_factory=dict, max_length=MOST_BUTTONS)
+    not_applicable: Line | None = None
+
+
+class Number(_Asked):
+    """A number that is typed, from `least` to `most`: a whole one, or with at most so many `decimals`."""
+
+    kind: Literal["number"]
+    least: float = 0
+    most: float
+    decimals: Annotated[int, Field(ge=0, le=4)] = 0
     not_applicable: Line | None = None
 
 
@@ -341,7 +364,7 @@ class Edit(_Asked):
     longest: Annotated[int, Field(ge=1, le=5000)] = 2000
 
 
-Answer = Annotated[Pick | Scale | Rank | Pair | Check | Words | Text | Edit, Field(discriminator="kind")]
+Answer = Annotated[Pick | Scale | Number | Rank | Pair | Check | Words | Text | Edit, Field(discriminator="kind")]
 
 
 class _Decided(Strict):
@@ -397,10 +420,12 @@ class Unanimous(_Table):
 
 
 class _Bounded(_Decided):
-    """Kept from `at_least` on. `below` is the reason for the others, `no_value` for those without a number."""
+    """Kept from `at_least` on, or without it whatever the number. `below` is the reason for the others, `no_value` for
+    those without a number.
+    """
 
-    at_least: float
-    below: Reason
+    at_least: float | None = None
+    below: Reason = "below"
     no_value: Reason = "not_applicable"
 
 

@@ -1,20 +1,22 @@
 """How simulated annotators answer a protocol file, so that its figures have structure. Pure.
 
-The truth about an item is its right answer, or else drawn from the item, the same for everybody. An
-annotator errs in it with the stated rate: on a scale by one point, in a check by statement, in marked words by half the
-rate for each word. Options of a comparison or a ranking have a quality, on average one less for each place further on;
-annotators add noise of four times the rate to it. Where the score of a ranking tells which ones are right, the truth is
-one of these.
+The truth about an item is its right answer, or else drawn from the item, the same for everybody. An annotator errs in
+it with the stated rate: on a scale by one point, in a number by up to a tenth of its range, in a check by statement, in
+marked words by half the rate for each word. Options of a comparison or a ranking have a quality, on average one less
+for each place further on; annotators add noise of four times the rate to it. Where the score of a ranking tells which
+ones are right, the truth is one of these.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 
-from annotation.protocols import answers, base, edits, measuring, option_sets, schema, values
+from annotation.protocols import answers, base, edits, measuring, numbers, option_sets, schema, values
 from annotation.protocols.schema import ProtocolFile
 
 _NOISE = 4  # times the error rate: the standard deviation of what an annotator adds to the quality of an option
+_OFF = 0.1  # of the range: how far off a number may be
 _TIED = 0.15  # qualities this close are a tie, where there is one
 _MARKED, _HOLDS = 0.15, 0.7  # of words that deserve a mark, and of statements that hold
 _WORDS = "A simulated annotator wrote this. " * 150
@@ -77,6 +79,8 @@ class _Asked:
                 return self._better()
             case schema.Rank():
                 return self._ranking(self.answer)
+            case schema.Scale() | schema.Number() if numbers.is_typed(self.answer):
+                return self._number(numbers.span_of(self.answer))
             case schema.Scale():
                 return self._point(values.points(self.answer))
             case schema.Check():
@@ -161,6 +165,17 @@ class _Asked:
         place = points.index(right[0]) if right else self.truth.randrange(len(points))
         step = self.rng.choice((-1, 1)) if self.errs() else 0
         return points[place + step if 0 <= place + step < len(points) else place - step]
+
+    def _number(self, span: numbers.Span) -> str:
+        """Near the middle as a rule; who errs is off by at least one step."""
+        last = span.size - 1
+        right = answers.right_answer(self.file, self.answer.name, self.question)
+        place = round(self.truth.triangular(0, last))
+        if numbers.is_number(right):
+            place = int((Decimal(right) - span.least) / span.step)
+        away = 1 + int(self.rng.random() * last * _OFF) if self.errs() else 0
+        side = self.rng.choice((-1, 1)) * away
+        return span.at(place + side if 0 <= place + side <= last else max(0, min(last, place - side)))
 
     def _statements(self, answer: schema.Check) -> list[str]:
         truth, other = self.truth, [values.YES, values.NO, *([values.UNSURE] if answer.unsure else [])]

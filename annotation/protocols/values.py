@@ -5,6 +5,9 @@ Tables of a file name roles: `candidate` stands for all its members.
 """
 
 from collections.abc import Container, Sequence
+from decimal import Decimal
+from functools import cache
+from itertools import takewhile
 
 from annotation.protocols import schema
 from annotation.protocols.base import CAPTION_PREFIX
@@ -14,7 +17,7 @@ TIE, BOTH_BAD, NOT_APPLICABLE = "tie", "both_bad", "not_applicable"
 YES, NO, UNSURE = "yes", "no", "unsure"
 ELSE = "else"
 _RIGHT = "right"
-NUMERIC = ("scale", "check", "words")  # kinds of answers that have a number
+NUMERIC = ("scale", "number", "check", "words")  # kinds of answers that have a number
 
 
 def options_of(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schema.Pair) -> Sequence[str]:
@@ -26,9 +29,30 @@ def options_of(protocol: ProtocolFile, answer: schema.Pick | schema.Rank | schem
 
 def points(scale: schema.Scale) -> list[str]:
     """The points of a scale from low to high, as they are stored."""
-    if isinstance(scale.points, int):
-        return [str(point) for point in range(1, scale.points + 1)]
-    return [str(schema.as_value(point)) for point in scale.points]
+    if isinstance(scale.points, list):
+        return [str(schema.as_value(point)) for point in scale.points]
+    return list(_steps(f"1..{scale.points}" if isinstance(scale.points, int) else scale.points, scale.step))
+
+
+@cache
+def _steps(points: str, step: float) -> tuple[str, ...]:
+    """Not more than one beyond what a scale may have."""
+    least, most = map(Decimal, points.split(".."))
+    by = Decimal(str(step))
+    found = takewhile(lambda one: one <= most, (least + place * by for place in range(schema.MOST_POINTS + 1)))
+    return tuple(written(one) for one in found)
+
+
+def written(number: Decimal) -> str:
+    """Without zeros at the end: `3.5` of 3.50, `0` of -0.0."""
+    plain = format(number, "f")
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "0" if plain == "-0" else plain
+
+
+def is_slider(answer: object) -> bool:
+    """Whether it is a scale with more points than there are buttons for."""
+    return isinstance(answer, schema.Scale) and len(points(answer)) > schema.MOST_BUTTONS
 
 
 def fixed_of(answer: object) -> dict[str, schema.Fixed]:
@@ -38,7 +62,7 @@ def fixed_of(answer: object) -> dict[str, schema.Fixed]:
             return answer.fixed
         case schema.Pair():
             return {name: one for name, one in ((TIE, answer.tie), (BOTH_BAD, answer.both_bad)) if one}
-        case schema.Scale(not_applicable=str(label)):
+        case schema.Scale(not_applicable=str(label)) | schema.Number(not_applicable=str(label)):
             return {NOT_APPLICABLE: schema.Fixed(label=label)}
     return {}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from annotation.protocols import answers, base, option_sets, schema, values
+from annotation.protocols import answers, base, numbers, option_sets, schema, values
 from annotation.protocols.conditions import suiting
 from annotation.protocols.item_data import with_right_answers
 from annotation.protocols.schema import ProtocolFile, bounds
@@ -112,7 +112,11 @@ def _given(file: ProtocolFile, answer: schema.Answer, screen: Screen, dice: Rand
             return [{name: one} for one in answers.choices_of(file, answer, screen.shown)], True
         case schema.Pick():
             return _sets(file, answer, screen, dice)
+        case schema.Number():
+            return _numbers(answer, dice)
         case schema.Scale():
+            if numbers.is_typed(answer):
+                return _numbers(answer, dice)
             return [{name: one} for one in [*values.points(answer), *values.fixed_of(answer)]], True
         case schema.Rank():
             return _rankings(file, answer, screen, dice)
@@ -143,6 +147,15 @@ def _sets(file: ProtocolFile, answer: schema.Pick, screen: Screen, dice: Random)
     drawn = (dice.sample(options, dice.choice(counts)) for _ in range(_FEW if counts else 0))
     apart = [[one] for one in choices if one == option_sets.NONE]
     return [{f"{answer.name}-{one}": "1" for one in some} for some in (*(every if whole else drawn), *apart)], whole
+
+
+def _numbers(answer: schema.Scale | schema.Number, dice: Random) -> tuple[list[Fields], bool]:
+    """All, or the ends and some between, and the fixed answers."""
+    span = numbers.span_of(answer)
+    whole = span.size <= _FEW
+    places = range(span.size) if whole else sorted({0, span.size - 1, *dice.sample(range(span.size), _FEW)})
+    typed = [{f"{answer.name}-{numbers.FIELD}": span.at(place)} for place in places]
+    return [*typed, *({answer.name: one} for one in values.fixed_of(answer))], whole
 
 
 def _rankings(file: ProtocolFile, answer: schema.Rank, screen: Screen, dice: Random) -> tuple[list[Fields], bool]:

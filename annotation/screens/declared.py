@@ -6,12 +6,13 @@ Options are known by their place, also where one brings a further question: no r
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext
 
 from annotation.models import Lease
-from annotation.protocols import answers, option_sets, schema, values
+from annotation.protocols import answers, numbers, option_sets, schema, values
 from annotation.protocols.base import SubmittedFields
 from annotation.protocols.compile import is_plain
 from annotation.protocols.conditions import Never
@@ -19,6 +20,7 @@ from annotation.protocols.keys import given_keys, keys_on_screen
 from annotation.protocols.layout import Layout, layout_of
 from annotation.protocols.schema import ProtocolFile
 from annotation.screens.material import Part
+from annotation.screens.numbers import decimal_sign
 from annotation.screens.questions import file_for
 
 _LONG = 24  # characters of an answer that does not fit a row with others
@@ -114,7 +116,7 @@ def _question(
         shown |= {"keys": " ".join(keys), "key": keys[0].upper() if keys else ""}
         return shown | {"apart": many and value == option_sets.NONE}
 
-    points = values.points(answer) if isinstance(answer, schema.Scale) else []
+    points = values.points(answer) if isinstance(answer, schema.Scale) and not numbers.is_typed(answer) else []
     given_here = given_keys(file)[answer.name]
     scale, fixed = given_here[: len(points)], given_here[len(points) :]
     texts = [parts[identity] for identity in layout.asked.get(answer.name, ())]
@@ -135,6 +137,8 @@ def _question(
             rows = [(answers.LETTERS[n - 1], f"{name}-{n}", part) for n, part in _named(file, answer, lease, options)]
             found["rows"] = [_row(letter, field, part, given) for letter, field, part in rows]
             found |= {"ties": answer.ties, "ranks": [str(n) for n in range(1, len(rows) + 1)], "last": str(len(rows))}
+        case schema.Scale() | schema.Number() if numbers.is_typed(answer):
+            found["number"] = _number(answer, name, given)
         case schema.Scale():
             found["points"] = [
                 choice(one.identity, one.keys, point=one.identity, label=answer.anchors.get(one.identity, ""),
@@ -198,6 +202,30 @@ def _called(part: Part, number: object) -> str:
     if "url" in part:
         return gettext("Picture %(place)s") % {"place": number}
     return gettext("Sentence %(number)s") % {"number": number}
+
+
+def _number(answer: schema.Scale | schema.Number, name: str, given: SubmittedFields) -> Context:
+    """The field of a number, which is written in the annotator's language: its `advice` says what to type. A scale has
+    a `slider`, with `anchors` at the places that they have on it, in percent.
+    """
+    field, sign, span = f"{name}-{numbers.FIELD}", decimal_sign(), numbers.span_of(answer)
+    message, said = numbers.advice(answer, sign)
+    anchors = answer.anchors if isinstance(answer, schema.Scale) else {}
+    in_order = sorted(anchors, key=Decimal)
+    places = [float(100 * (Decimal(point) - span.least) / (span.most - span.least)) for point in in_order]
+    return {
+        "field": field,
+        "now": given.get(field, "").replace(".", sign),
+        "sign": sign,
+        **{end: values.written(of) for end, of in span._asdict().items()},
+        "advice": gettext(message) % said,
+        "slider": isinstance(answer, schema.Scale),
+        "keyboard": "text" if span.least < 0 else "numeric" if span.step % 1 == 0 else "decimal",
+        "anchors": [
+            {"at": at, "point": point, "label": anchors[point]} for at, point in zip(places, in_order, strict=True)
+        ],
+        "in_places": sum(map(len, anchors.values())) <= _LETTERS,
+    }
 
 
 def _lines(answer: schema.Check, name: str, texts: Sequence[Part], given: SubmittedFields) -> list[Context]:

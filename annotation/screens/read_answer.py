@@ -13,6 +13,7 @@ from annotation.protocols.base import CANNOT_JUDGE, Answer, InvalidAnswer, Proto
 from annotation.protocols.registry import protocol_named
 from annotation.screens.errors import BadAnswer
 from annotation.screens.material import texts_of
+from annotation.screens.numbers import in_english
 from annotation.screens.questions import file_for
 
 
@@ -43,6 +44,7 @@ def parse_answer(lease: Lease, protocol: Protocol | str, sent: SubmittedFields) 
         return Answer(picked_identity(lease, protocol, sent.get("answer", "")))
     parse = partial(answers.parse, file_for(file, lease.task)) if file else form.parse
     try:
+        sent = in_english(file, sent) if file else sent
         return parse(sent, lease.shown, texts_of(lease.task, lease.shown), lease.task.question)
     except InvalidAnswer as lacks:
         values = {name: gettext(value) for name, value in lacks.values.items()}

@@ -138,3 +138,52 @@ def test_an_item_that_lacks_an_optional_picture_is_shown_and_judged(sit):
     expect(desk.page.locator("#place .caption")).to_be_visible()
     desk.press("y", "Enter").counts(1).says("saved")
     assert desk.page.errors == []
+
+
+NUMBERS = {
+    "winnow": "protocol/1", "name": "numbers", "title": "Numbers", "ask": "What do you see?",
+    "instructions": "Look, count, and rate.", "item": {"images": {"positive": 1}, "captions": {"positive": 1}},
+    "screen": [{"picture": "positive"}, {"sentence": "positive"}],
+    "answers": [
+        {"name": "count", "ask": "How many cups are there?", "kind": "number", "most": 20,
+         "not_applicable": "Too many to count"},
+        {"name": "fit", "ask": "How well does the sentence fit?", "kind": "scale", "points": "0..100",
+         "anchors": {0: "Not at all", 50: "Half of it", 100: "Perfectly"}},
+        {"name": "why", "ask": "How large is the largest, in metres?", "kind": "number", "most": 2, "decimals": 2,
+         "when": {"count": [1, 12]}, "required": False},
+    ],
+}  # fmt: skip
+
+
+def test_numbers_are_typed_and_set_with_a_slider_by_keyboard(sit, axe_violations):
+    study = pictures.paint(declared.of_file(NUMBERS).study)
+    desk = sit(annotator=studies.annotator(study))
+    page, stated = desk.page, lambda: desk.page.evaluate(FIELDS)
+    assert stated() == {}, "a slider that nobody has touched has no value"
+    desk.press("Enter").counts(0)
+    page.locator(".number").first.fill("1.5")
+    desk.press("Enter").told("Write a whole number from 0 to 20.")
+    page.locator("h1").focus()
+    desk.press("1", "2")  # typed into the question that is marked; 1 is the key of nothing
+    expect(page.locator("[data-name=why]")).to_be_visible()
+    desk.press("Enter", "e")
+    expect(page.locator(".slider")).to_be_focused()
+    moved = {"ArrowRight": "50", "ArrowUp": "51", "PageUp": "61", "Home": "0", "End": "100", "ArrowLeft": "99"}
+    for key, value in moved.items():
+        desk.press(key)
+        assert stated()["fit-number"] == value
+    for window in in_windows(page):
+        assert axe_violations(page, again=window == PHONE) == [], window
+        assert fits(page), window
+        assert window[0] > 390 or page.evaluate(SMALL) == []
+    desk.press("7")  # goes to the field beside the slider
+    expect(page.locator("[name=fit-number]")).to_be_focused()
+    desk.press("ArrowUp", "PageUp", "ArrowDown", "Enter", "0", ".", "5", "Enter").counts(1).says("saved")
+    assert Judgment.objects.get().answer == "12/17/0.5"
+    desk.press("u").told("Undone")
+    assert stated() == {"count-number": "12", "fit-number": "17", "why-number": "0.5"}
+    page.get_by_role("radio", name="Too many to count").check()
+    expect(page.locator("[name=count-number]")).to_have_value("")
+    page.locator(".slider").click(position={"x": 3, "y": 20})
+    desk.press("Enter").counts(1).says("saved")
+    assert Judgment.objects.latest("pk").answer == "not_applicable/0/" and page.errors == []

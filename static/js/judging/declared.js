@@ -7,6 +7,7 @@ import { kinds } from "./forms.js";
 import { digit, meant } from "./keys.js";
 import { optionKey } from "./options.js";
 import { wordKey, wordsReady, wordsShow } from "./mark-words.js";
+import { fieldIn, numbersReady, numbersShow, typeInto, valueIn } from "./numbers.js";
 import { rank, ranksReady, ranksShow } from "./rank-rows.js";
 import { format, readOut, say } from "./say.js";
 import { nameOf } from "./screen.js";
@@ -23,6 +24,8 @@ const typedIn = (unit) => unit.querySelector("textarea");
 
 function done(unit) {
   if (unit.dataset.kind === "words") return true;
+  const number = fieldIn(unit);
+  if (number && (number.value || !unit.querySelector("input:checked"))) return valueIn(number) !== "";
   const field = unit.querySelector("select, textarea");
   if ("to" in unit.dataset) return !wrongNumber(unit) && ticked(unit).length > 0;
   if (field) return field.matches("select") ? Boolean(field.value) : [...field.value.trim()].length >= (field.dataset.least || 1);
@@ -62,7 +65,7 @@ function keepApart({ checked, dataset, type }, unit) {
 
 function ready({ node }) {
   node.addEventListener("filled", () => start(node));
-  node.addEventListener("input", ({ target }) => target.matches("textarea") && changed(target));
+  node.addEventListener("input", ({ target }) => (target.matches("textarea") ? changed(target) : target.matches(".number") && show(node)));
   node.addEventListener("change", ({ target }) => {
     const unit = target.closest("[data-to]");
     if (unit) keepApart(target, unit);
@@ -80,7 +83,16 @@ function ready({ node }) {
   });
   wordsReady(node);
   ranksReady(node);
+  numbersReady(node, (event, field) => leave(event, node, field));
   start(node);
+}
+
+// Enter in a number goes to the next question, or submits.
+function leave(event, node, field) {
+  event.preventDefault();
+  node.querySelector("h1").focus({ preventScroll: true });
+  if (!done(asked(field)) || units(node).every(done)) return field.form.requestSubmit(); // which says what is missing
+  sayNext(node, asked(field), field.value);
 }
 
 function start(node) {
@@ -96,6 +108,7 @@ function show(node) {
   $$(node, "[data-to]").forEach(count);
   wordsShow(node);
   ranksShow(node);
+  numbersShow(node);
 }
 
 function comes(node, { all = {}, any = {} }) {
@@ -109,6 +122,8 @@ function given(node, address) {
   const one = questions(node).find((one) => one.dataset.name === name);
   if (one.hidden) return [];
   if ("to" in one.dataset) return ticked(one).map((input) => input.name.slice(name.length + 1));
+  const number = fieldIn(one);
+  if (number?.value) return [valueIn(number)];
   return [node.querySelector(`[name="${address.replace(".", "-")}"]:checked`)?.value ?? ""];
 }
 
@@ -157,9 +172,12 @@ function key(event, { node }) {
   const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   if (by) return (moved === null || !event.target.closest("input")) && !node.closest(".zoomed") && step(node, unit, by);
   if (unit.matches(".row")) return place > 0 && rank(unit, place) && sayNext(node, unit, place);
+  const number = fieldIn(unit);
+  if (number && !event.target.matches(".number") && typeInto(event, number, place)) return true;
   const input = meant(event, unit.querySelectorAll("[data-keys]"));
   if (!input) return false;
-  if (input.matches("textarea")) return write(input), true;
+  if (input.matches(".slider")) return input.focus(), true;
+  if (input.matches("textarea, .number")) return write(input), true;
   input.checked = input.type === "radio" || !input.checked;
   input.dispatchEvent(new Event("change", { bubbles: true }));
   if (input.type === "checkbox" && !input.checked) return say(format(gettext("Not ticked: %(problem)s"), { problem: nameOf(input) }), true), true;
@@ -173,10 +191,10 @@ function step(node, unit, by) {
   const there = all[(all.indexOf(unit) + by + all.length) % all.length];
   const focused = document.activeElement.closest("[data-unit]");
   mark(node, there);
-  const target = there.querySelector("input:checked, textarea, select, .token [tabindex='0']") ?? there.querySelector("input:not([type=search])");
+  const target = there.querySelector("input:checked, textarea, .number, select, .token [tabindex='0']") ?? there.querySelector("input:not([type=search])");
   if (focused && !typedIn(there)) target.focus();
   const input = there.querySelector("input:checked");
-  const answer = input ? nameOf(input) : there.querySelector("select")?.value;
+  const answer = input ? nameOf(input) : (there.querySelector("select") ?? fieldIn(there))?.value;
   say(`${called(there)} ${answer ? format(gettext("Answered: %(answer)s."), { answer }) : gettext("Not answered yet.")}`, true);
   return true;
 }
@@ -203,6 +221,7 @@ function lacks({ node }) {
   mark(node, open);
   const number = "to" in open.dataset && wrongNumber(open);
   if (number) return number;
+  if (fieldIn(open)?.value) return fieldIn(open).dataset.advice;
   const field = typedIn(open);
   if (field?.value.trim()) return format(gettext("Write at least %(characters)s characters."), { characters: field.dataset.least });
   return format(gettext("Answer this question: %(question)s"), { question: called(open) });

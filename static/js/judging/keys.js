@@ -3,7 +3,7 @@
 import { kindOf } from "./forms.js";
 import { optionKey } from "./options.js";
 
-const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden])";
+const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden], [type=range])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
 
 const PLAIN = { u: "undo", f: "flag", h: "rules" };
@@ -33,6 +33,9 @@ export function digit(event) {
   const named = /^[a-z]{2,}\d*$/.test(key) && !UNNAMED.includes(key); // an arrow of the number pad
   return event.shiftKey || named ? null : (placeOf(event, /^(?:Digit|Numpad)([0-9])$/) ?? null);
 }
+
+// The digits of any script as 0 to 9.
+export const toDigits = (text) => text.replace(/\p{Nd}/gu, (one) => valueOf(one.codePointAt(0)));
 
 // Digits stand in the order of their values, in tens.
 function valueOf(code) {

@@ -23,6 +23,8 @@ KINDS = {
     "pick": {"kind": "pick", "of": OF, "fixed": {"both": "Both"}},
     "many": {"kind": "pick", "of": OF, "fixed": {"none": "None"}, "many": True},
     "scale": {"kind": "scale", "points": [0, 0.5, 1], "not_applicable": "Not here"},
+    "slider": {"kind": "scale", "points": "0..100", "step": 2.5, "anchors": {50: "Half"}, "not_applicable": "Not here"},
+    "number": {"kind": "number", "least": -2, "most": 20, "decimals": 1, "not_applicable": "None there"},
     "rank": {"kind": "rank", "of": OF},
     "strict": {"kind": "rank", "of": OF, "ties": False},
     "pair": {"kind": "pair", "of": OF, "tie": "Tie", "both_bad": "Both are bad"},
@@ -49,6 +51,10 @@ def fields(kind: str) -> list[dict[str, str]]:
             return [{"a-1": "1"}, {"a-2": "1"}, {"a-1": "1", "a-2": "1"}, {"a-none": "1"}]
         case "scale":
             return [{"a": one} for one in ("0", "0.5", "1", "not_applicable")]
+        case "slider":
+            return [*({"a-number": one} for one in ("0", "2.5", "97.5", "100")), {"a": "not_applicable"}]
+        case "number":
+            return [*({"a-number": one} for one in ("-2", "-0.5", "0", "7", "19.9", "20")), {"a": "not_applicable"}]
         case "rank" | "strict":
             orders = [("1", "2"), ("2", "1"), *([("1", "1")] if kind == "rank" else [])]
             return [{"a-1": one, "a-2": other} for one, other in orders]

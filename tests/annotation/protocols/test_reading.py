@@ -94,7 +94,7 @@ MISTAKES = [  # change, code, path, a word of the advice
         ("answers.0.fixed", {"both": {"label": "Both", "keys": ["b"]}, "blur": {"label": "Blurred", "keys": ["b"]}}),
         "SAME_KEY", "answers.0", "key b",
     ),
-    (("answers.1.points", 11), "WRONG_VALUE", "answers.1.points", "at most 10"),
+    (("answers.1.points", 1002), "WRONG_VALUE", "answers.1.points", "at most 1,001"),
     (("judgments", 0), "WRONG_VALUE", "judgments", "at least 1"),
     (("answers", []), "WRONG_VALUE", "answers", "at least 1"),
     (
