@@ -13,7 +13,7 @@ from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.keys import KeysTaken, given_keys
 from annotation.protocols.layout import bound_roles
 from annotation.protocols.measuring import is_set
-from annotation.protocols.schema import MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
+from annotation.protocols.schema import MOST_IN_ROW, MOST_KEYS, MOST_OPTIONS, MOST_TASKS, ProtocolFile, bounds
 from annotation.protocols.values import ELSE, NUMERIC, table_values
 from annotation.wording import exact
 from benchmarks.formats.limits import MAX_CAPTIONS, MAX_IMAGES
@@ -149,6 +149,9 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
         if name not in bound and key in ("picture", "sentence", "on_request") and counts != [1]:
             several = {"picture": "pictures", "sentence": "list"}.get(key, "tasks: each")
             yield "SEVERAL", path, f"An item has several {name}. Use {several}, or make a task for each."
+        if isinstance(block, schema.Pictures) and block.layout == "row" and not _fits_row(counts):
+            advice = f"A row has room for {MOST_IN_ROW} pictures on a phone. Limit the role, as in 1..{MOST_IN_ROW}, or"
+            yield "ROW_TOO_LONG", ("screen", place, "layout"), f"{advice} use layout: grid."
         if (kinds, name) in shown:
             yield "SHOWN_TWICE", path, f"{name} is on the screen already."
         if name not in bound and options & set(roles):
@@ -166,6 +169,10 @@ def _screen(protocol: ProtocolFile) -> Iterator[Found]:
     if least and not any(least) and not names & bound.keys() and not texts & bound.keys():
         advice = "An item may lack everything that the screen shows. Give one role at least 1."
         yield "NOTHING_SHOWN", ("screen",), advice
+
+
+def _fits_row(counts: Sequence[int | None]) -> bool:
+    return all(most is not None and most <= MOST_IN_ROW for most in counts)
 
 
 def _works_on(answer: object, name: str) -> bool:

@@ -107,8 +107,8 @@ class FileRule(Rule):
         whether what more than half chose is no answer; else whether no answer has more than half.
         """
         match self.file.answers:
-            case [schema.Pick() as one] if one.many:
-                return option_sets.is_split(one, labels)
+            case [schema.Pick() as pick] if pick.many:
+                return option_sets.is_split(pick, labels)
         bound = next((one for one in self.file.decide if isinstance(one, schema.Mean | schema.Median)), None)
         answer = self.file.answer(bound.answer) if bound else None
         if bound is None or bound.at_least is None or not isinstance(answer, schema.Scale | schema.Number):

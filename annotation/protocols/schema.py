@@ -28,6 +28,7 @@ LARGEST = 10**15  # of a number: floating point knows it from the next ones
 MOST_KEYS = 9  # options have the keys 1 to 9, and so do the ranks of a ranking
 MOST_OPTIONS = 200  # of a pick, as many as an item can have captions
 MOST_TASKS = 1_000  # of an item
+MOST_IN_ROW = 4  # pictures side by side, which are 85 pixels wide on a phone
 # Nothing in a file is without a bound, so that a small file cannot make much work (a test walks the JSON Schema).
 _MOST_ANSWERS = 12
 _MOST_NAMES = 100  # of a table or a list, if nothing says less
@@ -163,17 +164,17 @@ Tasks = Annotated[
 
 
 class Picture(Strict):
-    """One picture, with the zoom; `label` stands before it."""
+    """One picture, with the zoom; `label` stands on it. Up to four that follow one another stand in a row."""
 
     picture: Name
     label: Line | None = None
 
 
 class Pictures(Strict):
-    """All pictures of a role."""
+    """All pictures of a role: in a `row`, side by side in every window, or in the `grid` that shows them largest."""
 
     pictures: Name
-    layout: Literal["row", "grid"] = "row"
+    layout: Literal["row", "grid"] = "grid"
 
 
 class Sentence(Strict):

@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from annotation.models import Lease
 from annotation.protocols import answers, numbers, option_sets, schema, values
@@ -38,9 +39,10 @@ def context(
 ) -> Context:
     """What `judging/_declared.html`, and the template of a layout, needs beside the context of every screen.
 
-    `texts`: the sentences above all, each with its `label`; `shown` and `requested`: pictures. `questions`: see
-    `_question`. Options that several questions share, or that are ranked, are shown once: `numbered` sentences, and
-    pictures in `shown`. `columns` says whether there are pictures, words or both below the sentences.
+    `texts`: the sentences above all, each with its `label`; `shown`: groups of pictures, each a row or not;
+    `requested`: pictures. `questions`: see `_question`. Options that several questions share, or that are ranked,
+    are shown once: `numbered` sentences, and pictures in `shown`. `columns` says whether there are pictures, words
+    or both below the sentences.
     """
     layout = layout_of(file, lease.task.shows)
     file = file_for(file, lease.task)
@@ -56,12 +58,7 @@ def context(
         for block, identities in layout.blocks
         if isinstance(block, schema.Sentence | schema.Listed)
     ]
-    pictures = [
-        {**parts[identity], "badge": getattr(block, "label", None)}
-        for block, identities in layout.blocks
-        if isinstance(block, schema.Picture | schema.Pictures)
-        for identity in identities
-    ]
+    pictures = _groups(layout, parts)
     requested = [
         parts[identity]
         for block, identities in layout.blocks
@@ -80,6 +77,33 @@ def context(
         "questions": asked,
         "columns": "both" if beside and words else "pictures" if beside else "words",
     }
+
+
+def _groups(layout: Layout, parts: Mapping[str, Part]) -> list[Context]:
+    """The pictures that are shown, in `rows` or in grids: those of `picture` blocks that follow one another are a row,
+    if that has room for them. In a row, each is called by its label or by its place, in the order of the file.
+    """
+    blocks = [(block, of) for block, of in layout.blocks if isinstance(block, schema.Picture | schema.Pictures) and of]
+    found: list[Context] = []
+    for single, run in groupby(blocks, key=lambda one: isinstance(one[0], schema.Picture)):
+        together = list(run)
+        for group in [together] if single else [[one] for one in together]:
+            shown = [(getattr(block, "label", None), parts[identity]) for block, of in group for identity in of]
+            row = len(shown) <= schema.MOST_IN_ROW if single else group[0][0].layout == "row"
+            names = _places(len(shown)) if row and len(shown) > 1 else [""] * len(shown)
+            pictures = [
+                {**part, "badge": gettext(label) if label else name, "called": gettext(label) if label else name}
+                for (label, part), name in zip(shown, names, strict=True)
+            ]
+            found.append({"pictures": pictures, "row": row and len(shown) > 1})
+    return found
+
+
+def _places(count: int) -> list[str]:
+    """What pictures in a row are called."""
+    if count == 2:
+        return [pgettext("picture", "Left"), pgettext("picture", "Right")]
+    return [_called({"url": ""}, place) for place in range(1, count + 1)]
 
 
 def _question(

@@ -32,6 +32,17 @@ LACKING = {
 }  # fmt: skip
 
 
+BESIDE = {
+    **LACKING, "name": "beside", "item": {"images": {"pair": 2, "negative": "0..1", "positive": 1}},
+    "screen": [{"pictures": "pair", "layout": "row"}, {"picture": "negative", "label": "Before"},
+               {"picture": "positive", "label": "After"}],
+}  # fmt: skip
+IN_ROWS = """() => [...document.querySelectorAll('[data-row]')].map(row => [...row.querySelectorAll('.card-place')]
+  .map(one => [one.textContent.trim(), one.getBoundingClientRect()])
+  .map(([name, { x, y, width }], place, all) => [name, y === all[0][1].y, x >= 0 && x + width <= innerWidth, x])
+  .map(([name, level, inside, x], place, all) => name + (level && inside && x >= all[0][3] + place * 99)))"""
+
+
 def somebody(name: str) -> Annotator:
     return studies.annotator(pictures.paint(declared.asked(name)))
 
@@ -187,3 +198,15 @@ def test_numbers_are_typed_and_set_with_a_slider_by_keyboard(sit, axe_violations
     page.locator(".slider").click(position={"x": 3, "y": 20})
     desk.press("Enter").counts(1).says("saved")
     assert Judgment.objects.latest("pk").answer == "not_applicable/0/" and page.errors == []
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_pictures_in_a_row_stay_side_by_side_with_left_on_the_left(sit, language):
+    study = pictures.paint(declared.of_file(BESIDE).study)
+    study.language = language
+    study.save()
+    desk = sit(annotator=studies.annotator(study))
+    names = ["Left", "Right"] if language == "en" else desk.page.locator("[data-row] kbd").all_text_contents()[:2]
+    for window in in_windows(desk.page, (1280, 800, "light"), (390, 844, "dark"), (700, 400, "light")):
+        rows = [[f"{name}true" for name in names], ["Beforetrue", "Aftertrue"]]
+        assert desk.page.evaluate(IN_ROWS) == rows, window

@@ -9,8 +9,8 @@ const SENTENCES = 110;
 
 const larger = (one, other) => (other.area > one.area ? other : one);
 
-// Cells of the pictures' shape, which all of a screen share, in as many columns as show most.
-function best({ count, aspect }, width, height) {
+// Cells of the pictures' shape, which all of a screen share, in as many columns as show most; in a row, side by side.
+function best({ count, aspect, row }, width, height) {
   const tries = Array.from({ length: count }, (_, index) => {
     const cols = index + 1;
     const rows = Math.ceil(count / cols);
@@ -19,7 +19,7 @@ function best({ count, aspect }, width, height) {
     const w = Math.floor(Math.min(across, down));
     return { cols, rows, area: (count * w * w) / aspect, field: cols * w + (cols - 1) * GAP };
   });
-  return tries.reduce(larger);
+  return row ? tries.at(-1) : tries.reduce(larger);
 }
 
 // Lays one screen out that is in its place and not painted yet.
@@ -63,16 +63,18 @@ function size(desk, screen) {
 // An item may lack the picture of a role that is optional.
 function cellsOf(cards) {
   const pictures = cards.querySelectorAll("img");
-  return { count: pictures.length, aspect: pictures[0]?.getAttribute("width") / pictures[0]?.getAttribute("height") || 1 };
+  const aspect = pictures[0]?.getAttribute("width") / pictures[0]?.getAttribute("height") || 1;
+  return { count: pictures.length, aspect, row: "row" in cards.dataset };
 }
 
 // Where the style says how much room the pictures have, they take it.
 function within(cards) {
-  const { count, aspect } = cellsOf(cards);
+  const cells = cellsOf(cards);
+  const { count, aspect } = cells;
   const place = cards.parentElement;
   place.style.maxHeight = "";
   const { width, height } = place.getBoundingClientRect();
-  const { cols, rows, field } = tall.matches && width && count ? best({ count, aspect }, width, height) : {};
+  const { cols, rows, field } = tall.matches && width && count ? best(cells, width, height) : {};
   for (const [name, value] of Object.entries({ aspect, cols, rows })) {
     if (value) cards.style.setProperty(`--${name}`, value);
     else cards.style.removeProperty(`--${name}`);

@@ -187,6 +187,16 @@ def test_mean_ranks_go_over_an_attribute_of_the_item():
 
 
 @pytest.mark.parametrize(
+    ("count", "layout", "told"), [("2..4", "row", 0), ("2..5", "row", 1), ("1..", "row", 1), ("1..", "grid", 0)]
+)
+def test_a_row_that_no_phone_can_keep_side_by_side_is_refused(count, layout, told):
+    changes = ("item.images.scene", count), ("screen.0", {"pictures": "scene", "layout": layout})
+    assert [(one.code, one.column) for one in problems(changed(*changes))] == [
+        ("ROW_TOO_LONG", "screen.0.layout")
+    ] * told
+
+
+@pytest.mark.parametrize(
     ("screen", "of", "blank"),
     [
         ([{"picture": "scene"}], [], True),
