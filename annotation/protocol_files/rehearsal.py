@@ -23,6 +23,7 @@ from annotation.protocols.schema import ProtocolFile
 from annotation.protocols.simulated import simulate
 from annotation.protocols.tasks import file_about, tasks_of
 from annotation.protocols.walk import MOST, SEVERAL, Fields, Screen, every_answer, made_up_item, texts_of
+from annotation.screens.painted import unpainted
 from annotation.screens.screens import build_screen, screens_under
 from benchmarks import queries
 from benchmarks.models import Benchmark, Item
@@ -57,6 +58,7 @@ class Rehearsal:
     examples: dict[str, str] = field(default_factory=dict)  # of each of these: an item's sentence
     no_attribute: list[str] = field(default_factory=list)  # those of the file that no part of the items has
     unreachable: list[dict[str, Any]] = field(default_factory=list)
+    unpainted: dict[str, str] = field(default_factory=dict)  # what a browser could not show → the item's key
 
 
 def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: int, people: int) -> Rehearsal:
@@ -83,7 +85,9 @@ def rehearse(text: str, file: ProtocolFile, benchmark: Benchmark | None, items: 
         for place, task in enumerate(tried):
             found.tasks += 1
             shown = dice.sample(task.options, len(task.options))
-            found.screens += bool(_rendered(own, item, task, shown, texts))
+            found.screens += 1
+            if lacks := unpainted(_rendered(own, item, task, shown, texts)):
+                found.unpainted.setdefault(lacks, record.key)
             labels |= dict.fromkeys(_walk(own, Screen(shown, texts, task.question), dice, found))
             name = f"{record.key}#{place}"
             attributes[name] = of_item

@@ -88,7 +88,7 @@ def parse(
     found: dict[str, str] = {}
     words: dict[str, str] = {}
     for answer in protocol.answers:
-        if not is_asked(answer, found, protocol):
+        if not is_asked(answer, found, protocol) or asks_nothing(answer, texts):
             found[answer.name] = ""
             continue
         said = parse_one(protocol, answer, sent, shown, texts, question, words)
@@ -231,13 +231,18 @@ def _ranking(protocol: ProtocolFile, answer: schema.Rank, sent: base.SubmittedFi
     return ">".join("=".join(tier) for tier in tiers)
 
 
-def statements_of(answer: schema.Check, texts: base.TextsByIdentity) -> list[str]:
+def statements_of(answer: schema.Check, texts: Iterable[str]) -> list[str]:
     """What the fields of a check are called: its statements, or the places of a list."""
     if answer.statements:
         return list(answer.statements)
     role = str(answer.of).partition(".")[2]
     count = sum(base.caption_role(identity) == role for identity in texts)
     return [str(place) for place in range(1, count + 1)]
+
+
+def asks_nothing(answer: schema.Answer, texts: Iterable[str]) -> bool:
+    """Whether it is about texts that the item lacks: a check of an empty list."""
+    return isinstance(answer, schema.Check) and not statements_of(answer, texts)
 
 
 def _checked(answer: schema.Check, sent: base.SubmittedFields, statements: Sequence[str]) -> str:

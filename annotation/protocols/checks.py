@@ -215,6 +215,9 @@ def _answers(protocol: ProtocolFile) -> Iterator[Found]:
             yield "WRONG_COUNT", (*path, "shortest"), f"The shortest text is longer than the longest, {one.longest}."
         with contextlib.suppress(KeyError):  # an unknown role, which has its own problem
             longest += _longest(protocol, one) + 1
+    if all(values.may_ask_nothing(protocol, one) for one in protocol.answers):
+        advice = "An item may lack all that the answers are about. Give one of their lists at least 1, as in 1.."
+        yield "NOTHING_ASKED", ("answers",), advice
     if longest > LONGEST_LABEL:
         advice = f"Ask less on one screen: its answers can take {longest} characters, but {LONGEST_LABEL} are stored."
         yield "TOO_LONG", ("answers",), advice

@@ -86,7 +86,7 @@ def _label(
         advice = ""
         if said and not asked:
             advice = "This question is not asked after the other answers. Leave the cell empty."
-        elif not said and asked and answer.required and not depends_on_items(answer):  # a table does not have the items
+        elif not said and asked and answer.required and not _may_be_open(protocol, answer):
             advice = "Fill in this cell, or remove the row."
         elif said:
             said, advice = _checked(protocol, answer, said)
@@ -95,6 +95,11 @@ def _label(
             said = ""
         parts[answer.name] = said
     return answers.PARTING.join(parts.values())
+
+
+def _may_be_open(protocol: ProtocolFile, answer: schema.Answer) -> bool:
+    """Whether some items are not asked the question: a table does not have the items."""
+    return depends_on_items(answer) or values.may_ask_nothing(protocol, answer)
 
 
 def _checked(protocol: ProtocolFile, answer: schema.Answer, said: str) -> tuple[str, str]:

@@ -120,6 +120,11 @@ def member_count(protocol: ProtocolFile, role: str) -> int:
     return least if most is None else most
 
 
+def may_ask_nothing(protocol: ProtocolFile, answer: object) -> bool:
+    """Whether it is a check of a list that an item may lack."""
+    return isinstance(answer, schema.Check) and bounds(protocol.roles.get(str(answer.of), "1"))[0] == 0
+
+
 def role_of(value: str) -> str:
     """`candidate` of `candidate-2`; other values as they are."""
     role, _, number = value.rpartition("-")

@@ -56,7 +56,7 @@ def context(
     texts = [
         {"label": block.label, "parts": [parts[identity] for identity in identities]}
         for block, identities in layout.blocks
-        if isinstance(block, schema.Sentence | schema.Listed)
+        if isinstance(block, schema.Sentence | schema.Listed) and identities
     ]
     pictures = _groups(layout, parts)
     requested = [
@@ -89,7 +89,7 @@ def _groups(layout: Layout, parts: Mapping[str, Part]) -> list[Context]:
         together = list(run)
         for group in [together] if single else [[one] for one in together]:
             shown = [(getattr(block, "label", None), parts[identity]) for block, of in group for identity in of]
-            row = len(shown) <= schema.MOST_IN_ROW if single else group[0][0].layout == "row"
+            row = len(shown) <= schema.MOST_IN_ROW if single else _is_row(group[0][0])
             names = _places(len(shown)) if row and len(shown) > 1 else [""] * len(shown)
             pictures = [
                 {**part, "badge": gettext(label) if label else name, "called": gettext(label) if label else name}
@@ -97,6 +97,10 @@ def _groups(layout: Layout, parts: Mapping[str, Part]) -> list[Context]:
             ]
             found.append({"pictures": pictures, "row": row and len(shown) > 1})
     return found
+
+
+def _is_row(block: schema.Block) -> bool:
+    return isinstance(block, schema.Pictures) and block.layout == "row"
 
 
 def _places(count: int) -> list[str]:
@@ -116,7 +120,8 @@ def _question(
     given: SubmittedFields,
 ) -> Context:
     """One question: its `name`, `kind` and `ask` (`alone`: the screen's own), whether it is `required`, `when` it comes
-    as JSON, and by kind `options`, `fixed` answers, `points`, `rows`, `lines`, `tokens` or a text.
+    as JSON, or that it has `none` to ask of this item, and by kind `options`, `fixed` answers, `points`, `rows`,
+    `lines`, `tokens` or a text.
 
     What can be picked has its `field`, `value` and `keys`, and says whether it is `checked`.
     """
@@ -129,6 +134,7 @@ def _question(
         "alone": alone,
         "required": answer.required,
         "when": _when(file, answer, lease.shown),
+        "none": answers.asks_nothing(answer, layout.asked.get(answer.name, ())),
         "cards": False,
         "options": [],
     }

@@ -32,6 +32,7 @@ class Page:
     status: int
     forms: list[Form]
     state: str  # `data-state` of the page's article: waiting, done …; empty if it has none
+    html: str = ""
 
     def form(self, name: str) -> Form | None:
         """The form with a hidden input of that name."""
@@ -86,7 +87,7 @@ class Visitor:
             method, url, body = "GET", urljoin(url, location), None
         reader = FormReader(url)
         reader.feed(text)
-        return Page(url, status, reader.forms, reader.state)
+        return Page(url, status, reader.forms, reader.state, text)
 
     def _ask(self, method: str, url: str, body: str | None) -> tuple[int, str, str]:
         parts = urlsplit(url)

@@ -37,6 +37,7 @@ from annotation.protocols import item_data, simulated
 from annotation.protocols.base import NO_ATTRIBUTES, Attributes, Protocol
 from annotation.protocols.registry import protocol_named
 from annotation.screens.material import texts_of
+from annotation.screens.painted import unpainted
 from annotation.screens.questions import file_for
 from annotation.simulation.browser import Form, Unreachable, Visitor
 from benchmarks import queries
@@ -154,6 +155,9 @@ class Simulated:
             self.page = self.visitor.send(before.action, {**before.values, **self._before()})
             return "other"
         if screen := self.page.form("lease"):
+            if lacks := unpainted(self.page.html):  # nobody answers what they cannot see
+                self.tally.errors.append(f"{self.tally.pseudonym}: a screen could not be shown: it {lacks}")
+                return self._skip(screen)
             return self._skip(screen) if self.rng.random() < self.plan.skip_rate else self._judge(screen)
         if self.page.state == "waiting":
             self.page = self.visitor.open(self.page.url)

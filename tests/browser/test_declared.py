@@ -7,7 +7,10 @@ from playwright.sync_api import expect
 
 from annotation.models import Annotator, Judgment
 from annotation.protocols import library
+from annotation.screens import trial
 from annotation.screens.material import texts_of
+from annotation.screens.painted import unpainted
+from annotation.screens.screens import build_screens
 from benchmarks.models import Caption
 from tests.browser.looking import PHONE, fits, in_windows
 from tests.builders import declared, pictures, studies
@@ -32,6 +35,21 @@ LACKING = {
 }  # fmt: skip
 
 
+# Blocks and questions of every kind that an item may have nothing for.
+LACKING_ALL = {
+    **LACKING, "name": "lacking-all",
+    "item": {"images": {"candidate": "0..1", "negative": "0..1", "shot": "0.."},
+             "captions": {"positive": 1, "negative": "0..1"}, "lists": {"fact": "0..", "told": "0.."}},
+    "screen": [{"picture": "candidate"}, {"on_request": "negative"}, {"pictures": "shot"},
+               {"sentence": "negative", "label": "Hint"}, {"list": "told", "label": "Facts"}, {"sentence": "positive"}],
+    "answers": [{"name": "facts", "ask": "Which hold?", "kind": "check", "of": "lists.fact"}, *LACKING["answers"]],
+}  # fmt: skip
+# Of an item that lacks a sentence where one is the screen's heading.
+LACKING_WORDS = {
+    **LACKING,
+    "name": "lacking-words",
+    "item": {"images": {"positive": 1}, "captions": {"positive": "0..1"}},
+}
 BESIDE = {
     **LACKING, "name": "beside", "item": {"images": {"pair": 2, "negative": "0..1", "positive": 1}},
     "screen": [{"pictures": "pair", "layout": "row"}, {"picture": "negative", "label": "Before"},
@@ -144,9 +162,15 @@ def test_without_script_all_questions_are_there_and_what_was_not_asked_is_ignore
     assert answers == ["visibly_true/0.5//", "4:cannot_tell"]
 
 
-def test_an_item_that_lacks_an_optional_picture_is_shown_and_judged(sit):
-    desk = sit(annotator=studies.annotator(declared.of_file(LACKING, lacking=True).study))
-    expect(desk.page.locator("#place .caption")).to_be_visible()
+@pytest.mark.parametrize("file", [LACKING, LACKING_ALL, LACKING_WORDS], ids=lambda file: file["name"])
+def test_an_item_that_lacks_what_is_optional_is_shown_and_judged(sit, file):
+    stage = declared.of_file(file, lacking=True)
+    [screen, *_] = build_screens(trial.trial_leases(stage, 1, 1), stage)
+    desk = sit(annotator=studies.annotator(pictures.paint(stage.study)))
+    assert unpainted(screen.html()) == unpainted(desk.page.content()) == ""
+    expect(desk.page.locator("#place h1")).to_be_visible()
+    assert desk.page.locator("#place .label").count() == 0 and desk.page.locator("#place .asked:visible").count() < 2
+    desk.press("Enter").counts(0)
     desk.press("y", "Enter").counts(1).says("saved")
     assert desk.page.errors == []
 

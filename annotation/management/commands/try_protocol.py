@@ -76,6 +76,16 @@ def _problems(found: rehearsal.Rehearsal) -> list[dict[str, Any]]:
     ]
     problems += [
         {
+            "code": "NOT_PAINTED",
+            "line": None,
+            "key": "screen",
+            "advice": f"A browser cannot show the screen of item {key}: it {lacks}. Give its roles at least 1, or ask "
+            "about others.",
+        }
+        for lacks, key in found.unpainted.items()
+    ]
+    problems += [
+        {
             "code": "UNSUITABLE_ITEMS",
             "line": None,
             "key": "item",

@@ -5,6 +5,7 @@ import time
 from io import StringIO
 
 import pytest
+import yaml
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -72,6 +73,25 @@ def test_items_that_do_not_suit_are_a_problem(tmp_path):
     [reason] = found["unsuitable"]["reasons"]
     assert (reason["needs"], reason["items"]) == ("1 negative caption per item; it has none", 2)
     assert "more-" in reason["example"]
+
+
+def test_a_screen_that_no_browser_can_paint_is_a_problem(monkeypatch):
+    monkeypatch.setattr(rehearsal, "_rendered", lambda *_: '<fieldset class="screen" data-lease="1"></fieldset>')
+    [problem] = tried("image-caption-foil")[0]["problems"]
+    assert problem["code"] == "NOT_PAINTED" and "item made-up-0: it has no heading" in problem["advice"]
+
+
+def test_a_check_of_an_empty_list_asks_nothing(tmp_path):
+    path = tmp_path / "mine.yaml"
+    data = yaml.safe_load(FOIL)
+    data["item"]["lists"] = {"fact": "0.."}
+    data["answers"][0]["ask"] = "Which?"
+    data["answers"].append({"name": "facts", "ask": "Which hold?", "kind": "check", "of": "lists.fact"})
+    path.write_text(yaml.safe_dump(data))
+    assert tried(path)[0]["problems"] == []
+    data["answers"], data["decide"], data["measure"], data["right"] = data["answers"][1:], [], {}, {}
+    path.write_text(yaml.safe_dump(data))
+    assert [one["code"] for one in tried(path)[0]["problems"]] == ["NOTHING_ASKED"]
 
 
 def test_an_attribute_that_no_item_has_is_a_problem():

@@ -13,6 +13,7 @@ from annotation.protocols.base import Answer
 from annotation.protocols.registry import PROTOCOLS, protocol_named
 from annotation.protocols.schema import ProtocolFile
 from annotation.screens import read_answer, trial
+from annotation.screens.painted import unpainted
 from annotation.screens.screens import build_screens
 from benchmarks.models import Caption, ItemImage
 from tests.annotation.screens.test_screens import JSON, WORDS, answer_of, found_words, held, home
@@ -96,7 +97,7 @@ def test_a_screen_is_blind_and_comes_back_as_it_was_answered(client, name):
     assert filled == (protocol.form.fill(answer, lease.shown) if protocol.form else {"answer": sent["answer"]})
     own = [f"{reference.partition('.')[2]}-0" for reference in file.roles]
     words = [word for word in [*WORDS, *own] if word not in file.instructions]
-    assert found_words([*got, again], words, who) == []
+    assert found_words([*got, again], words, who) == [] and unpainted(page) == unpainted(again) == ""
     assert [tells(file, Filled(html)) for html in (page, again)] == [set(), set()]
 
 

@@ -90,6 +90,12 @@ def test_the_same_seed_gives_the_same_crowd_and_another_one_another(site):
     assert len(first) == 4 and first == again != other
 
 
+def test_nobody_answers_a_screen_that_no_browser_could_show(site, monkeypatch):
+    monkeypatch.setattr(crowd, "unpainted", lambda html: "asks nothing" if 'name="lease"' in html else "no screen")
+    report = run(study(items=2), site, annotators=1)
+    assert report.judgments == Judgment.objects.count() == 0 and "it asks nothing" in report.errors[0]
+
+
 def test_a_limit_is_kept(site):
     report = run(study(), site, limit=5)
     assert report.judgments == Judgment.objects.count() == 5
