@@ -18,7 +18,7 @@ from annotation.protocols.base import ITEM, RIGHT, Attributes, UnsuitableItem
 from annotation.protocols.measuring import is_set
 from annotation.protocols.schema import ProtocolFile
 from benchmarks.formats.base import ProblemLog, Unreadable
-from benchmarks.formats.own.mapping import as_text, cell
+from benchmarks.formats.own.mapping import as_text, cell, columns_of
 from benchmarks.formats.table import read_table
 from benchmarks.records import ItemRecord
 
@@ -36,6 +36,13 @@ def columns(file: ProtocolFile) -> list[str]:
     """The columns that the file names."""
     over = [column for group in file.group.values() if isinstance(group, schema.Over) for column in group.over or ()]
     return list(dict.fromkeys([*(right.column for right in rights(file).values()), *over]))
+
+
+def roles(file: ProtocolFile) -> list[str]:
+    """The roles that columns can name, or whose members are options that can be right."""
+    options = [role.partition(".")[2] for name in rights(file) for role in _roles(file, file.answer(name))]
+    named = [name.partition(".")[0] for column in columns(file) for name in columns_of(column, ())]
+    return sorted({*options, *named})
 
 
 def rights(file: ProtocolFile) -> dict[str, schema.ByItem]:
