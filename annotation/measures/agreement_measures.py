@@ -153,11 +153,11 @@ def _mean_likeness(found: Compared, scale: LabelScale) -> Figures:
 
 
 def _alpha_of_sets(found: Compared, scale: LabelScale) -> Figures:
-    labels = found.table.labels
-    if len(labels) > MOST_SETS:
+    given = np.flatnonzero(found.times @ found.patterns)
+    if len(given) > MOST_SETS:
         return figure(None, None, 0, TOO_MANY_SETS.format(MOST_SETS))
-    compute = _of_counts(lambda scale: coefficients.alpha_of_sets(_jaccard_distances(labels)), _two_compared)
-    return compute(found, scale)
+    apart = _jaccard_distances([found.table.labels[place] for place in given])
+    return _of_counts(lambda scale: coefficients.alpha_of_sets(apart, given), _two_compared)(found, scale)
 
 
 def _jaccard_distances(labels: Sequence[str]) -> Array:

@@ -135,12 +135,14 @@ def alpha(distances: Distances, columns: Array | None = None) -> Coefficient:
     return Coefficient(parts, of)
 
 
-def alpha_of_sets(apart: Array) -> Coefficient:
-    """The same of labels that lie `apart` from one another (L × L), such as Jaccard's distance of sets, of which there
-    can be thousands: an item adds its disagreement and its label counts, and not each pair of labels.
+def alpha_of_sets(apart: Array, columns: Array) -> Coefficient:
+    """The same of labels in these `columns` (L) that lie `apart` from one another (L × L), such as Jaccard's distance
+    of sets, of which there can be thousands: an item adds its disagreement and its label counts, and not each pair of
+    labels.
     """
 
     def parts(counts: Array) -> Array:
+        counts = counts[:, columns]
         size = counts.sum(axis=1, keepdims=True)
         counts = np.where(size >= 2, counts, 0)
         within = ((counts @ apart) * counts).sum(axis=1, keepdims=True)

@@ -14,7 +14,7 @@ from annotation.protocols import answers, schema
 from annotation.protocols.base import CANNOT_JUDGE, Attributes, View
 from annotation.protocols.decision_rule import Decision, Posterior
 from annotation.protocols.decisions import decide_item, kinds_of
-from annotation.protocols.measuring import by_option, is_set, level_of, seen_as, seen_through, view_of
+from annotation.protocols.measuring import BY, by_option, is_set, level_of, seen_as, seen_through, view_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.schema import ProtocolFile
 
@@ -34,9 +34,12 @@ def agreement(protocol: ProtocolFile, rows: Sequence[Rating]) -> Figures:
 
 
 def agreement_in_words(found: Figures, digits: int) -> list[str]:
-    """A line for each answer of what `agreement` returns, with the measures that are defined."""
+    """A line for each answer of what `agreement` returns, with the measures that are defined; of sets of options one
+    for its options too.
+    """
     lines = []
-    for answer, on in found.items():
+    by_option = {f"{answer}, {BY}": on["views"][BY] for answer, on in found.items() if BY in on.get("views", {})}
+    for answer, on in [*found.items(), *by_option.items()]:
         values = {BY_KEY[key].name: figure["value"] for key, figure in on["measures"].items()}
         said = [f"{name} {value:.{digits}f}" for name, value in values.items() if value is not None]
         lines.append(f"{answer} ({on['level']}): {'; '.join(said) or 'no agreement is defined'}")
@@ -63,7 +66,7 @@ def _views(protocol: ProtocolFile, address: str) -> dict[str, View]:
             return View(lambda label: (said := value(label)) and seen_as(answer, table, said))
         return View(value, parts=lambda said: [seen_through(table, one) for one in parts(said)])
 
-    own: dict[str, View] = {"by option": by_option(protocol, address, value)} if is_set(answer) else {}
+    own: dict[str, View] = {BY: by_option(protocol, address, value)} if is_set(answer) else {}
     return own | {name: through(table) for name, table in (measured.views if measured else {}).items()}
 
 

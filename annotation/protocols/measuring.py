@@ -26,7 +26,7 @@ from annotation.protocols.values import (
 from benchmarks.formats.limits import MAX_CAPTION
 
 BY_OPTION: Mapping[str, str] = MappingProxyType({})  # the table of the view of each option, whether it was chosen
-_BY_OPTION = "by option"
+BY = "by option"  # what that view is called
 _BY_KIND = {"scale": "ordinal", "number": "interval", "rank": "rank", "text": "", "edit": ""}  # the others: nominal
 
 
@@ -67,7 +67,7 @@ def seen(protocol: ProtocolFile) -> dict[str, tuple[str, Mapping[str, str] | Non
         if len(protocol.answers) > 1:
             found[answer.name] = answer.name, None
         if is_set(answer):
-            found[_BY_OPTION if len(protocol.answers) == 1 else f"{answer.name}, {_BY_OPTION}"] = answer.name, BY_OPTION
+            found[BY if len(protocol.answers) == 1 else f"{answer.name}, {BY}"] = answer.name, BY_OPTION
         measured = protocol.measure.get(answer.name)
         for view, table in (measured.views if measured else {}).items():
             found[view if view not in found else f"{answer.name}, {view}"] = answer.name, table

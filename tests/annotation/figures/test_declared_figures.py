@@ -120,6 +120,37 @@ def test_rankings_agree_by_tau(client, manager):
     assert "Kendall’s τ-b, mean of pairs of rankings" in agreed and "Mean τ-b" in one and "mean τ-b" in all_of_them
 
 
+def test_sets_of_options_agree_by_what_they_share_and_by_option(client, manager):
+    names = ["positive", "second_positive", "negative"]
+    chosen = RNG.integers(0, 2, (ITEMS, 3, 3))
+    chosen[:, :, 0] |= ~chosen.any(axis=2)  # at least one
+    labels = [[",".join(sorted(np.array(names)[of.astype(bool)])) for of in row] for row in chosen]
+    answer = {"name": "which", "kind": "pick", "of": [f"captions.{name}" for name in names], "many": True}
+    right = {"right": {"which": ["positive", "second_positive"]}}
+    stage, figures = told("sets", [answer], 3, labels, **right)
+    sets, by_option = figures["agreement"]
+    assert (sets["level"], by_option["on"], by_option["unit"]) == ("set", "by option", "option")
+    units = chosen.transpose(1, 0, 2).reshape(3, -1).astype(float)
+    expected = krippendorff.alpha(units, level_of_measurement="nominal")
+    assert by_option["measures"]["alpha_nominal"]["value"] == pytest.approx(expected)
+    wanted = np.array([1, 1, 0])
+    shared = (chosen & wanted).sum(axis=2) / (chosen | wanted).sum(axis=2)
+    (found,) = figures["scores"]["answers"]
+    assert found["jaccard"]["whole"]["value"] == pytest.approx(shared.mean())
+    assert found["kappa"]["value"] == pytest.approx(cohen_kappa_score(chosen.ravel(), np.tile(wanted, 3 * ITEMS)))
+    page = agreement.stage_agreement(stage, "answer")
+    assert page["whole"]["measures"]["alpha_jaccard"]["value"] == sets["measures"]["alpha_jaccard"]["value"]
+    study, agreed, all_of_them, one = texts_of(client, stage)
+    assert "α of sets on answer" in study and "Jaccard index with the right options" in study
+    assert (
+        "Jaccard index, mean of pairs of judgments" in agreed
+        and "mean Jaccard" in all_of_them
+        and "Mean Jaccard" in one
+    )
+    address = reverse("study-agreement", args=[stage.study_id])
+    assert "options by 3 annotators" in re.sub(r"\s+", " ", client.get(address, {"view": "by option"}).content.decode())
+
+
 def test_each_answer_has_its_own_agreement_and_a_check_one_item_for_each_statement(client, manager):
     said = [
         [f"{RNG.choice(['yes', 'no'])},{RNG.choice(['yes', 'no'])}/{RNG.integers(1, 6)}" for _ in range(3)]
