@@ -9,6 +9,7 @@ from annotation.protocols.conditions import parts_of_fact
 from annotation.protocols.measuring import is_set, level_of
 from annotation.protocols.numbers import is_typed, span_of
 from annotation.protocols.schema import ProtocolFile
+from annotation.protocols.tasks import needs_in_words
 from annotation.wording import exact
 
 _TIES = {
@@ -50,7 +51,8 @@ def _choices(file: ProtocolFile, answer: schema.Answer) -> str:
             anchors = getattr(answer, "anchors", {})
             at = {name: f" ({anchors[one]})" if one in anchors else "" for name, one in span.items()}
             ends = " to ".join(f"{span[end]}{at[end]}" for end in ("least", "most"))
-            return ", ".join([f"a number from {ends} in steps of {span['step']}", *fixed])
+            of = "a whole number" if span["step"] == "1" else f"in steps of {span['step']} a number"
+            return ", ".join([f"{of} from {ends}", *fixed])
         case schema.Scale(anchors=anchors):
             points = [f"{one} ({anchors[one]})" if one in anchors else one for one in values.points(answer)]
             return _listed([*points, *fixed], "a point:")
@@ -99,11 +101,10 @@ def _of_item(fact: str, wanted: Sequence[str]) -> str:
     role, attribute = parts_of_fact(fact)
     if not role:
         return f"the item's {attribute} is {' or '.join(wanted)}"
-    kind, _, name = role.partition(".")
-    part = f"{name.replace('_', ' ')} {kind}"
     if not attribute:
-        return f"the item has {schema.how_many(wanted[0])} {part}"
-    return f"{attribute} of one of the {part} is {' or '.join(wanted)}"
+        return f"the item has {needs_in_words(role, wanted[0])}"
+    kind, _, name = role.partition(".")
+    return f"{attribute} of one of the {name.replace('_', ' ')} {kind} is {' or '.join(wanted)}"
 
 
 def rules_in_words(file: ProtocolFile) -> str:
@@ -116,7 +117,7 @@ def rules_in_words(file: ProtocolFile) -> str:
 
 def each_rule_in_words(file: ProtocolFile) -> list[str]:
     """The answer, what decides, and why items are dropped; without a full stop."""
-    return [f"{rule.answer}: {_decided(file, rule)}{_dropped(rule)}" for rule in file.decide]
+    return [f"{rule.answer}: {_decided(file, rule)}{_dropped(file, rule)}" for rule in file.decide]
 
 
 def _decided(file: ProtocolFile, rule: schema.Decision) -> str:
@@ -153,10 +154,10 @@ def _enough(m: int | str) -> str:
     return f"{m} of the judgments" if isinstance(m, str) else f"{m}"
 
 
-def _dropped(rule: schema.Decision) -> str:
+def _dropped(file: ProtocolFile, rule: schema.Decision) -> str:
     """The values for which it drops items, each with the reason."""
     if isinstance(rule, schema.Mean | schema.Median) and rule.at_least is None:
-        return f"; dropped: no number ({rule.no_value})"
+        return f"; dropped: no number ({rule.no_value})" if values.fixed_of(file.answer(rule.answer)) else ""
     if isinstance(rule, schema.Mean | schema.Median):
         return f"; dropped: others ({rule.below}), no number ({rule.no_value})"
     drops = getattr(rule, "drop", {})

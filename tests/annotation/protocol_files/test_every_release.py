@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ESTIMATED = "verify by Dawid and Skene’s rule"
 TEXTS = {name: library.text_of(name) for name in library.names()}
 TEXTS[ESTIMATED] = TEXTS["verify"].replace("rule: majority", "rule: dawid_skene")
-SHORT = ("edited-pair", "image-questions", "word-by-word", "revise", ESTIMATED)
+SHORT = ("caption-scores", "count-objects", "edited-pair", "image-questions", "word-by-word", "revise", ESTIMATED)
 
 
 def judged(lease: Lease, stage: Stage, dice: Random) -> dict[str, str]:

@@ -10,6 +10,14 @@ ANSWERS = {
     "bivlc-choose": ["image: one of the candidate images, “None of them”."],
     "image-questions": ["questions: yes or no to each of the question texts."],
     "preference": ["better: the better of the picture images, “Tie”, “Both bad”."],
+    "count-objects": [
+        "first_count: “How many things of the first kind are there?” a whole number from 0 to 50.",
+        "second_count: “How many things of the second kind are there?” a whole number from 0 to 50; asked if the item "
+        "has 1 text as “second”.",
+        "place: “Where is the second kind, seen from the first?” one of “On the left”, “On the right”, “Above”, "
+        "“Below”, “Somewhere else”; asked if the item has 1 text as “second”.",
+        "quality: “How well does the picture show what the text says?” a point: 1 (Not at all), 2, 3, 4 (Perfectly).",
+    ],
     "revise": ["description: the description text, changed or as it is."],
 }
 RULES = {
@@ -18,10 +26,13 @@ RULES = {
     "dropped: negative (foil_fits), both (both_fit), neither (neither_fits), others (no_agreement)",
     "verify": "holds: the most frequent answer counts, a tie drops the item; dropped: no (does_not_hold), cannot_tell "
     "(cannot_tell)",
+    "count-objects": "an item is kept if every rule keeps it: first_count: the median counts; second_count: the median "
+    "counts",
     "revise": "description: the last text counts",
 }
 MEASURES = {
     "prompt-fit": ["Agreement on fit is ordinal, by the order of the values; the score is the mean."],
+    "caption-scores": ["The score total is the sum of 0.5 × precision, 0.5 × recall and −1 × flaws."],
     "two-scores": ["The score overall is the geometric mean of content and quality."],
     "bivlc-t2i": ["The right answer to image is positive for positive, negative for negative.",
                   "Group t2i: right if all tasks of an item are."],

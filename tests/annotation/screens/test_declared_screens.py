@@ -42,7 +42,7 @@ class Filled(HTMLParser):
             self.fields[self.select] = given["value"]
         elif tag == "textarea":
             self.area = given["name"]
-        elif tag == "input" and "name" in given and (given["type"] == "hidden" or "checked" in given):
+        elif tag == "input" and "name" in given and (given["type"] in ("hidden", "text") or "checked" in given):
             self.fields[given["name"]] = given["value"]
 
     def handle_endtag(self, tag):
