@@ -20,7 +20,7 @@ from annotation.pipeline.disagreement import KIND, OPTION
 from annotation.pipeline.outcomes import counted_answers
 from annotation.pipeline.ranks import random_rank
 from annotation.pipeline.stage_rules import rule_about
-from annotation.protocols import answer_words, base
+from annotation.protocols import answer_words, base, numbers
 from annotation.protocols.base import Protocol, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, Rule, verdict
 from annotation.protocols.keys import keys_on_screen
@@ -40,6 +40,7 @@ WHY = {
 }
 VERBS = (decisions.DECIDED, decisions.SENT_BACK, decisions.WITHDREW)
 OWN = "own_words"  # in a form: the adjudicator writes the answer
+_OWN_NUMBER = f"{OWN}-number"
 
 MOST = 1000  # tasks looked up for each reason, so that a list of any length is fast
 
@@ -107,11 +108,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A sentence that an adjudicator may write: the field's name, its role, and its current text."""
+    """A sentence or a number that an adjudicator may write: the field's name, its role, and its current text; for a
+    number what to write.
+    """
 
     name: str
     role: str
     text: str
+    number: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,7 @@ def case(task: Task, stage: Stage, typed: Mapping[str, str] = MappingProxyType({
         came=_came(task, protocol, outcome, [*options, *fixed]) if outcome else "",
         earlier_decisions=list(Event.objects.filter(subject=audit.named(task), verb__in=VERBS).order_by("at", "pk")),
         offered=parts_named(there, task.options) if protocol.form else (),
-        words=_words(protocol.form, there, given, typed) if protocol.form else (),
+        words=_words(protocol, there, given, typed),
     )  # fmt: skip
 
 
@@ -238,6 +242,8 @@ def answer_from_form(task: Task, stage: Stage, sent: Mapping[str, str]) -> base.
     protocol, value = protocol_named(stage.protocol), sent.get("verdict", "")
     if protocol.form is None:
         return base.Answer(picked_identity(task, value))
+    if value == OWN and numbers.asked_alone(protocol.file):
+        return decisions.own_number(stage, sent.get(_OWN_NUMBER, ""))
     if value == OWN:
         written = {role: sent.get(f"{OWN}-{role}", "") for role in protocol.form.edits}
         return decisions.own_words(task, stage, written)
@@ -281,11 +287,16 @@ def _decides(rule: Rule, answer: base.Answer) -> str:
 
 
 def _words(
-    form: base.Form, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
+    protocol: Protocol, there: Mapping[str, Part], given: Sequence[base.Answer], typed: Mapping[str, str]
 ) -> list[Words]:
-    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence."""
+    """For each role that can be written: the text typed, else an annotator's text, else the item's own sentence. The
+    number typed, if that is all that is asked for.
+    """
+    if asked := numbers.asked_alone(protocol.file):
+        message, said = numbers.advice(asked)
+        return [Words(_OWN_NUMBER, "another number", typed.get(_OWN_NUMBER, ""), message % said)]
     found = []
-    for role in form.edits:
+    for role in protocol.edits:
         name, own = f"{OWN}-{role}", there.get(caption_identity(role))
         written = next((answer.texts[role] for answer in given if role in answer.texts), own.text if own else "")
         found.append(Words(name, role.replace("_", " "), typed.get(name, written)))

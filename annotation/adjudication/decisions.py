@@ -15,6 +15,7 @@ from annotation.models import Flag, Kind, Outcome, Slot, Stage, Task
 from annotation.models.choices import MOST_JUDGMENTS
 from annotation.pipeline import audits, outcomes, promotion
 from annotation.pipeline.stage_rules import rule_about
+from annotation.protocols import numbers
 from annotation.protocols.answer_words import fixed_labels
 from annotation.protocols.base import Answer, AnswerContent, Form, InvalidAnswer, TextsByIdentity, caption_identity
 from annotation.protocols.decision_rule import ADJUDICATOR, DROPPED, EDITED, Decision
@@ -71,6 +72,8 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
         return not answer.content and answer.label in task.options
     if answer in outcomes.counted_answers(task).values():
         return True
+    if asked := numbers.asked_alone(protocol.file):
+        return not answer.content and numbers.has(asked, answer.label)
     shown = offered(task)
     texts = texts_of(task, shown)
     try:
@@ -82,6 +85,17 @@ def allows(task: Task, stage: Stage, answer: Answer) -> bool:
 def offered(task: Task) -> list[str]:
     """What annotators choose from, including earlier edits."""
     return [*task.options, *task.proposals]
+
+
+def own_number(stage: Stage, typed: str) -> Answer:
+    """An adjudicator's number. Raises Unfit."""
+    asked = numbers.asked_alone(protocol_named(stage.protocol).file)
+    if asked is None:
+        raise Unfit("This question does not take a number of your own. Pick one of the answers.")
+    try:
+        return Answer(numbers.checked(asked, typed))
+    except InvalidAnswer as lacks:
+        raise Unfit(str(lacks)) from None
 
 
 def own_words(task: Task, stage: Stage, written: Mapping[str, str]) -> Answer:

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotation.adjudication import cases, decisions
 from annotation.models import Judgment, Outcome, Task
+from annotation.pipeline import outcomes
 from annotation.pipeline.item_results import results
 from annotation.protocols import library
 from annotation.protocols.base import Answer
@@ -113,3 +114,26 @@ def test_every_protocol_of_the_library_can_be_adjudicated(client, manager, name)
     reasons = {why for rule in protocol_named(stage.protocol).file.decide for why in getattr(rule, "drop", {}).values()}
     listed = client.get(reverse("study-items", args=[study.pk])).content.decode() if reasons else ""
     assert all(f'value="{why}"' in listed for why in reasons)
+
+
+COUNT = {
+    "winnow": "protocol/1", "name": "count", "title": "Count", "ask": "How many?", "instructions": "Count.",
+    "item": {"images": {"picture": 1}}, "screen": [{"picture": "picture"}],
+    "answers": [{"name": "count", "kind": "number", "most": 20}], "judgments": 2,
+    "decide": [{"answer": "count", "rule": "majority", "tie": "adjudicate"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("typed", "outcome"), [("4", "4"), ("21", None), ("2.5", None), ("", None)])
+def test_an_adjudicator_counts_for_themselves(client, manager, typed, outcome):
+    stage = declared.judge(declared.of_file(COUNT, 1), 2, lambda task, who: str(3 + 2 * who))
+    task = stage.tasks.get()
+    outcomes.settle(task, stage)
+    address = reverse("study-adjudicate", args=[stage.study_id]) + f"?stage=1&task={task.pk}"
+    page = client.get(address).text
+    assert "Another number" in page and "Write a whole number from 0 to 20." in page
+    said = {"task": task.pk, "seen": decisions.seen(task), "note": "I counted.", "do": "decide", "verdict": "own_words"}
+    answered = client.post(address, {**said, "own_words-number": typed})
+    found = Outcome.objects.filter(task=task).first()
+    assert (found and found.outcome) == outcome
+    assert outcome or (answered.status_code == 422 and "a whole number from 0 to 20" in answered.text)

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.protocols import library
 from annotation.protocols.ratings import read_rated
 from benchmarks.formats.base import ProblemLog
-from tests.annotation.protocols.files import changed
+from tests.annotation.protocols.files import changed, read
 
 FOIL = "image-caption-foil"
 INVALID = {"counting-hard": 132, "existence": 29, "foil-it": 57, "plurals": 149, "relations": 79}
@@ -34,6 +34,21 @@ def ratings(tmp_path):
         return path
 
     return write
+
+
+def test_numbers_are_read_checked_and_decided(ratings, tmp_path):
+    count = {"name": "count", "kind": "number", "most": 20, "not_applicable": "Too many"}
+    rule = {"answer": "count", "rule": "median", "at_least": 2, "below": "few"}
+    path = tmp_path / "count.json"
+    path.write_text(json.dumps(changed(("answers", [count]), ("decide", [rule]))))
+    rows = "1,a,3\n1,b,4.0\n1,c,not_applicable\n2,a,1\n2,b,0\n2,c,20\n"
+    found = decided("--protocol", path, "--ratings", ratings("item,annotator,count\n" + rows), items=True)
+    outcomes = {key: (one["state"], one["outcome"]) for key, one in found["decisions"].items()}
+    assert outcomes == {"1": ("kept", "3.5"), "2": ("dropped", "1")}
+    assert found["agreement"]["count"]["level"] == "interval"
+    log, file = ProblemLog(), read(json.loads(path.read_text()))
+    assert read_rated(ratings("item,annotator,count\n1,a,2.5\n"), file, log) and log.count == 1
+    assert log.problems[0].advice == "Write a whole number from 0 to 20."
 
 
 @pytest.mark.real

@@ -1,5 +1,8 @@
 """Numbers that are typed: read in the annotator's language, within bounds, and what is made of them."""
 
+import csv
+from collections import Counter
+
 import pytest
 
 from annotation.measures.declared import agreement
@@ -131,6 +134,25 @@ def test_agreement_and_scores_of_numbers_are_those_of_their_distances():
     assert found["measures"]["alpha_interval"]["value"] == pytest.approx(1 - (len(given) - 1) * within / total)
     (one,) = scores(of, rows(said), tasks(said), {})["answers"]
     assert (one["whole"]["value"], one["from"], one["to"], one["cannot_judge"]) == (7, 0, 20, 1)
+
+
+@pytest.mark.real
+def test_the_alphas_of_geneval_are_those_of_its_file(real):
+    """Raters of an image are numbered in the order of their rows; rows without a rating or a count are left out."""
+    path = real / "data/foreign/annotations_if-xl.csv"
+    if not path.exists():
+        pytest.skip("the table of GenEval is not beside the project (../shared/data/foreign)")
+    quality = {"name": "quality", "ask": "How good?", "kind": "scale", "points": 4}
+    of = read(changed(("answers", [quality, {**COUNT, "ask": "How many?"}]), ("decide", [])))
+    said, raters = [], Counter()
+    for row in csv.DictReader(path.open(encoding="utf-8", newline="")):
+        if row["Answer.task-quality"] and row["Answer.task-count-0"]:
+            raters[row["Input.index"]] += 1
+            label = f"{row['Answer.task-quality']}/{row['Answer.task-count-0']}"
+            said.append((row["Input.index"], raters[row["Input.index"]], label))
+    found = {name: one["measures"] for name, one in agreement(of, said).items()}
+    assert found["quality"]["alpha_ordinal"]["value"] == pytest.approx(0.309667, abs=5e-7)
+    assert found["count"]["alpha_interval"]["value"] == pytest.approx(0.903460, abs=5e-7)
 
 
 def test_how_far_numbers_differ_is_told_by_their_distance():
