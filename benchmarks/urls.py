@@ -31,6 +31,7 @@ urlpatterns = [
     re_path(rf"^i/{OPAQUE}$", images.served, name="image"),
     re_path(rf"^s/{OPAQUE}$", images.small, name="small-image"),
     re_path(rf"^t/{OPAQUE}$", images.thumbnail, name="thumbnail"),
+    re_path(r"^v/(?P<opaque>[0-9a-f]{32})\.(?P<ending>mp4|webm)$", images.video, name="video"),
     path("login/", accounts_views.log_in, name="login"),
     path("logout/", accounts_views.log_out, name="logout"),
     path("password/", accounts_views.first_password, name="first-password"),

@@ -291,6 +291,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
+        "media-src": [SELF],
         "connect-src": [SELF],
         "font-src": [SELF],
         "form-action": [SELF],

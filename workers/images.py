@@ -62,13 +62,14 @@ class Rendered:
     """`sha256` and `size` (bytes) are the original's; `width` and `height` its pixels with the orientation applied."""
 
     sha256: str
-    format: str  # a value of FORMATS
+    format: str  # a value of FORMATS, or a key of videos.CODECS
     width: int
     height: int
     size: int
     served: bytes
     thumbnail: bytes
     notes: tuple[str, ...]
+    video: bytes = b""  # as it is served, where the original is one; the images are of its poster then
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Limits on images, archives and parquet files. docs/reference/formats.md publishes them; a test compares the two."""
+"""Limits on images, videos, archives and parquet. docs/reference/formats.md publishes them; a test compares the two."""
 
 MIB = 2**20
 
@@ -20,6 +20,10 @@ PARQUET_BYTES_A_SECOND = 4 * MIB  # … and one more for each so many bytes of t
 MAX_PIXELS = 24_000_000  # 6000 × 4000; a WebP with alpha of that size takes 420 MiB to decode
 MAX_SIDE = 20_000
 MAX_AVIF_SECONDS = 60  # that decoding one may take
+MAX_VIDEO_SECONDS = 120
+MAX_VIDEO_PIXELS = 8_847_360  # of a frame: 4096 × 2160
+MAX_VIDEO_DECODING = 180  # seconds that decoding one may take
+MAX_VIDEO_MEMORY = 1024 * MIB  # that it may take
 MAX_SCANS = 100  # of a JPEG; encoders make about 10, and each takes up to 20 ms of decoding
 SERVED_SIDE = 1600
 SMALL_SIDE = 800  # for phones, of …

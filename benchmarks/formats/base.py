@@ -13,7 +13,7 @@ from workers.archives.source import ArchiveRefused, Source
 
 MEND = "Complete it, or skip incomplete rows (--skip-incomplete)."
 KindOf = Callable[[str, Iterable[str], Iterable[str]], str]  # (format, roles of captions, of images) → of evaluation
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif")  # ends of their names; their content decides
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".mp4", ".webm")  # as names end; content decides
 KEPT = 100  # problems, and notes of each kind, that are kept; all are counted
 
 

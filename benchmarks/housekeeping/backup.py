@@ -27,13 +27,14 @@ from benchmarks import transactions
 from benchmarks.housekeeping import tables
 from benchmarks.housekeeping.deferred_files import finish_dead
 from benchmarks.imports import staging
+from benchmarks.imports.staging import places
 from benchmarks.models import Image
 from benchmarks.storage.files import Stored, kept
 
 MADE_BY = "Winnow backup"
 FORM = 1
 MANIFEST, MEDIA = "manifest.json", "media.jsonl"
-IMAGE_FOLDERS = {"originals", "served", "thumbnails"}
+IMAGE_FOLDERS = {"originals", "served", "thumbnails", "videos"}
 TEMPORARY = {"staging", "uploads"}  # folders that belong to work in progress
 MADE_AGAIN = {"framed", "small"}
 
@@ -105,9 +106,9 @@ def _write_media(folder: Path, link: bool, moment: float) -> dict:
 def _paths(moment: float) -> Iterator[tuple[str, str]]:
     """(path, SHA-256 if it is known) of each file that belongs to the snapshot."""
     for image in Image.objects.order_by("pk").iterator(chunk_size=1000):
-        yield image.original_path, image.sha256
-        yield image.served_path, ""
-        yield image.thumbnail_path, ""
+        original, *made = places(image)
+        yield original, image.sha256
+        yield from ((path, "") for path in made)
     for file in other_files():
         if file.name.partition("/")[0] not in MADE_AGAIN and file.modified < moment:
             yield file.name, ""

@@ -127,7 +127,7 @@ class ImportForm(OrderForm):
         files = self.cleaned_data.get("images", [])
         allowed = (*ARCHIVES, *PICTURES) if len(files) == 1 else PICTURES
         if not all(fits(file.name, allowed) for file in files):
-            self.add_error("images", "Upload one .zip, .tar or .tar.gz, or the image files themselves.")
+            self.add_error("images", "Upload one .zip, .tar or .tar.gz, or the image and video files themselves.")
 
     def check_files(self, name: str, format: Format) -> None:
         """Check the files' endings and their number."""

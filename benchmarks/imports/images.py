@@ -14,7 +14,7 @@ from benchmarks.imports.staging import Staging
 from benchmarks.jobs.jobs import Progress
 from benchmarks.models import Image
 from benchmarks.records import Crop, ImageRecord, ItemRecord, Origin, Part
-from workers import images
+from workers import images, videos
 from workers.archives.archive import ArchiveRefused, Source
 from workers.archives.names import normal
 from workers.archives.source import EntryNames
@@ -27,7 +27,7 @@ AT_ONCE = 16  # crops per thread and decoding; more are distributed, so that *Ca
 ASKED = 32  # files of which one statement says which are stored already
 STORING = 1 / 15  # the time to store a row or an image's files, of that to check an image (bench.import_full)
 SKIP = "Or skip rows with such images (--skip-unreadable-images)."
-one_large = threading.Lock()
+one_large, two_videos = threading.Lock(), threading.Semaphore(2)
 
 
 @dataclass
@@ -222,14 +222,16 @@ Kept = tuple[Image, tuple[str, ...]] | images.ImageRefused
 
 
 def check_and_keep(data: bytes, staging: Staging) -> list[Kept]:
-    """Process an image in a thread. Raises ImageRefused, or OSError if the disk is full."""
+    """Process an image or a video in a thread. Raises ImageRefused, or OSError if the disk is full."""
     with in_turn(data):
-        rendered = images.check_and_render(data)
+        rendered = videos.check_and_render(data)
     return [(staging.keep(data, rendered), rendered.notes)]
 
 
 def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[Kept]:
     """Process crops of an image in a thread: each is kept or rejected by itself. Raises like `check_and_keep`."""
+    if videos.is_video(data):
+        raise images.ImageRefused("VIDEO_CROPPED", videos.NO_CROP)
     found: list[Kept] = []
     with in_turn(data):
         whole = images.upright(data)
@@ -244,7 +246,9 @@ def crop_and_keep(data: bytes, staging: Staging, crops: Iterable[Crop]) -> list[
 
 
 def in_turn(data: bytes) -> AbstractContextManager:
-    """For a large image (by its header), wait while another one is being decoded."""
+    """For a large image (by its header), wait while another one is being decoded; for a video, while two are."""
+    if videos.is_video(data):
+        return two_videos
     width, height = images.opened(data).size
     return one_large if width * height > LARGE else nullcontext()
 

@@ -24,8 +24,9 @@ STAY = "winnow: images stay"  # shared lock for relying on stored images; exclus
 SERIAL = "winnow: images move in"  # the lock under which files move: one import at a time, and no sweep meanwhile
 
 
-def places(image: Image) -> tuple[str, str, str]:
-    return image.original_path, image.served_path, image.thumbnail_path
+def places(image: Image) -> tuple[str, ...]:
+    paths = image.original_path, image.served_path, image.thumbnail_path
+    return (*paths, image.video_path) if image.is_video else paths
 
 
 class Staging:
@@ -37,11 +38,12 @@ class Staging:
         self.journal = f"{self.name}/journal"
 
     def keep(self, data: bytes, rendered: Rendered) -> Image:
-        """Write an image's three files; returns the unsaved row that will name them. Called from several threads."""
+        """Write an image's files; returns the unsaved row that will name them. Called from several threads."""
         size = {"width": rendered.width, "height": rendered.height, "size": rendered.size}
         image = Image(sha256=rendered.sha256, format=rendered.format, **size)
         self.folder.mkdir(parents=True, exist_ok=True)
-        for path, content in zip(places(image), (data, rendered.served, rendered.thumbnail), strict=True):
+        contents = data, rendered.served, rendered.thumbnail, rendered.video
+        for path, content in zip(places(image), contents, strict=False):  # the last one of a video only
             self.file(path).write_bytes(content)
         return image
 
@@ -108,7 +110,7 @@ def remove_unnamed(moved: list[Image]) -> None:
     gone = [image.original_path for image in moved if image.sha256 not in named]
     for image in moved:
         if named.get(image.sha256) != image.opaque:
-            gone += [image.served_path, image.thumbnail_path, image.small_path]
+            gone += [image.served_path, image.thumbnail_path, image.small_path, image.video_path]
     kept.remove(gone)
 
 

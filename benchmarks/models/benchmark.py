@@ -37,19 +37,28 @@ def original_path(sha256: str) -> str:
     return f"originals/{sha256[:2]}/{sha256}"
 
 
+def video_path(opaque: str) -> str:
+    """Where the video is that is served under this name."""
+    return f"videos/{opaque[:2]}/{opaque}"
+
+
 def small_path(opaque: str) -> str:
     """Where the smaller copy is, for phones, of the image that is served under this name, as it is or framed."""
     return f"small/{opaque[:2]}/{opaque}.jpg"
 
 
-class Image(models.Model):
-    """One image, stored once by the SHA-256 of its original bytes.
+VIDEOS = {"MP4": "mp4", "WEBM": "webm"}  # formats, and how addresses of such files end
 
-    The original is kept for export; what is served is a re-encoded copy without metadata, under an opaque name.
+
+class Image(models.Model):
+    """One image or short video, stored once by the SHA-256 of its original bytes.
+
+    The original is kept for export; what is served is a copy without metadata, under an opaque name: re-encoded, or a
+    video packed anew. A video is an image, its poster, with one file more.
     """
 
     sha256 = models.CharField(max_length=64, unique=True)
-    format = models.CharField(max_length=8)  # JPEG, PNG, WEBP, AVIF, GIF
+    format = models.CharField(max_length=8)  # JPEG, PNG, WEBP, AVIF, GIF; MP4, WEBM
     width = models.PositiveIntegerField()  # of the original with its orientation applied
     height = models.PositiveIntegerField()
     size = models.PositiveBigIntegerField()  # bytes of the original
@@ -62,6 +71,15 @@ class Image(models.Model):
     @property
     def served_path(self) -> str:
         return f"served/{self.opaque[:2]}/{self.opaque}.jpg"
+
+    @property
+    def video_path(self) -> str:
+        """Where a video is; there is none of an image."""
+        return video_path(self.opaque)
+
+    @property
+    def is_video(self) -> bool:
+        return self.format in VIDEOS
 
     @property
     def small_path(self) -> str:

@@ -37,6 +37,8 @@ class Files(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
+    def size(self, name: str) -> int: ...
+
     def contents(self, name: str) -> Contents:
         """The file, to be read later and in any thread."""
 

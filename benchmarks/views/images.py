@@ -1,4 +1,4 @@
-"""Images under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
+"""Images and videos under their opaque names. Annotators have no login: the name, 128 random bits, is the permission.
 
 No header tells anything of the file but its type and size, and no database is asked but for a variant that has not been
 made yet.
@@ -8,12 +8,16 @@ from contextlib import suppress
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from benchmarks.imports import frames
+from benchmarks.models.benchmark import video_path
 from benchmarks.storage.files import kept
+from benchmarks.views.ranges import ranged
 
-HEADERS = {"Content-Type": "image/jpeg", "Cache-Control": "private, max-age=31536000, immutable"}
+CACHE = {"Cache-Control": "private, max-age=31536000, immutable"}
+HEADERS = {"Content-Type": "image/jpeg", **CACHE}
 
 
 @require_safe
@@ -37,6 +41,24 @@ def small(request: HttpRequest, opaque: str) -> HttpResponse:
 @require_safe
 def thumbnail(request: HttpRequest, opaque: str) -> HttpResponse:
     return send_image(_path("thumbnails", opaque))
+
+
+@require_safe
+def video(request: HttpRequest, opaque: str, ending: str) -> HttpResponseBase:
+    """A video, or the range of its bytes that a browser's player asks for."""
+    path = video_path(opaque)
+    if settings.ACCEL_REDIRECT:
+        kind = {"Content-Type": f"video/{ending}"}
+        return HttpResponse(headers={**kind, **CACHE, "X-Accel-Redirect": settings.ACCEL_REDIRECT + path})
+    try:
+        size = kept.size(path)
+    except FileNotFoundError:
+        raise Http404("No such video.") from None
+    answer = ranged(request, lambda: kept.open(path), size, f"video.{ending}", etag=opaque)
+    del answer["Content-Disposition"]
+    for name, value in CACHE.items():
+        answer[name] = value
+    return answer
 
 
 def _path(folder: str, opaque: str) -> str:

@@ -80,6 +80,7 @@ api-token-revoke        xxxxxx  +++-+L
 image                   ++++++  xxxxxx
 small-image             ++++++  xxxxxx
 thumbnail               ++++++  xxxxxx
+video                   ++++++  xxxxxx
 instructions-image      ++++++  xxxxxx
 
 benchmark-list          +++-+L  xxxxxx
@@ -245,6 +246,7 @@ def world(module_world) -> World:
         path = module_world / folder / image.opaque[:2] / f"{image.opaque}.jpg"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"picture")
+    default_storage.save(image.video_path, ContentFile(b"video"))
     lease = leases.hold(annotator=annotator, stage=study.stages.get(), wanted=1)[0]
     submissions.flag(annotator=annotator, token=lease.token, reason="Odd")
     export = jobs.queue_job(kind="export", title="Export", params={"study": study.pk}, by="test")
@@ -310,7 +312,7 @@ def address(name: str, world: World) -> str:
     values = {
         "pk": kinds[segment].pk if segment in kinds else 0, "position": 1, "number": world.annotator.number,
         "act": "left", "member": member.pk, "job": world.export.pk, "run": world.run.pk, "invite": study.invite,
-        "token": world.annotator.token, "opaque": world.image.opaque, "page": "guide/imports",
+        "token": world.annotator.token, "opaque": world.image.opaque, "ending": "mp4", "page": "guide/imports",
         "name": {"help-picture": "study-light.png", "client-file": "notebook.ipynb"}.get(name, "README.md"),
         "language": "es", "seed": 7, "do": "renew", "version": "verify@1",
     }  # fmt: skip

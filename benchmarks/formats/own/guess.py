@@ -19,7 +19,7 @@ from benchmarks.records import MAX_ROLE, NAME
 
 FEW, ONCE = 5, 0.75  # rows, and the share of them with a value of their own, for a column of ids
 MOST = 0.8  # share of a column's cells from which it is taken for what they are
-PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
+PICTURE = re.compile(r"\S.*\.(?:jpe?g|png|webp|gif|avif|bmp|tiff?|mp4|webm|mov|mkv|avi)", re.IGNORECASE)
 LONGEST_PATH = 400
 FOILS = WRONG | {"hard", "hn", "hallucinated", "false", "incorrect", "counterfactual"}
 SECOND = re.compile(r"second_positive|hard_positive|paraphrase|(?:positive_)?caption_?2|second_caption")
