@@ -74,7 +74,7 @@ def test_a_turned_video_has_an_upright_poster_and_stays_turned():
 
 def test_the_poster_has_the_shape_in_which_a_video_of_wide_pixels_is_shown():
     assert poster(video("libx264", "mp4", ratio=2)).size == (128, 48)
-    assert refused(video("libx264", "mp4", size=(640, 480), ratio=1000)).code == "VIDEO_TOO_LARGE"
+    assert refused(video("libx264", "mp4", size=(640, 480), ratio=200)).code == "VIDEO_TOO_LARGE"
 
 
 @pytest.mark.parametrize(
