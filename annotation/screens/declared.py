@@ -229,6 +229,8 @@ def _row(letter: str, field: str, part: Part, given: SubmittedFields) -> Context
 
 
 def _called(part: Part, number: object) -> str:
+    if part.get("video"):
+        return gettext("Video %(place)s") % {"place": number}
     if "url" in part:
         return gettext("Picture %(place)s") % {"place": number}
     return gettext("Sentence %(number)s") % {"number": number}

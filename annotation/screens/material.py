@@ -15,17 +15,19 @@ from annotation.models import Lease, Task
 from annotation.protocols.base import carried_captions
 from annotation.protocols.decision_rule import EDIT_PREFIX
 from annotation.sql import fetch
+from benchmarks.models.benchmark import VIDEOS
 from workers import limits
 from workers.images import are_alike, fitted_size, frame_size, small_size
 
 
 def _parts(which: str) -> str:
-    """Every caption and image of items, by identity; of an image: its names, as it is and framed, and its pixels."""
+    """Every caption and image of items, by identity; of an image: names, as it is and framed, pixels, format."""
     return f"""
-SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL, NULL, NULL FROM benchmarks_caption
-WHERE item_id {which}
+SELECT item_id, 'caption-' || role || '-' || position, text, NULL, NULL, NULL, NULL, NULL
+FROM benchmarks_caption WHERE item_id {which}
 UNION ALL
-SELECT used.item_id, used.role || '-' || used.position, used.role, image.opaque, used.opaque, image.width, image.height
+SELECT used.item_id, used.role || '-' || used.position, used.role, image.opaque, used.opaque, image.width, image.height,
+  image.format
 FROM benchmarks_itemimage used JOIN benchmarks_image image ON image.id = used.image_id
 WHERE used.item_id {which}
 """
@@ -40,17 +42,19 @@ _EDITS = """
 SELECT 'edit-' || id, value FROM annotation_judgment, jsonb_each_text(content->'texts') WHERE id = ANY(%(judgments)s)
 """
 
-Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset, or ""
+Part = Mapping[str, str]  # of a caption: text; of an image: url, width and height in pixels; srcset and video, or ""
 
 
 class _Stored(NamedTuple):
-    """An image of an item: served under `opaque` as it is, and under `framed` in the frame of the item."""
+    """An image of an item: served under `opaque` as it is, and under `framed` in the frame of the item. A video is
+    served under `opaque`, and its poster like an image."""
 
     role: str
     opaque: str
     framed: str
     width: int
     height: int
+    format: str
 
 
 def parts_of_leases(leases: Sequence[Lease]) -> list[dict[str, Part]]:
@@ -109,16 +113,20 @@ def _pictures(stored: Mapping[str, _Stored], on_screen: Collection[str]) -> dict
     beside = [one for identity, one in stored.items() if identity in on_screen]
     compared = beside if len(beside) > 1 else list(stored.values())
     if are_alike((one.role, one.width, one.height) for one in compared):
-        return {identity: _picture(one.opaque, one.width, one.height) for identity, one in stored.items()}
+        return {identity: _picture(one.opaque, one.width, one.height, one) for identity, one in stored.items()}
     size = frame_size((one.width, one.height) for one in stored.values())
-    return {identity: _picture(one.framed, *size) for identity, one in stored.items()}
+    return {identity: _picture(one.framed, *size, one) for identity, one in stored.items()}
 
 
-def _picture(opaque: str, width: int, height: int) -> Part:
+def _picture(opaque: str, width: int, height: int, of: _Stored) -> Part:
     """Marked as safe: numbers and addresses made here need no escaping, which would take the template longer."""
     start, end = _address_around_name("image")
     url = f"{start}{opaque}{end}"
-    part = {"url": SafeString(url), "srcset": "", "width": SafeString(width), "height": SafeString(height)}
+    part = {"url": SafeString(url), "srcset": "", "width": SafeString(width), "height": SafeString(height), "video": ""}
+    if ending := VIDEOS.get(of.format):
+        start, end = _address_around_name("video", ending)
+        part["video"] = SafeString(f"{start}{of.opaque}{end}")
+        return part  # its poster is hardly seen
     if widths := _widths(width, height):
         start, end = _address_around_name("small-image")
         part["srcset"] = SafeString(f"{start}{opaque}{end} {widths[0]}w, {url} {widths[1]}w")
@@ -133,8 +141,8 @@ def _widths(width: int, height: int) -> tuple[int, int] | None:
 
 
 @cache
-def _address_around_name(view: str) -> tuple[str, str]:
+def _address_around_name(view: str, *more: str) -> tuple[str, str]:
     """The parts of an image's address before and after its opaque name, computed once instead of at every click."""
     name = "0" * 32
-    start, _, end = reverse(view, args=[name]).partition(name)
+    start, _, end = reverse(view, args=[name, *more]).partition(name)
     return start, end

@@ -94,7 +94,7 @@ def build_screen(lease: Lease, protocol: Protocol, parts: Mapping[str, Part], sp
             "place": SafeString(place),
             "key": "".join(of[:1]),
             "keys": " ".join(of),
-            "called": _called(place, language),
+            "called": _called(place, language, bool(part.get("video"))),
             **part,
         }
         for place, (of, part) in enumerate(zip(keys, there, strict=True), 1)
@@ -131,9 +131,9 @@ def text_size(parts: Iterable[Part]) -> str:
 
 
 @cache
-def _called(place: int, language: str) -> str:
+def _called(place: int, language: str, is_video: bool) -> str:
     """What a picture at that place is called, translated once and not at every click."""
-    return gettext("Picture %(place)s") % {"place": place}
+    return (gettext("Video %(place)s") if is_video else gettext("Picture %(place)s")) % {"place": place}
 
 
 @cache

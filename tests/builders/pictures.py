@@ -13,7 +13,8 @@ from PIL import ImageDraw
 from annotation.models import Annotator, Study
 from benchmarks.models import Benchmark, Image, ItemImage
 from tests.builders import studies
-from workers.images import Rendered, check_and_render
+from workers.images import Rendered
+from workers.videos import check_and_render
 
 COLOURS = ("#c0392b", "#2980b9", "#27ae60", "#f39c12", "#8e44ad", "#16a085", "#d35400", "#7f8c8d", "#2c3e50")
 
@@ -44,6 +45,8 @@ rendered = cache(check_and_render)  # the same few pictures, in hundreds of stud
 def put(image: Image, made: Rendered) -> None:
     default_storage.save(image.served_path, ContentFile(made.served))
     default_storage.save(image.thumbnail_path, ContentFile(made.thumbnail))
+    if made.video:
+        default_storage.save(image.video_path, ContentFile(made.video))
 
 
 def paint(study: Study, pictures: Iterable[bytes] = ()) -> Study:
@@ -59,9 +62,9 @@ def paint_benchmark(benchmark: Benchmark, pictures: Iterable[bytes] = ()) -> Non
     images = [use.image for use in uses.order_by("item__position", "role", "position")]
     for number, image in enumerate(images):
         made = rendered(next(given, None) or draw(number))
-        image.width, image.height = made.width, made.height
+        image.width, image.height, image.format = made.width, made.height, made.format
         put(image, made)
-    Image.objects.bulk_update(images, ["width", "height"])
+    Image.objects.bulk_update(images, ["width", "height", "format"])
 
 
 def desk(items: int = 3, ready: bool = True, **settings) -> Annotator:

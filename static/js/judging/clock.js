@@ -1,11 +1,12 @@
-// Time spent on a screen: elapsed since it was painted, and active: in view, with no more than a minute idle at a time.
+// Time spent on a screen: elapsed since it was painted, and active: in view, with no more than a minute idle at a time. A
+// video that plays is no idleness.
 
 const IDLE = 60000;
 
 export class Clock {
   constructor() {
     this.show(null);
-    for (const event of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
+    for (const event of ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "timeupdate"]) {
       addEventListener(event, () => this.#mark(), { passive: true, capture: true });
     }
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#mark(true) : (this.since = performance.now())));

@@ -69,6 +69,7 @@ $("place").addEventListener("change", ({ target }) => {
   autoAdvance();
 });
 $("place").addEventListener("click", (event) => {
+  if (event.target.matches("video")) return event.detail && focus(shown()); // the player has had its click; keys go on here
   const card = event.target.closest(".card-place");
   if (!card || event.target.closest(".broken")) return;
   if (zoom.on || card.matches(".still")) { event.preventDefault(); zoom.toggle(); }

@@ -2,6 +2,7 @@
 
 import { kindOf } from "./forms.js";
 import { optionKey } from "./options.js";
+import { ownsKey, videoKey } from "./videos.js";
 
 const TYPING = "textarea, select, [contenteditable], input:not([type=radio], [type=checkbox], [type=hidden], [type=range])";
 const PRESSING = "button, a[href], summary"; // Enter and Space belong to what has the focus
@@ -77,7 +78,7 @@ export function onKey(event, actions, screen) {
     if (send) return event.preventDefault(), event.repeat || send.click();
     if (target.closest?.("#place")) return act("submit");
   }
-  if (target.closest?.(TYPING) || document.querySelector("details[open]")) return;
+  if (target.closest?.(TYPING) || ownsKey(event) || document.querySelector("details[open]")) return;
   const undo = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && pressed === "z";
   if (undo) return act("undo");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -88,9 +89,11 @@ export function onKey(event, actions, screen) {
   if (!event.repeat && kind?.key(event, screen)) return event.preventDefault();
   const answer = answerFor(event, screen);
   if (answer && (!event.shiftKey || digit(event))) return act("pick", answer);
+  const presses = key === " " && target.closest?.(`${PRESSING}, input`);
+  if (!presses && videoKey(event, screen)) return event.preventDefault();
   if (event.shiftKey) return;
   if (key === "Enter") return target.closest?.(PRESSING) ? event.repeat && event.preventDefault() : act("submit");
-  if (pressed === "z" || (key === " " && !target.closest?.(`${PRESSING}, input`))) {
+  if (pressed === "z" || (key === " " && !presses)) {
     event.preventDefault();
     const look = screen?.node.querySelector(".look:not(:checked)");
     return event.repeat || (look ? look.click() : actions.zoom.toggle());

@@ -9,7 +9,7 @@ import { hold } from "./pictures.js";
 import { format } from "./say.js";
 
 export function screenFrom(node, answer = node.dataset.picked) {
-  for (const img of node.querySelectorAll("img")) watch(img);
+  for (const one of node.querySelectorAll(SEEN)) watch(one);
   const screen = { node, lease: node.dataset.lease, answer };
   optionsReady(node);
   if (!node.dataset.form) return screen;
@@ -51,8 +51,11 @@ export const focus = (screen) => screen?.node.querySelector("h1")?.focus({ preve
 
 const RETRIES = [2, 4, 8, 16, 32]; // seconds: the server sends no picture while its storage hangs
 
-const isShown = (img) => img.complete && img.naturalWidth > 0;
-const isBroken = (img) => img.complete && img.src && !img.naturalWidth;
+const SEEN = "img, video";
+const isVideo = (one) => one.matches("video");
+const isShown = (one) => (isVideo(one) ? one.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA : one.complete && one.naturalWidth > 0);
+const isBroken = (one) => (isVideo(one) ? Boolean(one.error) : one.complete && one.src && !one.naturalWidth);
+const called = (one) => one.alt || one.ariaLabel;
 
 function watch(img) {
   const waits = RETRIES.values();
@@ -62,18 +65,19 @@ function watch(img) {
     done || setTimeout(() => isBroken(img) && loadAgain(img), value * 1000);
   };
   img.addEventListener("error", failed);
-  img.addEventListener("load", () => unmark(img));
+  for (const type of ["load", "loadeddata"]) img.addEventListener(type, () => unmark(img));
   if (isBroken(img)) failed();
 }
 
 const unmark = (img) => img.closest(".card-place")?.querySelector(".broken")?.remove();
 
-// What still hides a picture of the screen, in a sentence, or "". One that nobody has asked to see yet hides nothing.
+// What still hides a picture or a video of the screen, in a sentence, or "". One that nobody has asked to see yet hides
+// nothing, and a video can be seen once it can be played.
 function hidden({ node }) {
-  const img = [...node.querySelectorAll("img")].find((one) => one.getClientRects().length && !isShown(one));
+  const img = [...node.querySelectorAll(SEEN)].find((one) => one.getClientRects().length && !isShown(one));
   if (!img) return "";
   const words = isBroken(img) ? gettext("%(picture)s did not load.") : gettext("%(picture)s is still loading.");
-  return format(words, { picture: img.alt || img.closest(".row").querySelector(".says").textContent });
+  return format(words, { picture: called(img) || img.closest(".row").querySelector(".says").textContent });
 }
 
 // What keeps this answer to the screen from being sent, in a sentence, or "".
@@ -103,7 +107,7 @@ function mark(img) {
   const note = document.createElement("div");
   note.className = "broken";
   note.innerHTML = "<p></p><button type=button></button>";
-  note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: img.alt });
+  note.firstChild.textContent = format(gettext("%(picture)s did not load."), { picture: called(img) });
   note.lastChild.textContent = gettext("Load it again");
   note.lastChild.addEventListener("click", () => loadAgain(img));
   place.append(note);
