@@ -12,6 +12,7 @@ from annotation.designs.plan import Assumptions, StagePlan
 from annotation.measures.human_baseline import BASELINE_PROTOCOLS, DIFFERENT_ANNOTATORS, I2T, ONE_ANNOTATOR, T2I
 from annotation.protocols.base import Carried, UnsuitableItem
 from annotation.protocols.registry import base_name, protocol_named
+from annotation.protocols.roles import joined, read_roles, with_roles
 from annotation.protocols.rules import settings_of_file
 from benchmarks.records import CaptionRecord, ImageRecord, ItemRecord
 
@@ -173,6 +174,33 @@ def single_stage(protocol: str) -> Preset:
         settings = {"overlap": max(judgments, 1 if found.measures or found.edits else 2)}
     stage = StagePlan(protocol, settings=settings)
     return Preset("", found.title, "One question about every item.", (stage,), pay=0)
+
+
+def stages_in_order(protocols: Sequence[str]) -> Preset:
+    """A stage of each protocol; each after the first takes the items that the one before it keeps."""
+    stages: list[StagePlan] = []
+    for protocol in protocols:
+        (stage,) = single_stage(protocol).stages
+        again = sum(base_name(one.protocol) == base_name(protocol) for one in stages)
+        name = f"{stage.stage_name[:36]}-{again + 1}" if again else stage.stage_name
+        stages.append(replace(stage, name=name, source=stages[-1].stage_name if stages else ""))
+    titles = " → ".join(protocol_named(one).title for one in protocols)
+    return Preset("", titles, "Several questions in order; each about the items that the one before it keeps.",
+                  tuple(stages), pay=0)  # fmt: skip
+
+
+def with_roles_of_benchmark(stages: Sequence[StagePlan], given: str) -> list[StagePlan]:
+    """The stages with roles mapped as in `picture=scene, foil=negative`, in every protocol that has them. Raises
+    CannotMap.
+    """
+    files = {stage.protocol: file for stage in stages if (file := protocol_named(stage.protocol).made_from)}
+    mapped = dict(zip(files, read_roles(given, list(files.values())), strict=True))
+    for protocol, roles in mapped.items():
+        with_roles(files[protocol], roles)
+    return [
+        replace(stage, name=stage.stage_name, protocol=joined(stage.protocol, mapped.get(stage.protocol, {})))
+        for stage in stages
+    ]
 
 
 def with_stage_settings(stages: Sequence[StagePlan], name: str, **settings: object) -> list[StagePlan]:

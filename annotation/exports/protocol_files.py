@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from annotation.models import ProtocolVersion, Stage
+from annotation.protocols import roles
 from annotation.protocols.registry import name_and_version, protocol_named
 from annotation.protocols.schema import ProtocolFile
 
@@ -11,8 +12,8 @@ FOLDER = "protocols"
 
 
 def path_of(protocol: str) -> str:
-    """Of the file, in an export's folder: `protocols/prompt-fit@2.yaml`."""
-    return f"{FOLDER}/{protocol}.yaml"
+    """Of the file, in an export's folder: `protocols/prompt-fit@2.yaml`, as it was published."""
+    return f"{FOLDER}/{roles.split(protocol)[0]}.yaml"
 
 
 def _version(protocol: str) -> ProtocolVersion:

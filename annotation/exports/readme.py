@@ -8,7 +8,7 @@ from annotation.exports.columns import TABLES
 from annotation.exports.markdown import phrase, text, yaml_text
 from annotation.exports.protocol_files import describe_file
 from annotation.models import Stage, Strategy, Study
-from annotation.protocols import in_words
+from annotation.protocols import in_words, roles
 from annotation.protocols.decision_rule import CONFIRM_CAP
 from annotation.protocols.registry import protocol_named
 from annotation.wording import exact
@@ -131,7 +131,9 @@ def line(stage: Stage) -> str:
         f"items {' and '.join(stage.takes)} by {text(stage.source.name)}" if stage.source else "the benchmark's items"
     )
     sample = f", {stage.sample:,} of them drawn with seed {stage.seed}" if stage.sample else ""
-    return f"**{text(stage.name)}** ({stage.protocol}): {taken}{sample}; {_asked(stage)}{describe(stage)}"
+    return (
+        f"**{text(stage.name)}** ({roles.asked_as(stage.protocol)}): {taken}{sample}; {_asked(stage)}{describe(stage)}"
+    )
 
 
 def _asked(stage: Stage) -> str:

@@ -60,6 +60,7 @@ class Study(models.Model):
     may: May
     name = models.CharField(max_length=120, unique=True)
     benchmark = models.ForeignKey(Benchmark, on_delete=models.PROTECT, related_name="studies")
+    part = models.JSONField(default=dict, db_default={}, blank=True)  # of the benchmark, {}: all (designs/part.py)
     state = models.CharField(max_length=8, choices=StudyState, default=StudyState.OPEN)
     invite = models.CharField(max_length=32, unique=True, default=secret_token)
     completion_code = models.CharField(max_length=40, default=random_code)
@@ -99,7 +100,8 @@ class Stage(models.Model):
     name = models.CharField(max_length=40)  # within the study: "choose"
     state = models.CharField(max_length=8, choices=StageState, default=StageState.OPEN)
     invite = models.CharField(max_length=32, unique=True, default=secret_token)  # to this stage only
-    protocol = models.CharField(max_length=40)
+    # With the roles that it is asked under, if the benchmark calls them otherwise (protocols/roles.py)
+    protocol = models.CharField(max_length=500)
     source = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="takers")
     takes = ArrayField(models.CharField(max_length=40), default=kept_only)
     carries = models.CharField(max_length=16, blank=True)  # "negative": the outcome is the item's negative image

@@ -7,6 +7,7 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.contrib import messages
+from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,6 +18,7 @@ from annotation.models import ProtocolDraft, ProtocolVersion
 from annotation.permissions import whole_number
 from annotation.protocol_files import drafts, offers
 from annotation.protocol_files.publish import NameTaken, digest_of
+from annotation.protocols import roles
 from annotation.protocols.in_words import each_rule_in_words
 from annotation.protocols.registry import VERSION_SIGN
 from benchmarks import audit, queries
@@ -150,11 +152,16 @@ def _context(draft: ProtocolDraft, refusal: str, seen: str, conflict: Sequence[P
     return found
 
 
+def _asks(version: str) -> Q:
+    """Studies with a stage that asks the version, whatever its roles are mapped to."""
+    return Q(stages__protocol=version) | Q(stages__protocol__startswith=f"{version}{roles.SIGN}")
+
+
 @require_safe
 @staff_only
 def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
     """A published version (`prompt-fit@2`): its text, who published it, and the studies that use it."""
-    name, _, number = version.partition(VERSION_SIGN)
+    name, _, number = version.partition(roles.SIGN)[0].partition(VERSION_SIGN)
     wanted = {"name": name, "number": whole_number(number, 9) or 0}
     found = get_object_or_404(ProtocolVersion.objects.select_related("published_by"), **wanted)
     file = drafts.reading_of(found.text).file
@@ -162,6 +169,6 @@ def protocol_version(request: StaffRequest, version: str) -> HttpResponse:
         "section": "studies", "version": found, "benchmark": whole_number(request.GET.get("benchmark"), DIGITS),
         "file": file, "rules": each_rule_in_words(file) if file else [],
         "others": ProtocolVersion.objects.filter(name=name).exclude(pk=found.pk).order_by("-number"),
-        "studies": permissions.studies_for(request.user).filter(stages__protocol=str(found)).distinct(),
+        "studies": permissions.studies_for(request.user).filter(_asks(str(found))).distinct(),
     }  # fmt: skip
     return render(request, "protocol_files/version.html", context)

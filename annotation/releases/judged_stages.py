@@ -10,6 +10,7 @@ from annotation.protocols.compile import in_own_names
 from annotation.protocols.item_data import asks_items, attributes_of
 from annotation.protocols.ratings import Rated
 from annotation.protocols.reading import read_protocol
+from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import MANIFEST, Files
 from annotation.releases.export_reader import record
@@ -39,7 +40,8 @@ def judged_stages(files: Files, log: ProblemLog) -> list[JudgedStage]:
     found = {}
     for stage in files.json(MANIFEST)["stages"]:
         if one := stage.get("protocol_file"):
-            file = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
+            published = read_protocol(files.read(one["path"]).decode(errors="replace"), one["path"], log)
+            file = asked_under(published, stage["protocol"])
             found[stage["name"]] = JudgedStage(stage["name"], file)
     live = {_OF_TASK(task): task["overlap"] for task in files.lines("tasks.jsonl") if _is_live(task)}
     names = ("items.jsonl", "dropped.jsonl") if any(asks_items(one.file) for one in found.values()) else ()

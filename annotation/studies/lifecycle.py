@@ -24,9 +24,10 @@ from annotation.models import (
     StudyState,
 )
 from annotation.pipeline import dawid_skene, promotion, sampling, task_creation
-from annotation.protocols import schema
+from annotation.protocol_files.publish import publish
+from annotation.protocols import library, roles, schema
 from annotation.protocols.base import Protocol, UnsuitableItem
-from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
+from annotation.protocols.registry import PROTOCOLS, is_known, is_unpublished, protocol_named
 from annotation.studies import audit_scores, instructions_images, members
 from annotation.studies.instructions import default_instructions, default_translations
 from annotation.wording import as_lines
@@ -80,7 +81,7 @@ def create_study(
         members.add(study=study, user=created_by, role=Role.OWNER, by=by)
     made: dict[str, Stage] = {}
     for place, plan in enumerate(stages):
-        made[plan.stage_name] = _create_stage(study, plan, stages[:place], made, seed)
+        made[plan.stage_name] = _create_stage(study, plan, stages[:place], made, seed, by)
     if not made:
         raise CannotCreate("A study needs at least one stage.")
     tasks = _place_items(study, stages, list(made.values()))
@@ -104,18 +105,19 @@ def duplicate_study(*, source: Study, by: str, **given) -> Study:
 
 
 def _create_stage(
-    study: Study, plan: StagePlan, before: Sequence[StagePlan], made: Mapping[str, Stage], seed: int
+    study: Study, plan: StagePlan, before: Sequence[StagePlan], made: Mapping[str, Stage], seed: int, by: str
 ) -> Stage:
     if not is_known(plan.protocol):
         raise CannotCreate(f"There is no protocol {plan.protocol!r}; there are: {', '.join(PROTOCOLS)}.")
     protocol = protocol_named(plan.protocol)
+    asks = _published(plan.protocol, by) if is_unpublished(plan.protocol) else plan.protocol
     name, position = plan.stage_name, len(before) + 1
     if unknown := {plan.source, plan.after} - {"", *made}:
         raise CannotCreate(f"Stage {name} names {', '.join(sorted(unknown))}, which is not an earlier stage.")
     own_items_apart = name in (plan.apart_from or ()) and tasks_per_item(plan.protocol) > 1
     if wrong := contradictions(plan.settings, own_items_apart, protocol.form):
         raise CannotCreate("\n".join(f"Stage {name}, {field}: {sentence}" for field, sentence in wrong.items()))
-    stage = Stage(study=study, position=position, name=name, protocol=plan.protocol, **{"seed": seed, **plan.settings})
+    stage = Stage(study=study, position=position, name=name, protocol=asks, **{"seed": seed, **plan.settings})
     stage.source, stage.after = made.get(plan.source), made.get(plan.after)
     if stage.strategy == Strategy.AUDIT and (reason := cannot_audit(plan)):
         raise CannotCreate(f"Stage {name}: {reason}")
@@ -132,6 +134,12 @@ def _create_stage(
     stage.save()
     _first_instructions(stage, plan, protocol)
     return stage
+
+
+def _published(protocol: str, by: str) -> str:
+    """The version that a file of the library is published as, which exports and releases hold."""
+    name, mapping = roles.split(protocol)
+    return roles.joined(str(publish(text=library.text_of(name), by=by)), mapping)
 
 
 def _keep_scores(stages: Iterable[Stage]) -> None:

@@ -46,7 +46,7 @@ def imported(name: str, real: Path, folder: Path, pictures: int) -> Study:
         for file in files:
             archive.write(coco / "images" / file, file)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name=name, verbosity=0)
-    call_command("create_study", name, protocol=declared.published(name), name=f"Study of {name}")
+    call_command("create_study", name, protocol=[declared.published(name)], name=f"Study of {name}")
     return Study.objects.get(name=f"Study of {name}")
 
 

@@ -62,7 +62,7 @@ def test_words_are_accessible_and_fit(visit, page, axe_violations):
 def test_real_items_are_accessible_and_fit(visit, page, axe_violations, real, tmp_path):
     manifest, images = material.packed(material.bivlc_items(real / "data/bivlc")[:6], real / "data", tmp_path)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
-    call_command("create_study", "Real", protocol="bivlc-choose", overlap=3, name="Real run")
+    call_command("create_study", "Real", protocol=["bivlc-choose"], overlap=3, name="Real run")
     stage = split(Study.objects.get(name="Real run"))
     visit(page, address(stage))
     assert flaws(page, axe_violations) == []

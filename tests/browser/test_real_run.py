@@ -36,7 +36,7 @@ def judge_all(desk, screens: int, hasty: bool = False) -> None:
 def imported(real_folder, folder, coco: int) -> Study:
     manifest, images = material.material(real_folder / "data", folder, coco)
     call_command("import_benchmark", "jsonl", str(manifest), images=str(images), name="Real", verbosity=0)
-    call_command("create_study", "Real", protocol="bivlc-choose", overlap=2, name="Real run")
+    call_command("create_study", "Real", protocol=["bivlc-choose"], overlap=2, name="Real run")
     return Study.objects.get(name="Real run")
 
 

@@ -59,10 +59,12 @@ def published(name: str) -> str:
 
 
 def texts_and_edits(items: int = 12) -> Study:
-    """A stage that asks MIXED, and one that asks the library's image-caption-foil about what it kept."""
+    """A stage that asks MIXED, and one that asks the library's image-caption-foil about what it kept: whether the
+    corrected caption, a second positive one, is a foil.
+    """
     name = str(publish(text=MIXED, by="test"))
     (first,) = presets.single_stage(name).stages
-    (second,) = presets.single_stage(published("image-caption-foil")).stages
+    (second,) = presets.single_stage(f"{published('image-caption-foil')}:captions.negative=second_positive").stages
     stages = [replace(first, name="first"), replace(second, name="second", source="first")]
     return studies.study(benchmark=benchmark(protocol_named(name).file, items), stages=stages)
 

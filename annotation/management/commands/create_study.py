@@ -24,6 +24,7 @@ from annotation.models import DecisionRule, Study, StudyState, TieRule
 from annotation.protocol_files.publish import publish
 from annotation.protocols import library
 from annotation.protocols.registry import PROTOCOLS, is_known, protocol_named
+from annotation.protocols.roles import CannotMap
 from annotation.simulation.crowd import running_at
 from annotation.studies.lifecycle import CannotCreate, create_study
 from annotation.studies.setup import foreseen
@@ -75,15 +76,27 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("benchmark", help="the benchmark's name or number")
-        made_of = parser.add_mutually_exclusive_group(required=True)
-        made_of.add_argument("--preset", choices=PRESETS, help="all stages, with a paper's numbers")
-        made_of.add_argument(
-            "--protocol", help=f"a single stage: {', '.join(PROTOCOLS)}, or a published protocol file as NAME@VERSION"
+        parser.add_argument("--preset", choices=PRESETS, help="all stages, with a paper's numbers")
+        parser.add_argument(
+            "--protocol",
+            dest="questions",
+            action="append",
+            metavar="NAME",
+            help=f"a stage: {', '.join(PROTOCOLS)}, another file of the library, or a published one as NAME@VERSION; "
+            "given again, further stages in this order, each about the items that the one before it keeps",
         )
-        made_of.add_argument(
+        parser.add_argument(
             "--protocol-file",
-            help="a single stage: publish this protocol file, or one of the library by name, and ask it",
+            dest="questions",
+            action="append",
+            type=Path,
+            metavar="FILE",
+            help="likewise: publish this protocol file, or one of the library by name, and ask it",
         )
+        parser.add_argument(
+            "--roles", default="", metavar="ROLE=NAME,…",
+            help="the benchmark's names for roles of the protocols: picture=scene,captions.foil=negative",
+        )  # fmt: skip
         parser.add_argument("--name", help="default: the benchmark's name and the preset or protocol")
         parser.add_argument("--set", action="append", metavar="STAGE.FIELD=VALUE", help="change a stage's setting; "
                             "give shares in percent, as on the page")  # fmt: skip
@@ -116,19 +129,23 @@ class Command(BaseCommand):
         parser.add_argument("--instructions", type=Path, default=SUPPRESS, help="a text file; default: the protocol's")
 
     @transaction.atomic  # a study that cannot be created publishes no file
-    def handle(self, *, benchmark, preset, protocol, protocol_file, name, **rest):
+    def handle(self, *, benchmark, preset, questions, name, **rest):
+        if bool(preset) == bool(questions):
+            raise CommandError("Give --preset, or --protocol and --protocol-file for each question.")
         source = named(Benchmark.objects.all(), benchmark, "Import it first: manage.py import_benchmark.")
-        protocol = published(protocol_file, self.stdout) if protocol_file else protocol
-        if protocol and not is_known(protocol):
-            known = f"{', '.join(PROTOCOLS)}, and published files as NAME@VERSION"
-            raise CommandError(f"There is no protocol {protocol!r}. There are: {known}.")
-        chosen = PRESETS[preset] if preset else presets.single_stage(protocol)
-        stages = with_changes(self.stages(chosen.stages, preset, rest), rest["set"] or [])
+        asked = [self.known(one) for one in questions or ()]
+        chosen = PRESETS[preset] if preset else presets.stages_in_order(asked)
+        try:
+            mapped = presets.with_roles_of_benchmark(chosen.stages, rest["roles"]) if rest["roles"] else chosen.stages
+        except CannotMap as refusal:
+            raise CommandError(f"--roles {refusal}") from None
+        name = name or f"{source.name}, {preset or ', '.join(asked)}"
+        stages = with_changes(self.stages(mapped, preset, rest), rest["set"] or [])
         pay = Decimal(chosen.pay) if rest["pay"] is None else rest["pay"]
         owner = owner_of(rest["owner"])
         try:
             study = create_study(
-                name=name or f"{source.name}, {preset or protocol}", benchmark=source, by="command", stages=stages,
+                name=name, benchmark=source, by="command", stages=stages,
                 created_by=owner,
                 pay_per_hour=pay, currency=(rest["currency"] or chosen.currency).upper(), seed=rest["seed"],
                 consent=read(rest["consent"]) if rest["consent"] else "",
@@ -142,17 +159,32 @@ class Command(BaseCommand):
         if owner is None:
             self.stdout.write("It has no members. Only superusers see it and can add some on its Members page.")
 
+    def known(self, question: str | Path) -> str:
+        """The name of the protocol; a file is published first."""
+        if isinstance(question, Path):
+            return published(str(question), self.stdout)
+        if not is_known(question):
+            known = ", ".join(dict.fromkeys([*PROTOCOLS, *library.names()]))
+            raise CommandError(
+                f"There is no protocol {question!r}. There are: {known}, and published files as NAME@VERSION."
+            )
+        return question
+
     def stages(self, stages: Sequence[StagePlan], preset: str | None, given: dict) -> list[StagePlan]:
         """The stages with the settings given as options."""
         of_one = {name: given[name] for name in OF_ONE if name in given}
         if preset and (of_one or "instructions" in given):
             raise CommandError("With --preset, set it for one stage: --set STAGE.FIELD=VALUE.")
+        if len(stages) > 1 and not preset and (of_one or "instructions" in given or given["sample"] is not None):
+            raise CommandError("With several protocols, set it for one stage: --set STAGE.FIELD=VALUE.")
         if decided := sorted(of_one.keys() & OF_FILE) if not preset and protocol_named(stages[0].protocol).file else []:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in decided)
             raise CommandError(f"The protocol file decides {options}. Change the file instead.")
-        if not preset:
+        if not preset and len(stages) == 1:
             words = read(given["instructions"]) if "instructions" in given else ""
             return [replace(stages[0], instructions=words).with_settings(**of_one, sample=given["sample"])]
+        if not preset:
+            return list(stages)
         sampled = {stage.stage_name for stage in stages if stage.settings.get("sample")}
         if given["sample"] is not None and not sampled:
             raise CommandError(f"No stage of {preset} draws a sample. Set one: --set STAGE.sample={given['sample']}.")

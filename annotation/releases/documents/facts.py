@@ -14,8 +14,10 @@ from annotation.exports.markdown import decimal, interval, percent
 from annotation.measures.agreement_measures import BY_KEY, units_in_words
 from annotation.measures.over_annotators import ITEMS
 from annotation.protocols import in_words as declared_words
+from annotation.protocols import roles
 from annotation.protocols.library import read_stored
 from annotation.protocols.registry import protocol_named
+from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.archive_reader import Files
 from annotation.releases.plan import SPLIT_NAMES, Plan
@@ -115,8 +117,12 @@ class Facts:
     @cached_property
     def protocol_files(self) -> Mapping[str, ProtocolFile]:
         """By the stage's name, of those stages that ask one."""
-        found = {one["name"]: file for one in self.manifest["stages"] if (file := one["protocol_file"])}
-        return {stage: read_stored(self.files.read(one["path"]).decode(), one["name"]) for stage, one in found.items()}
+        return {
+            stage["name"]: asked_under(
+                read_stored(self.files.read(file["path"]).decode(), file["name"]), stage["protocol"]
+            )
+            for stage in self.manifest["stages"] if (file := stage["protocol_file"])
+        }  # fmt: skip
 
     @cached_property
     def fingerprint(self) -> str:
@@ -243,8 +249,14 @@ def stage_in_words(facts: Facts, stage: Mapping) -> str:
     rule = stage["decision_rule"]
     decided = f"Decision: {rule[:1].lower()}{rule[1:]}"
     return " ".join([f"“{file.ask}”", asked, "Answers:", *answers, decided, *measures]) + (
-        f" Protocol file: {stage['protocol_file']['path']}."
+        f" Protocol file: {stage['protocol_file']['path']}{_mapped(stage['protocol'])}."
     )
+
+
+def _mapped(protocol: str) -> str:
+    """Of a protocol whose roles the benchmark calls otherwise."""
+    of = roles.split(protocol)[1]
+    return f", with its roles under the benchmark’s names: {roles.in_words(of)}" if of else ""
 
 
 def _rule_in_words(stage: Mapping) -> str:

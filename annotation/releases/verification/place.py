@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.protocols.reading import read_protocol
+from annotation.protocols.roles import asked_under
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.schema import JUDGMENTS, MANIFEST
 from benchmarks.formats.base import ProblemLog, Unreadable
@@ -101,7 +102,9 @@ class Place:
             return file.metadata.num_rows
 
     def protocol_file(self, stage: Mapping[str, Any]) -> ProtocolFile:
-        """Of a stage in the manifest that asks one. Raises OSError or ValueError."""
+        """Of a stage in the manifest that asks one, in the names that its roles have there. Raises OSError or
+        ValueError.
+        """
         path = stage["protocol_file"]["path"]
         if path not in self._protocols:
             if path not in self.names:  # nor is anything read outside the folder
@@ -112,7 +115,7 @@ class Place:
             except Unreadable:
                 one = log.problems[0]
                 raise Wrong(f"it is no protocol file: line {one.row}, {one.column}: {one.advice}") from None
-        return self._protocols[path]
+        return asked_under(self._protocols[path], stage["protocol"])
 
     def below(self, folder: str, ending: str = "") -> list[str]:
         """The names of the files there, in order."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from annotation.protocols import compile
+from annotation.protocols import compile, roles
 from annotation.protocols.registry import VERSION_SIGN
 from annotation.protocols.schema import ProtocolFile
 from annotation.releases.verification.place import MANIFEST, Place
@@ -19,7 +19,7 @@ def check_protocols(place: Place, report: Report) -> None:
 def _check_stage(place: Place, report: Report, stage: Mapping) -> None:
     name, said = stage["name"], stage["protocol_file"]
     named = said and f"{said['name']}{VERSION_SIGN}{said['version']}"
-    if named != stage["protocol"] or said["path"] != f"protocols/{named}.yaml":
+    if named != roles.split(stage["protocol"])[0] or said["path"] != f"protocols/{named}.yaml":
         report.problem(MANIFEST, f"the stage {name!r} asks {stage['protocol']}, but its protocol_file is of {named}")
         return
     path = said["path"]

@@ -27,7 +27,7 @@ from annotation.measures.types import Array
 from annotation.protocols.base import Answer, Choice, Guideline
 from annotation.protocols.compile import as_protocol
 from annotation.protocols.decision_rule import Rule
-from annotation.protocols.registry import PROTOCOLS
+from annotation.protocols.registry import built_in
 from annotation.protocols.rules import rule_for
 from annotation.releases.export_reader import record
 from annotation.releases.schema import JUDGMENTS
@@ -251,7 +251,7 @@ def rule_of(settings: Mapping, place: Place) -> Rule:
     if settings["protocol_file"]:
         protocol = as_protocol(place.protocol_file(settings), settings["protocol"])
         return rule_for(protocol, settings["overlap"], settings["tie_rule"], settings["cap"], settings["rule"])
-    there = PROTOCOLS[settings["protocol"]]  # never one that is published on this server
+    there = built_in(settings["protocol"])  # never one that is published on this server
     form = there.form and replace(
         there.form, confirms=settings["confirms"], guidelines=tuple(Guideline(**one) for one in settings["guidelines"])
     )

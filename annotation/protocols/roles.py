@@ -1,0 +1,206 @@
+"""A protocol file asked about a benchmark that calls the same parts otherwise: `images.picture` is its `scene`.
+
+The file is rewritten in the benchmark's names, so that identities, tables and figures have them everywhere. A stage
+names such a protocol `prompt-fit@2:images.picture=scene`, from which it can be made again.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.protocols import checks, schema, values
+from annotation.protocols.layout import bound_roles, shown_name
+from annotation.protocols.schema import ProtocolFile
+from benchmarks.records import NAME
+
+Roles = Mapping[str, str]  # a role of the file with its kind → the benchmark's name for it
+SIGN = ":"
+_PAIR = re.compile(r"((?:images|captions|texts|lists)\.[a-z][a-z0-9_]{0,15})=([a-z][a-z0-9_]{0,15})")
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class CannotMap(ValueError):
+    """The roles cannot be mapped like this; the message says why."""
+
+
+def split(name: str) -> tuple[str, dict[str, str]]:
+    """`prompt-fit@2` and its roles. KeyError if this cannot be a protocol's name."""
+    base, sign, mapped = name.partition(SIGN)
+    if not sign:
+        return base, {}
+    found = [_PAIR.fullmatch(one) for one in mapped.split(",")]
+    roles = {one[1]: one[2] for one in found if one}
+    if len(roles) < len(found) or name != joined(base, roles):
+        raise KeyError(name)
+    return base, roles
+
+
+def joined(base: str, roles: Roles) -> str:
+    """The inverse of `split`; roles that keep their names are left out."""
+    changed = [f"{role}={to}" for role, to in sorted(roles.items()) if role.partition(".")[2] != to]
+    return base + (SIGN + ",".join(changed) if changed else "")
+
+
+def in_words(roles: Roles) -> str:
+    """`picture → scene, prompt → text`."""
+    return ", ".join(f"{role.partition('.')[2]} → {to}" for role, to in sorted(roles.items()))
+
+
+def asked_as(name: str) -> str:
+    """`prompt-fit@2 with picture → scene`, of `prompt-fit@2:images.picture=scene`."""
+    base, roles = split(name)
+    return f"{base} with {in_words(roles)}" if roles else base
+
+
+def mappable(file: ProtocolFile) -> list[str]:
+    """The roles that can be mapped: those of the file's items, and those that it gives to the next stage."""
+    return list(dict.fromkeys([*file.roles, *file.carry]))
+
+
+def read_roles(given: str, files: Sequence[ProtocolFile]) -> list[dict[str, str]]:
+    """What a manager wrote, `picture=scene, captions.foil=negative`, for each file those of its roles. Raises CannotMap
+    if none has a role, or one has several of that name.
+    """
+    found: list[dict[str, str]] = [{} for _ in files]
+    for one in filter(None, (part.strip() for part in given.split(","))):
+        role, sign, to = (part.strip() for part in one.partition("="))
+        if not sign or not NAME.fullmatch(to):
+            raise CannotMap(f"{one}: write the protocol’s role and the benchmark’s, as in picture=scene.")
+        meant = [[known for known in mappable(file) if role in (known, known.partition(".")[2])] for file in files]
+        if several := next((of for of in meant if len(of) > 1), None):
+            raise CannotMap(f"{one}: name the role with its kind: {', '.join(several)}.")
+        if not any(meant):
+            there = dict.fromkeys(known for file in files for known in mappable(file))
+            raise CannotMap(f"{one}: there is no role {role}. There are: {', '.join(there)}.")
+        for mapping, of in zip(found, meant, strict=True):
+            mapping |= dict.fromkeys(of, to)
+    return found
+
+
+def with_roles(file: ProtocolFile, roles: Roles) -> ProtocolFile:
+    """The file in the benchmark's names. Raises CannotMap."""
+    if not roles:
+        return file
+    if unknown := roles.keys() - set(mappable(file)):
+        raise CannotMap(f"{file.name} has no {', '.join(sorted(unknown))}. It has: {', '.join(mappable(file))}.")
+    _require_distinct(file, roles)
+    try:
+        found = ProtocolFile.model_validate(_Renaming(file, roles).renamed())
+    except ValueError as error:
+        raise CannotMap(f"{in_words(roles)}: {error}") from None
+    for _, _, advice in checks.problems(found):
+        raise CannotMap(f"With {in_words(roles)}: {advice}")
+    return found
+
+
+def asked_under(file: ProtocolFile, protocol: str) -> ProtocolFile:
+    """The published file as the stage asks it whose protocol has this name. Raises ValueError."""
+    try:
+        return with_roles(file, split(protocol)[1])
+    except KeyError:
+        raise ValueError(f"{protocol!r:.60} is not the name of a protocol") from None
+
+
+def _require_distinct(file: ProtocolFile, roles: Roles) -> None:
+    taken: dict[tuple[bool, str], str] = {}
+    for role in mappable(file):
+        name = roles.get(role, role.partition(".")[2])
+        other = taken.setdefault((role.startswith("images."), name), role)
+        if other != role and other.partition(".")[2] != role.partition(".")[2]:
+            raise CannotMap(f"{other} and {role} cannot both be {name}.")
+
+
+class _Renaming:
+    """Rewrites what a file names: roles with their kinds, parts of the screen, and values that are options."""
+
+    def __init__(self, file: ProtocolFile, roles: Roles):
+        self.file = file
+        self.references = {role: f"{role.partition('.')[0]}.{to}" for role, to in roles.items()}
+
+    def renamed(self) -> dict[str, Any]:
+        file, data = self.file, self.file.model_dump(exclude_unset=True)
+        found = {key: self._references(value) for key, value in data.items() if key not in ("ask", "title", "source")}
+        found |= {key: data[key] for key in ("ask", "title", "source") if key in data}
+        for kind in ("images", "captions", "texts", "lists"):
+            if kind in data["item"]:
+                found["item"][kind] = {self._short(f"{kind}.{name}"): n for name, n in data["item"][kind].items()}
+        found["screen"] = [
+            self._block(block, shown) for block, shown in zip(file.screen, data.get("screen", []), strict=True)
+        ]
+        for one in found["answers"]:
+            for listed in (one.get("when") or {}).values():
+                listed |= {address: self._values(address, wanted) for address, wanted in listed.items()}
+        for rule in found.get("decide", ()):
+            rule |= {key: self._values(rule["answer"], rule[key]) for key in ("of", "keep") if key in rule}
+            if "drop" in rule:
+                rule["drop"] = self._keys(rule["answer"], rule["drop"])
+        for address, measure in found.get("measure", {}).items():
+            views = measure.get("views", {})
+            views |= {title: self._keys(address, view) for title, view in views.items()}
+            if measure.get("score"):
+                measure["score"] = self._values(address, measure["score"])
+        for address, right in found.get("right", {}).items():
+            found["right"][address] = (
+                {self._task(task): self._values(address, value) for task, value in right.items()}
+                if isinstance(right, dict) and right.keys() != {"from"}
+                else self._values(address, right)
+            )
+        return found
+
+    def _references(self, value: Any) -> Any:
+        match value:
+            case dict():
+                return {self.references.get(key, key): self._references(one) for key, one in value.items()}
+            case list():
+                return [self._references(one) for one in value]
+            case str():
+                return self.references.get(value, value)
+        return value
+
+    def _short(self, role: str) -> str:
+        return self.references.get(role, role).partition(".")[2]
+
+    def _block(self, block: schema.Block, data: dict[str, Any]) -> dict[str, Any]:
+        name, kinds = shown_name(block)
+        if name in bound_roles(self.file):
+            return data
+        role = next(f"{kind}.{name}" for kind in kinds if f"{kind}.{name}" in self.file.roles)
+        key = next(key for key, value in data.items() if value == name and key not in ("label", "layout"))
+        return {**data, key: self._short(role)}
+
+    def _options(self, address: str) -> dict[str, str]:
+        """The names of an answer's options → those of the benchmark."""
+        answer = self.file.answer(address.partition(".")[0])
+        choosing = isinstance(answer, schema.Pick | schema.Rank | schema.Pair)
+        options = values.options_of(self.file, answer) if choosing else ()
+        return {role.partition(".")[2]: self._short(role) for role in options}
+
+    def _values(self, address: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._values(address, one) for one in value]
+        return _in(self._options(address), value) if isinstance(value, str) else value
+
+    def _keys(self, address: str, table: dict[str, Any]) -> dict[str, Any]:
+        return {_in(self._options(address), key): value for key, value in table.items()}
+
+    def _task(self, name: str) -> str:
+        """The name of a task, which has that of each part that it goes through."""
+        match self.file.tasks:
+            case schema.Each(each=each):
+                through = list(each.values())
+            case schema.Pairs(pairs=role):
+                through = [[role], [role]]
+            case _:
+                return name
+        parts = name.split("/")
+        if len(parts) != len(through):
+            return name
+        return "/".join(
+            _in({role.partition(".")[2]: self._short(role) for role in roles}, part)
+            for roles, part in zip(through, parts, strict=True)
+        )
+
+
+def _in(names: Mapping[str, str], value: str) -> str:
+    """The value with other names, also within an order of options and before the number of a member."""
+    return _WORD.sub(lambda word: names.get(word[0], word[0]), value)
